@@ -1,0 +1,242 @@
+"""The loop that carries an episode: ask, log, feed back; suspend, stop and resume soundly.
+
+The rules (docs/architecture.md, "Driver"):
+
+* an attempt is committed as *sent* before its call leaves, and its reply before it is used;
+* a stored reply is never asked for again, a partly answered batch asks only what is missing;
+* a call that was in flight when its process died is repeated under the same seed, as a new attempt
+  that names the lost one;
+* an unreadable reply is asked again with the error, ``max_attempts`` times in all; after that the
+  protocol gets an unreadable reply and decides what it means;
+* what infrastructure does (failures, cancellation, budgets) never enters the generator.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmarks.core.answerers import Answer, Answerer, Cast, person
+from benchmarks.core.errors import AnswererFailed, AskMismatch, UnreadableReply
+from benchmarks.core.log import Call, Exchange, Log, Verdict
+from benchmarks.core.types import Ask, Batch, Episode, Message, Outcome, Reply, Turn
+
+Parser = Callable[[str, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The episode returned its outcome."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Suspended:
+    """People must answer ``asks`` open asks before the episode can go on."""
+
+    asks: int
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The caller's ``stop`` gave a reason; everything answered so far is logged."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An answerer was let down by infrastructure; the trajectory can be resumed."""
+
+    reason: str
+
+
+Result = Finished | Suspended | Stopped | Failed
+
+
+@dataclass(frozen=True)
+class Driver:
+    """What carries one trajectory.
+
+    Parameters
+    ----------
+    parsers
+        The system's parsers by ``Expect.kind``: (text, params) to a JSON value, or
+        ``UnreadableReply``.
+    seed_for
+        (step, slot) to the seed of that call.
+    max_attempts
+        How often an ask is put before its reply counts as unreadable.
+    stop
+        Asked before every batch; a text stops the trajectory and leaves it resumable.
+    executor
+        Carries the calls of a batch that are not instant; without one they run in turn.
+    """
+
+    cast: Cast
+    log: Log
+    parsers: Mapping[str, Parser]
+    seed_for: Callable[[int, int], int]
+    max_attempts: int = 3
+    stop: Callable[[], str] = lambda: ""
+    executor: Executor | None = None
+
+    def run(self, episode: Episode) -> Result:
+        """Carry ``episode`` to its end, or to where it has to wait."""
+        stored = _by_slot(self.log.exchanges())
+        step = 0
+        send: Sequence[Reply] | None = None
+        try:
+            while True:
+                try:
+                    item = episode.send(send)
+                except StopIteration as end:
+                    self.log.record_outcome(end.value)
+                    return Finished(end.value)
+                send = None
+                if isinstance(item, Turn):
+                    self.log.record_turn(item)
+                    continue
+                if reason := self.stop():
+                    return Stopped(reason)
+                replies, waiting = self._answer(item, step, stored)
+                if waiting:
+                    return Suspended(waiting)
+                send = replies
+                step += 1
+        except AnswererFailed as error:
+            return Failed(str(error))
+        finally:
+            episode.close()
+
+    def _answer(
+        self, batch: Batch, step: int, stored: Mapping[tuple[int, int], Sequence[Exchange]]
+    ) -> tuple[list[Reply], int]:
+        """Replies to a batch in slot order, and how many slots wait for a person."""
+        replies: dict[int, Reply] = {}
+        calls: list[Call] = []
+        waiting: list[Call] = []
+        for slot, ask in enumerate(batch):
+            settled, call = self._resume(ask, step, slot, stored.get((step, slot), ()))
+            if settled is not None:
+                replies[slot] = settled
+            elif person(self.cast.filler(ask)):
+                waiting.append(call)
+            else:
+                calls.append(call)
+        while calls:
+            self.log.record_sent(calls)
+            again: list[Call] = []
+            failures: list[AnswererFailed] = []
+            for call, answer in self._call_all(calls):
+                if isinstance(answer, AnswererFailed):
+                    failures.append(answer)
+                    self.log.record_verdict(
+                        call, Verdict("failed", Answer(""), reason=str(answer))
+                    )
+                    continue
+                verdict = self._read(call.ask, answer)
+                self.log.record_verdict(call, verdict)
+                if verdict.state == "unreadable" and call.unreadable + 1 < self.max_attempts:
+                    again.append(_retry(call, verdict.answer.text, verdict.reason))
+                else:
+                    replies[call.slot] = Reply(
+                        verdict.state,  # type: ignore[arg-type]
+                        verdict.value,
+                        verdict.answer.text,
+                        verdict.reason,
+                        step,
+                        call.slot,
+                    )
+            if failures:
+                raise failures[0]
+            calls = again
+        if waiting:
+            self.log.open_asks(waiting)
+            return [], len(waiting)
+        return [replies[slot] for slot in range(len(batch))], 0
+
+    def _resume(
+        self, ask: Ask, step: int, slot: int, rows: Sequence[Exchange]
+    ) -> tuple[Reply | None, Call]:
+        """The stored reply to an ask, or the call that still has to be made for it."""
+        by = self.cast.filler(ask).identity
+        call = Call(step, slot, 1, ask, by, self.seed_for(step, slot))
+        for row in rows:
+            if row.ask_digest != call.ask.digest:
+                raise AskMismatch(step, slot, _difference(call.ask, row))
+            following = replace(call, attempt=row.attempt + 1, repeats=0)
+            match row.state:
+                case "answered" | "declined":
+                    return Reply(row.state, row.value, row.text, row.reason, step, slot), call
+                case "unreadable" if call.unreadable + 1 >= self.max_attempts:
+                    return Reply("unreadable", None, row.text, row.reason, step, slot), call
+                case "unreadable":
+                    call = replace(_retry(call, row.text, row.reason), attempt=row.attempt + 1)
+                case "sent":
+                    call = replace(following, repeats=row.attempt)
+                case _:
+                    call = following
+        return None, call
+
+    def _read(self, ask: Ask, answer: Answer) -> Verdict:
+        if answer.declined:
+            return Verdict("declined", answer, reason=answer.declined)
+        try:
+            value = self.parsers[ask.expect.kind](answer.text, ask.expect.params)
+        except UnreadableReply as error:
+            return Verdict("unreadable", answer, reason=str(error))
+        return Verdict("answered", answer, value=value)
+
+    def _call_all(self, calls: Sequence[Call]) -> Iterable[tuple[Call, Answer | AnswererFailed]]:
+        """Each call with its answer, in the order in which the answers arrive."""
+        slow = []
+        for call in calls:
+            answerer = self.cast.filler(call.ask)
+            if answerer.instant or self.executor is None:
+                yield call, _answer(answerer, call)
+            else:
+                slow.append((call, answerer))
+        if self.executor is not None and slow:
+            futures = {self.executor.submit(_answer, who, call): call for call, who in slow}
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+
+
+def _answer(answerer: Answerer, call: Call) -> Answer | AnswererFailed:
+    """The answer, or the failure as a value: the other calls of the batch must still be logged."""
+    try:
+        return answerer.answer(call.ask, call.seed)
+    except AnswererFailed as error:
+        return error
+
+
+def _retry(call: Call, text: str, reason: str) -> Call:
+    """The same ask put once more, with the unreadable reply and what was wrong with it."""
+    correction = (
+        Message("assistant", text),
+        Message("user", f"That reply could not be read: {reason} Please reply again, corrected."),
+    )
+    ask = replace(call.ask, messages=(*call.ask.messages, *correction))
+    return replace(
+        call, ask=ask, attempt=call.attempt + 1, repeats=0, unreadable=call.unreadable + 1
+    )
+
+
+def _by_slot(rows: Iterable[Exchange]) -> dict[tuple[int, int], list[Exchange]]:
+    slots: dict[tuple[int, int], list[Exchange]] = {}
+    for row in rows:
+        slots.setdefault((row.step, row.slot), []).append(row)
+    return slots
+
+
+def _difference(ask: Ask, row: Exchange) -> str:
+    """Where a derived ask first departs from the stored one."""
+    derived = [message.digest for message in ask.messages]
+    for number, (now, before) in enumerate(zip(derived, row.message_digests, strict=False), 1):
+        if now != before:
+            return f"message {number} ({ask.messages[number - 1].speaker}) differs"
+    if len(derived) != len(row.message_digests):
+        return f"{len(derived)} messages where {len(row.message_digests)} are stored"
+    return "role, seat, tools or expected reply differ"

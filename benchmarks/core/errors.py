@@ -1,0 +1,48 @@
+"""Errors that cross the border between protocols, answerers and the driver."""
+
+
+class CoreError(Exception):
+    """Base of every error that the core raises on purpose; its text is fit to be shown."""
+
+
+class UnreadableReply(CoreError):
+    """A reply that its parser cannot read. The text says what was expected and what was found."""
+
+
+class SettingError(CoreError):
+    """A condition setting that is unknown or out of range."""
+
+    def __init__(self, name: str, expected: str, found: object) -> None:
+        self.name, self.expected, self.found = name, expected, found
+        super().__init__(f"setting {name!r}: expected {expected}, found {found!r}")
+
+
+class UnknownName(CoreError):
+    """A name that no registry entry answers to; lists the ones that do."""
+
+    def __init__(self, kind: str, name: str, known: list[str]) -> None:
+        self.kind, self.name, self.known = kind, name, known
+        super().__init__(f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}")
+
+
+class AnswererFailed(CoreError):
+    """Infrastructure let an answerer down (endpoint gone, file missing). Never enters an episode.
+
+    The text must be free of secrets: it is stored and shown.
+    """
+
+
+class AskMismatch(CoreError):
+    """Replay produced an ask that differs from the stored one: the versions no longer agree."""
+
+    def __init__(self, step: int, slot: int, difference: str) -> None:
+        self.step, self.slot, self.difference = step, slot, difference
+        super().__init__(f"step {step}, slot {slot}: {difference}")
+
+
+class TurnMismatch(CoreError):
+    """Replay derived a turn that differs from the stored one."""
+
+    def __init__(self, index: int, difference: str) -> None:
+        self.index, self.difference = index, difference
+        super().__init__(f"turn {index}: {difference}")

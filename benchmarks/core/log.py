@@ -1,0 +1,147 @@
+"""The log port: what the driver needs of a store, and a store in memory for tests and benches."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+from benchmarks.core.answerers import Answer, Identity
+from benchmarks.core.digests import canonical_json
+from benchmarks.core.errors import TurnMismatch
+from benchmarks.core.types import Ask, Outcome, Turn
+
+ExchangeState = Literal["sent", "answered", "unreadable", "declined", "failed", "lost"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """An ask on its way: attempt counts from 1 within (step, slot).
+
+    ``repeats`` is the attempt that was in flight when its process died, 0 where there is none;
+    ``unreadable`` counts the replies to this slot that could not be read before.
+    """
+
+    step: int
+    slot: int
+    attempt: int
+    ask: Ask
+    by: Identity
+    seed: int
+    repeats: int = 0
+    unreadable: int = 0
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One row of the append-only log: what was asked (as digests) and what came of it."""
+
+    step: int
+    slot: int
+    attempt: int
+    ask_digest: str
+    state: ExchangeState
+    text: str = ""
+    value: Any = None
+    reason: str = ""
+    message_digests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a call ended: the state that its exchange takes, with the parsed value or the reason."""
+
+    state: ExchangeState
+    answer: Answer
+    value: Any = None
+    reason: str = ""
+
+
+class Log(Protocol):
+    """Append-only store of one trajectory. Each method commits before it returns."""
+
+    def exchanges(self) -> Iterable[Exchange]:
+        """Everything stored, ordered by (step, slot, attempt)."""
+
+    def record_sent(self, calls: Sequence[Call]) -> None:
+        """Rows in state *sent*, before any call leaves."""
+
+    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+        """The reply of one call, or why there is none; in a transaction of its own."""
+
+    def open_asks(self, calls: Sequence[Call]) -> None:
+        """Asks that wait for a person; opening one twice changes nothing."""
+
+    def record_turn(self, turn: Turn) -> None:
+        """A derived turn: inserted once, compared ever after (``TurnMismatch``)."""
+
+    def record_outcome(self, outcome: Outcome) -> None:
+        """The end of the episode."""
+
+
+class MemoryLog:
+    """The port in memory."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[int, int, int], Exchange] = {}
+        self.turns: dict[int, Turn] = {}
+        self.waiting: dict[tuple[int, int], Call] = {}
+        self.outcome: Outcome | None = None
+
+    def exchanges(self) -> list[Exchange]:
+        return [self.rows[key] for key in sorted(self.rows)]
+
+    def record_sent(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            if call.repeats:
+                lost = (call.step, call.slot, call.repeats)
+                self.rows[lost] = replace(self.rows[lost], state="lost")
+            self.rows[call.step, call.slot, call.attempt] = Exchange(
+                call.step,
+                call.slot,
+                call.attempt,
+                call.ask.digest,
+                "sent",
+                message_digests=tuple(m.digest for m in call.ask.messages),
+            )
+
+    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+        key = (call.step, call.slot, call.attempt)
+        self.rows[key] = replace(
+            self.rows[key],
+            state=verdict.state,
+            text=verdict.answer.text,
+            value=verdict.value,
+            reason=verdict.reason,
+        )
+
+    def open_asks(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            self.waiting.setdefault((call.step, call.slot), call)
+
+    def record_turn(self, turn: Turn) -> None:
+        check_same_turn(self.turns.setdefault(turn.index, turn), turn)
+
+    def record_outcome(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+
+
+def turn_facts(turn: Turn) -> dict[str, Any]:
+    """The part of a turn that replay must reproduce, as JSON values."""
+    return {
+        "text": turn.text,
+        "feedback": turn.feedback,
+        "payload": dict(turn.payload),
+        "violations": [
+            [v.key, v.kind, v.revealed, v.new, v.repeated] for v in turn.violations
+        ],
+        "scores": [[s.seat, s.dimension, s.value] for s in turn.scores],
+    }
+
+
+def check_same_turn(stored: Turn, derived: Turn) -> None:
+    """Raise ``TurnMismatch`` naming the first field in which the two turns differ."""
+    if stored is derived:
+        return
+    before, now = turn_facts(stored), turn_facts(derived)
+    for name, value in before.items():
+        if canonical_json(value) != canonical_json(now[name]):
+            raise TurnMismatch(derived.index, f"{name} differs from what is stored")

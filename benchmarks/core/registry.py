@@ -1,0 +1,22 @@
+"""The systems that can be run. Adding one is a folder beside its neighbours and one line here."""
+
+from functools import cache
+from importlib import import_module
+
+from benchmarks.core.errors import UnknownName
+from benchmarks.core.system import System
+
+SYSTEMS: dict[str, tuple[str, str]] = {
+    "adaplanbench": ("AdaPlanBench", "benchmarks.systems.adaplanbench.system"),
+}
+
+
+@cache
+def get_system(key: str) -> System:
+    """The system registered under ``key``; its module is imported on first use."""
+    try:
+        _, path = SYSTEMS[key]
+    except KeyError:
+        raise UnknownName("system", key, sorted(SYSTEMS)) from None
+    system: System = import_module(path).SYSTEM
+    return system

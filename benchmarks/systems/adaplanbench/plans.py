@@ -1,0 +1,86 @@
+"""Plans as numbered steps, and the pools of plans from which scripted and recorded agents draw."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.core.errors import UnreadableReply
+from benchmarks.core.types import Task
+
+_NUMBER = re.compile(r"^\s*(?:step\s*)?\d{1,3}\s*[.):\-]\s*", re.IGNORECASE)
+_BULLET = re.compile(r"^\s*[-*•]\s+")
+
+
+@dataclass(frozen=True)
+class PoolPlan:
+    """A plan that is known beforehand, with what it uses and how good it really is.
+
+    ``tools`` and ``attributes`` are what scripted constraint judges decide from; ``quality`` maps
+    rubric dimensions to a true level from 1 to 5 and is empty where nobody knows it. ``author``
+    and ``verdict`` belong to recorded answers.
+    """
+
+    key: str
+    steps: tuple[str, ...]
+    tools: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    quality: Mapping[str, int] = field(default_factory=dict)
+    author: str = ""
+    verdict: str = ""
+
+    @property
+    def text(self) -> str:
+        return number_steps(self.steps)
+
+    def uses(self, about: str) -> bool:
+        """Whether the plan touches a constraint's ``about``: ``tool:NAME`` or ``attribute:NAME``."""
+        kind, _, name = about.partition(":")
+        return name in (self.tools if kind == "tool" else self.attributes)
+
+
+def number_steps(steps: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def split_steps(text: str) -> list[str]:
+    """The steps of a plan as written: numbered lines, else bullets, else lines.
+
+    Lines before the first number are a preamble and dropped; an unnumbered line after a number
+    continues its step.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    marker = next((m for m in (_NUMBER, _BULLET) if any(m.match(line) for line in lines)), None)
+    if marker is None:
+        return lines
+    steps: list[str] = []
+    for line in lines:
+        if marker.match(line):
+            steps.append(marker.sub("", line).strip())
+        elif steps:
+            steps[-1] = f"{steps[-1]} {line}".strip()
+    return [step for step in steps if step]
+
+
+def parse_plan(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parser of kind ``plan``: the text and its steps; unreadable without a single step."""
+    steps = split_steps(text)
+    if not steps:
+        raise UnreadableReply("expected a plan in numbered steps, found no step.")
+    return {"text": text.strip(), "steps": steps}
+
+
+def pool_of(task: Task) -> tuple[PoolPlan, ...]:
+    """The task's known plans; empty for tasks that carry none."""
+    return tuple(
+        PoolPlan(
+            key=row["key"],
+            steps=tuple(row["steps"]),
+            tools=tuple(row.get("tools", ())),
+            attributes=tuple(row.get("attributes", ())),
+            quality=row.get("quality", {}),
+            author=row.get("author", ""),
+            verdict=row.get("verdict", ""),
+        )
+        for row in task.payload.get("plans", ())
+    )
