@@ -1,0 +1,12 @@
+"""The analysis app."""
+
+from django.apps import AppConfig
+
+
+class AnalysisConfig(AppConfig):
+    """Statistics, figures and reports."""
+
+    default_auto_field = "django.db.models.BigAutoField"
+    name = "analysis"
+    label = "analysis"
+    verbose_name = "Analysis"

@@ -1,0 +1,12 @@
+"""The annotation app."""
+
+from django.apps import AppConfig
+
+
+class AnnotationConfig(AppConfig):
+    """Studies, questionnaires, ratings, adjudication and live sessions."""
+
+    default_auto_field = "django.db.models.BigAutoField"
+    name = "annotation"
+    label = "annotation"
+    verbose_name = "Annotation"

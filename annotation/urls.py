@@ -1,0 +1,6 @@
+"""Addresses of the annotation app."""
+
+from django.urls import URLPattern, URLResolver
+
+app_name = "annotation"
+urlpatterns: list[URLPattern | URLResolver] = []

@@ -1,0 +1,12 @@
+"""The benchmarks app."""
+
+from django.apps import AppConfig
+
+
+class BenchmarksConfig(AppConfig):
+    """Stored tasks, runs, trajectories and scores, and the systems that make them."""
+
+    default_auto_field = "django.db.models.BigAutoField"
+    name = "benchmarks"
+    label = "benchmarks"
+    verbose_name = "Benchmarks"

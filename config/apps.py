@@ -1,0 +1,15 @@
+"""The project as an app, so that it can bring system checks and the server command."""
+
+from django.apps import AppConfig
+
+
+class ConfigConfig(AppConfig):
+    """Registers the system checks and makes the Celery app the one that tasks belong to."""
+
+    name = "config"
+    label = "config"
+    verbose_name = "PlanJury"
+
+    def ready(self) -> None:
+        """Import what registers itself."""
+        from config import celery  # noqa: F401  (shared tasks look for the current app)

@@ -1,0 +1,86 @@
+"""Typed readers of environment variables. Nonsense is refused when the settings are loaded.
+
+An empty variable counts as one that is not set, so that ``NAME= make run`` means the default.
+Messages name the variable but never repeat its value, which may be a secret.
+"""
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+
+
+class BadVariable(ImproperlyConfigured):
+    """An environment variable holds something that cannot be used."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"Environment variable {name} {problem}.")
+        self.name = name
+
+
+def text(name: str, *, default: str) -> str:
+    """The variable as it stands, without the white space around it."""
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, *, default: bool) -> bool:
+    """A switch: 1/true/yes/on or 0/false/no/off."""
+    value = text(name, default="").lower()
+    if not value:
+        return default
+    if value in _TRUE:
+        return True
+    if value in _FALSE:
+        return False
+    raise BadVariable(name, "must be one of 1, true, yes, on, 0, false, no, off")
+
+
+def integer(name: str, *, default: int, least: int = 0, most: int | None = None) -> int:
+    """A whole number from ``least`` to ``most``."""
+    value = text(name, default="")
+    if not value:
+        return default
+    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+    # int() alone would also take "1_000" and digits of other scripts.
+    if not (value.isascii() and value.removeprefix("-").isdigit()):
+        raise BadVariable(name, f"must be a whole number {limits}")
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        raise BadVariable(name, f"must be a whole number {limits}")
+    return number
+
+
+def choice(name: str, *, default: str, among: Collection[str]) -> str:
+    """One of a few words."""
+    value = text(name, default=default)
+    if value not in among:
+        raise BadVariable(name, f"must be one of {', '.join(sorted(among))}")
+    return value
+
+
+def words(name: str, *, default: Collection[str] = ()) -> list[str]:
+    """A list separated by commas."""
+    value = text(name, default="")
+    if not value:
+        return list(default)
+    found = [word.strip() for word in value.split(",")]
+    if not all(found):
+        raise BadVariable(name, "must be a list separated by commas, without empty entries")
+    if any(" " in word for word in found):
+        raise BadVariable(name, "must be separated by commas, not by spaces")
+    return found
+
+
+def folder(name: str, *, default: Path) -> Path:
+    """An absolute folder; ``~`` is understood. It need not exist yet."""
+    value = text(name, default="")
+    if not value:
+        return default
+    path = Path(value).expanduser().absolute()
+    if path.exists() and not path.is_dir():
+        raise BadVariable(name, "must name a folder, but there is a file of that name")
+    return path

@@ -1,0 +1,202 @@
+"""What holds everywhere. Each environment variable is explained in docs/settings.md."""
+
+from pathlib import Path
+from typing import Any
+
+from csp.constants import NONE, SELF, UNSAFE_INLINE
+
+from config import env
+from config.databases import database_from_url, sqlite_database
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+# Everything the app writes lies in this one folder: back it up and nothing is lost.
+DATA_DIR = env.folder("PLANJURY_DATA_DIR", default=BASE_DIR / "var")
+
+DEBUG = False
+ALLOWED_HOSTS = env.words("PLANJURY_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.words("PLANJURY_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "config",
+    "benchmarks",
+    "annotation",
+    "analysis",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "csp",
+    "django_htmx",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    # Also sets Content-Length, without which small answers would go out in chunks.
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Data -----------------------------------------------------------------------------------------
+
+_database_url = env.text("DATABASE_URL", default="")
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": database_from_url(_database_url, name="DATABASE_URL")
+    if _database_url
+    else sqlite_database(DATA_DIR / "planjury.sqlite3"),
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- People ---------------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGOUT_REDIRECT_URL = "/"
+# Nobody signs up by themselves: accounts are made by an administrator or by an invitation.
+ACCOUNT_ADAPTER = "config.accounts.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "PlanJury"
+# Mail goes to the log until an operator sets up a server for it.
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = env.flag("PLANJURY_SECURE_COOKIES", default=False)
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
+
+# --- What a browser may do ------------------------------------------------------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        # The figures' library sets styles on its elements.
+        "style-src": [SELF, UNSAFE_INLINE],
+        "img-src": [SELF, "data:", "blob:"],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    },
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = env.integer("PLANJURY_HSTS_SECONDS", default=0)
+
+# --- Static files ---------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# --- Background work ------------------------------------------------------------------------------
+
+BROKER_DIR = DATA_DIR / "broker"
+CELERY_BROKER_URL = env.text("PLANJURY_BROKER_URL", default="fsq://")
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
+    {"folder": str(BROKER_DIR), "polling_interval": 0.1}
+    if CELERY_BROKER_URL.startswith("fsq:")
+    # Above the longest task: Redis gives a task to a second worker when this has passed.
+    else {"visibility_timeout": 6 * 60 * 60}
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# The truth about background work is a Job row; a message only says "look".
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = env.integer("PLANJURY_WORKER_THREADS", default=4, least=1, most=256)
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+
+# --- Model endpoints ------------------------------------------------------------------------------
+
+# The hosts an administrator may point an endpoint at.
+PLANJURY_ENDPOINT_HOSTS = env.words(
+    "PLANJURY_ENDPOINT_HOSTS", default=["localhost", "127.0.0.1", "::1"]
+)
+
+# --- The server command ---------------------------------------------------------------------------
+
+SERVE_HOST = env.text("PLANJURY_HOST", default="127.0.0.1")
+SERVE_PORT = env.integer("PORT", default=8000, least=1, most=65535)
+WEB_THREADS = env.integer("PLANJURY_WEB_THREADS", default=16, least=1, most=256)
+# Fill an empty database with the demo.
+DEMO = env.flag("PLANJURY_DEMO", default=False)
+
+# --- Language, time, log --------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en-gb"
+USE_I18N = True
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+LOG_LEVEL = env.choice(
+    "PLANJURY_LOG_LEVEL", default="INFO", among={"DEBUG", "INFO", "WARNING", "ERROR"}
+)
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        "django": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
+        # One line for each message received and each task done says nothing a Job does not.
+        "celery": {"level": "WARNING"},
+        "kombu": {"level": "WARNING"},
+    },
+}

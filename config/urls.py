@@ -1,0 +1,18 @@
+"""All addresses. Each app has its own urls.py; the first match wins."""
+
+from allauth.account.decorators import secure_admin_login
+from django.contrib import admin
+from django.urls import include, path
+
+# The admin's own login page would let people in past their second factor.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+admin.site.site_header = "PlanJury administration"
+admin.site.site_title = "PlanJury"
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("accounts/", include("allauth.urls")),
+    path("", include("benchmarks.urls")),
+    path("", include("annotation.urls")),
+    path("", include("analysis.urls")),
+]
