@@ -1,0 +1,81 @@
+"""What can be run: datasets, their tasks, and the hidden profiles of tasks."""
+
+from django.db import models
+
+
+class Dataset(models.Model):
+    """Tasks of one system from one source; a checksum makes importing twice harmless."""
+
+    system = models.CharField(max_length=40)
+    name = models.CharField(max_length=120)
+    version = models.CharField(max_length=40, default="1")
+    source = models.CharField(max_length=400, blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    checksum = models.CharField(max_length=64)
+    is_demo = models.BooleanField(default=False)
+    notes = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "version"]
+        constraints = [
+            models.UniqueConstraint(fields=["system", "name", "version"], name="dataset_identity")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+class Task(models.Model):
+    """One task: what the agent is asked, and what scripted answerers know of it (payload)."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="tasks")
+    external_id = models.CharField(max_length=120)
+    prompt = models.TextField()
+    category = models.CharField(max_length=80, blank=True)
+    payload = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "external_id"], name="task_identity")
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class Profile(models.Model):
+    """The hidden conditions of a task at one level; ``rank`` orders the levels from 1."""
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="profiles")
+    level = models.CharField(max_length=20)
+    rank = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["task", "rank"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "level"], name="profile_identity")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task_id} {self.level}"
+
+
+class Constraint(models.Model):
+    """One hidden condition, known to judges by its key."""
+
+    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="constraints")
+    kind = models.CharField(max_length=10)
+    key = models.CharField(max_length=60)
+    text = models.TextField()
+    about = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["profile", "key"], name="constraint_identity")
+        ]
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,97 @@
+"""The append-only log of everything that was asked and answered."""
+
+from django.db import models
+
+from benchmarks.models.answering import AnswererVersion
+from benchmarks.models.runs import Trajectory
+
+
+class StoredMessage(models.Model):
+    """A message that somebody was told, stored once whoever was told it."""
+
+    digest = models.CharField(max_length=32, primary_key=True)
+    speaker = models.CharField(max_length=10)
+    text = models.TextField()
+    tool_calls = models.JSONField(default=list)
+    tool_call_id = models.CharField(max_length=80, blank=True)
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class Exchange(models.Model):
+    """One attempt at one ask. Rows are added and settled once, never changed after that."""
+
+    class State(models.TextChoices):
+        SENT = "sent", "Sent"
+        ANSWERED = "answered", "Answered"
+        UNREADABLE = "unreadable", "Unreadable"
+        DECLINED = "declined", "Declined"
+        FAILED = "failed", "Failed"
+        LOST = "lost", "Lost in flight"
+
+    trajectory = models.ForeignKey(
+        Trajectory, on_delete=models.CASCADE, related_name="exchanges", db_index=False
+    )
+    step = models.PositiveSmallIntegerField()
+    slot = models.PositiveSmallIntegerField()
+    attempt = models.PositiveSmallIntegerField()
+    role = models.CharField(max_length=40)
+    seat = models.CharField(max_length=40, blank=True)
+    answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT, db_index=False)
+    ask_digest = models.CharField(max_length=32)
+    messages = models.JSONField(default=list)
+    expect = models.JSONField(default=dict)
+    seed = models.BigIntegerField()
+    repeats = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=State.choices)
+    text = models.TextField(blank=True)
+    value = models.JSONField(null=True)
+    reason = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    model_reported = models.CharField(max_length=120, blank=True)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost = models.FloatField(null=True)
+    latency = models.FloatField(null=True)
+    sent_at = models.DateTimeField()
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["trajectory", "step", "slot", "attempt"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["trajectory", "step", "slot", "attempt"], name="exchange_identity"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.step}.{self.slot}.{self.attempt} {self.role}"
+
+
+class OpenAsk(models.Model):
+    """An ask that waits for a person; answered once, by whoever posts first."""
+
+    trajectory = models.ForeignKey(
+        Trajectory, on_delete=models.CASCADE, related_name="open_asks", db_index=False
+    )
+    step = models.PositiveSmallIntegerField()
+    slot = models.PositiveSmallIntegerField()
+    role = models.CharField(max_length=40)
+    seat = models.CharField(max_length=40, blank=True)
+    ask_digest = models.CharField(max_length=32)
+    messages = models.JSONField(default=list)
+    expect = models.JSONField(default=dict)
+    context = models.JSONField(default=dict)
+    seed = models.BigIntegerField()
+    opened_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["opened_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["trajectory", "step", "slot"], name="open_ask_identity")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} at step {self.step}"

@@ -1,0 +1,70 @@
+"""Judges' scores: one narrow row each, with the keys that pages group by copied in."""
+
+from django.db import models
+
+from benchmarks.models.answering import Agent, AnswererVersion
+from benchmarks.models.exchanges import Exchange
+from benchmarks.models.runs import Run, Trajectory, Turn
+
+
+class Judging(models.Model):
+    """One pass of judges over the turns of a run: live, or later over what is stored."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="judgings")
+    name = models.CharField(max_length=120, default="live")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class JudgeScore(models.Model):
+    """One judge's score of one turn on one dimension; null means unscored, ``reason`` says why.
+
+    Every index costs at each reply, so keys that the two composite indexes lead with, and keys that
+    no page filters by, have none of their own.
+    """
+
+    judging = models.ForeignKey(
+        Judging, on_delete=models.CASCADE, related_name="scores", db_index=False
+    )
+    turn = models.ForeignKey(
+        Turn, on_delete=models.CASCADE, related_name="scores", db_index=False
+    )
+    judge = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT, db_index=False)
+    seat = models.CharField(max_length=40)
+    dimension = models.CharField(max_length=40)
+    replicate = models.PositiveSmallIntegerField(default=1)
+    value = models.FloatField(null=True)
+    reason = models.TextField(blank=True)
+    exchange = models.ForeignKey(Exchange, null=True, on_delete=models.PROTECT, db_index=False)
+    trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="scores")
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="scores", db_index=False
+    )
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, db_index=False)
+    level = models.CharField(max_length=20, blank=True)
+    condition = models.CharField(max_length=40, blank=True)
+    turn_index = models.PositiveSmallIntegerField()
+    is_final = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["turn", "judging", "judge", "seat", "dimension", "replicate"],
+                name="judge_score_identity",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["judging", "is_final", "dimension", "turn_index", "judge", "value"],
+                name="judge_score_groups",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dimension} {self.value}"

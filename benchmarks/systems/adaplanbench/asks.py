@@ -1,0 +1,167 @@
+"""The asks of AdaPlanBench: who is told what. Nothing undisclosed ever reaches the agent here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.core.types import Ask, Constraint, Expect, Message, Task
+from benchmarks.systems.adaplanbench.prompts import fill, load_prompt
+from benchmarks.systems.adaplanbench.protocol import KINDS
+from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+
+JUDGE_ROLES = {"world": "world_judge", "user": "user_judge"}
+_PLAN = Expect("plan")
+
+
+def rubric_text() -> str:
+    """The rubric as judges read it: definition, anchors and examples by dimension."""
+    blocks = []
+    for dimension in DIMENSIONS:
+        lines = [f"{dimension.key} ({dimension.title}): {dimension.definition}"]
+        for score in (1, 3, 5):
+            lines.append(
+                f"  {score}: {dimension.anchors[score]} For example: {dimension.examples[score]}"
+            )
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _list(constraints: Sequence[Constraint]) -> str:
+    return "\n".join(f"- {c.key}: {c.text}" for c in constraints) or "- none"
+
+
+def _told(constraint: Constraint) -> dict[str, str]:
+    return {
+        "key": constraint.key,
+        "kind": constraint.kind,
+        "text": constraint.text,
+        "about": constraint.about,
+    }
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the agent was told by turn: the constraints revealed, in order."""
+
+    turns: tuple[tuple[Constraint, ...], ...] = ()
+
+    def distinct(self) -> list[Constraint]:
+        return list({c.key: c for told in self.turns for c in told}.values())
+
+
+class Asks:
+    """Builds the asks of one episode; the constant messages are made once."""
+
+    def __init__(self, task: Task, constraints: Mapping[str, Sequence[Constraint]]) -> None:
+        self.task = task
+        self.constraints = constraints
+        self.opening = (
+            Message("system", load_prompt("agent").template),
+            Message("user", task.prompt),
+        )
+        self.briefs = {
+            kind: Message(
+                "system",
+                fill(role, {"query": task.prompt, "constraints": _list(constraints[kind])}),
+            )
+            for kind, role in JUDGE_ROLES.items()
+        }
+        keys = [dimension.key for dimension in DIMENSIONS]
+        self.rubric_brief = Message(
+            "system",
+            fill(
+                "rubric_judge",
+                {"query": task.prompt, "rubric": rubric_text(), "keys": ", ".join(keys)},
+            ),
+        )
+        self.rubric_expect = Expect("scores", {"dimensions": keys})
+
+    def agent(
+        self,
+        dialogue: Sequence[Message],
+        memory: Memory,
+        plans: Sequence[str],
+        tracking: bool,
+    ) -> Ask:
+        """The next plan. With tracking, one current block stands before the newest message."""
+        messages = (*self.opening, *dialogue)
+        told = memory.distinct()
+        if tracking and told:
+            lines = "\n".join(f"- {c.text}" for c in told)
+            block = fill("memory", {"constraints": lines})
+            newest = messages[-1]
+            messages = (*messages[:-1], Message("user", f"{block}\n\n{newest.text}"))
+        context = {
+            "query": self.task.prompt,
+            "turn": len(plans) + 1,
+            "told": [[_told(c) for c in turn] for turn in memory.turns],
+            "plans": list(plans),
+            "feedback": [m.text for m in dialogue if m.speaker == "user"],
+            "tracking": tracking,
+        }
+        return Ask("agent", messages, _PLAN, context=context)
+
+    def constraint_judge(self, kind: str, plan: str) -> Ask:
+        constraints = self.constraints[kind]
+        return Ask(
+            JUDGE_ROLES[kind],
+            (self.briefs[kind], Message("user", plan)),
+            Expect("violations", {"keys": [c.key for c in constraints]}),
+            context={
+                "query": self.task.prompt,
+                "plan": plan,
+                "constraints": [_told(c) for c in constraints],
+            },
+        )
+
+    def rubric_judge(self, seat: str, plan: str) -> Ask:
+        return Ask(
+            "rubric_judge",
+            (self.rubric_brief, Message("user", plan)),
+            self.rubric_expect,
+            seat=seat,
+            context={"query": self.task.prompt, "plan": plan},
+        )
+
+    def simulator(self, plan: str, points: Sequence[tuple[Constraint, bool]]) -> Ask:
+        """Feedback on the revealed constraints; each point says whether it was said before."""
+        lines = [f"- {c.text}{' (said before)' if again else ''}" for c, again in points]
+        brief = fill("simulator", {"query": self.task.prompt, "points": "\n".join(lines)})
+        return Ask(
+            "simulator",
+            (Message("system", brief), Message("user", plan)),
+            Expect("feedback"),
+            context={
+                "query": self.task.prompt,
+                "plan": plan,
+                "mode": "constraints",
+                "points": [{**_told(c), "repeated": again} for c, again in points],
+            },
+        )
+
+    def refiner(self, plan: str, points: Sequence[Mapping[str, Any]]) -> Ask:
+        """Feedback on the dimensions that a valid plan failed, with the judges' reasons."""
+        lines = [
+            f"- {point['title']}: " + " ".join(point["reasons"] or ["no reason given"])
+            for point in points
+        ]
+        brief = fill("refinement", {"query": self.task.prompt, "points": "\n".join(lines)})
+        return Ask(
+            "simulator",
+            (Message("system", brief), Message("user", plan)),
+            Expect("feedback"),
+            context={
+                "query": self.task.prompt,
+                "plan": plan,
+                "mode": "refinement",
+                "points": [dict(point) for point in points],
+            },
+        )
+
+
+def split_constraints(task: Task, wanted: str) -> dict[str, tuple[Constraint, ...]]:
+    """C^w and C^u under the dual-ablation condition: a kind that is switched off is empty."""
+    if task.profile is None:
+        raise ValueError(f"task {task.id} has no profile, AdaPlanBench needs one")
+    off = {"world_only": "user", "user_only": "world"}.get(wanted)
+    return {kind: () if kind == off else task.profile.of_kind(kind) for kind in KINDS}

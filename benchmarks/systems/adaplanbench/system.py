@@ -1,0 +1,61 @@
+"""AdaPlanBench, assembled."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.core.system import Dimension, Published, Role, Setting
+from benchmarks.core.types import Episode, Outcome, Profile, Task
+from benchmarks.systems.adaplanbench import demo, episode, metrics, parsers, prompts
+from benchmarks.systems.adaplanbench.protocol import SETTINGS
+from benchmarks.systems.adaplanbench.published import PUBLISHED
+from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.scripted import POLICIES
+
+
+class AdaPlanBench:
+    """Adaptive planning under hidden world and user constraints."""
+
+    key = "adaplanbench"
+    title = "AdaPlanBench"
+    protocol_version = "1"
+    prompt_version = prompts.VERSION
+    parser_version = "1"
+    scorer_version = "1"
+    roles: tuple[Role, ...] = (
+        Role("agent", "Agent", ("careful-tracker",)),
+        Role("world_judge", "World judge", ("world-facts",), judges=True),
+        Role("user_judge", "User judge", ("user-facts",), judges=True),
+        Role(
+            "rubric_judge",
+            "Rubric judges",
+            ("judge-even", "judge-strict", "judge-lenient"),
+            judges=True,
+        ),
+        Role("simulator", "User simulator", ("plain-words",)),
+    )
+    settings: tuple[Setting, ...] = SETTINGS
+    parsers = parsers.PARSERS
+    scripted = POLICIES
+    dimensions: tuple[Dimension, ...] = DIMENSIONS
+    published: tuple[Published, ...] = PUBLISHED
+
+    def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        off = {"world_only": "user_judge", "user_only": "world_judge"}
+        if off.get(settings["constraints"]) == role:
+            return ()
+        if role == "rubric_judge":
+            return tuple(str(n) for n in range(1, settings["rubric_judges"] + 1))
+        return ("",)
+
+    def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
+        return episode.episode(task, settings, rng)
+
+    def summarise(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
+        return metrics.summarise(outcomes)
+
+    def sample_tasks(self) -> Sequence[tuple[Task, Sequence[Profile]]]:
+        return demo.load_demo_tasks()[:3]
+
+
+SYSTEM = AdaPlanBench()
