@@ -132,9 +132,7 @@ class Driver:
             for call, answer in self._call_all(calls):
                 if isinstance(answer, AnswererFailed):
                     failures.append(answer)
-                    self.log.record_verdict(
-                        call, Verdict("failed", Answer(""), reason=str(answer))
-                    )
+                    self.log.record_verdict(call, Verdict("failed", Answer(""), reason=str(answer)))
                     continue
                 verdict = self._read(call.ask, answer)
                 self.log.record_verdict(call, verdict)

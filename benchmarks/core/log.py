@@ -130,9 +130,7 @@ def turn_facts(turn: Turn) -> dict[str, Any]:
         "text": turn.text,
         "feedback": turn.feedback,
         "payload": dict(turn.payload),
-        "violations": [
-            [v.key, v.kind, v.revealed, v.new, v.repeated] for v in turn.violations
-        ],
+        "violations": [[v.key, v.kind, v.revealed, v.new, v.repeated] for v in turn.violations],
         "scores": [[s.seat, s.dimension, s.value] for s in turn.scores],
     }
 

@@ -59,8 +59,16 @@ class Setting:
                         raise ValueError
                     return number
                 case "bool":
-                    return {"true": True, "1": True, "on": True, "yes": True,
-                            "false": False, "0": False, "off": False, "no": False}[text.lower()]
+                    return {
+                        "true": True,
+                        "1": True,
+                        "on": True,
+                        "yes": True,
+                        "false": False,
+                        "0": False,
+                        "off": False,
+                        "no": False,
+                    }[text.lower()]
                 case _:
                     return text
         except (ValueError, KeyError):
@@ -74,9 +82,7 @@ def read_settings(known: Sequence[Setting], given: Mapping[str, Any]) -> dict[st
     for name, raw in given.items():
         if name not in names:
             raise SettingError(name, "a setting among " + ", ".join(names), raw)
-    return {
-        s.name: s.read(given[s.name]) if s.name in given else s.default for s in known
-    }
+    return {s.name: s.read(given[s.name]) if s.name in given else s.default for s in known}
 
 
 @dataclass(frozen=True)

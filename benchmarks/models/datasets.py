@@ -54,9 +54,7 @@ class Profile(models.Model):
 
     class Meta:
         ordering = ["task", "rank"]
-        constraints = [
-            models.UniqueConstraint(fields=["task", "level"], name="profile_identity")
-        ]
+        constraints = [models.UniqueConstraint(fields=["task", "level"], name="profile_identity")]
 
     def __str__(self) -> str:
         return f"{self.task_id} {self.level}"

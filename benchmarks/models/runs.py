@@ -1,6 +1,6 @@
 """Runs, their trajectories, and the turns that are derived from what was answered."""
 
-from django.conf import settings
+from django.conf import settings as django_settings
 from django.db import models
 
 from benchmarks.models.answering import Agent
@@ -12,7 +12,7 @@ class Experiment(models.Model):
 
     name = models.CharField(max_length=160)
     created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -64,7 +64,7 @@ class Run(models.Model):
     )
     data_version = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -168,9 +168,7 @@ class Violation(models.Model):
     turn = models.ForeignKey(
         Turn, on_delete=models.CASCADE, related_name="violations", db_index=False
     )
-    constraint = models.ForeignKey(
-        Constraint, null=True, on_delete=models.SET_NULL, db_index=False
-    )
+    constraint = models.ForeignKey(Constraint, null=True, on_delete=models.SET_NULL, db_index=False)
     key = models.CharField(max_length=60)
     kind = models.CharField(max_length=10)
     text = models.TextField()

@@ -31,9 +31,7 @@ class JudgeScore(models.Model):
     judging = models.ForeignKey(
         Judging, on_delete=models.CASCADE, related_name="scores", db_index=False
     )
-    turn = models.ForeignKey(
-        Turn, on_delete=models.CASCADE, related_name="scores", db_index=False
-    )
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="scores", db_index=False)
     judge = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT, db_index=False)
     seat = models.CharField(max_length=40)
     dimension = models.CharField(max_length=40)
@@ -42,9 +40,7 @@ class JudgeScore(models.Model):
     reason = models.TextField(blank=True)
     exchange = models.ForeignKey(Exchange, null=True, on_delete=models.PROTECT, db_index=False)
     trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="scores")
-    run = models.ForeignKey(
-        Run, on_delete=models.CASCADE, related_name="scores", db_index=False
-    )
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores", db_index=False)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, db_index=False)
     level = models.CharField(max_length=20, blank=True)
     condition = models.CharField(max_length=40, blank=True)

@@ -136,13 +136,14 @@ def rate(scores: Mapping[str, Sequence[float | None]], settings: Mapping[str, An
         enough = bool(known) and (settings["quorum"] == "any" or len(known) == len(given))
         means[dimension] = sum(known) / len(known) if enough else None
     missing = tuple(d for d, mean in means.items() if mean is None)
-    return Rating(means, {name: _passes(means, keys, settings["tau"])
-                          for name, keys in COUNTED.items()}, missing)
+    return Rating(
+        means,
+        {name: _passes(means, keys, settings["tau"]) for name, keys in COUNTED.items()},
+        missing,
+    )
 
 
-def _passes(
-    means: Mapping[str, float | None], counted: Sequence[str], tau: float
-) -> bool | None:
+def _passes(means: Mapping[str, float | None], counted: Sequence[str], tau: float) -> bool | None:
     values = [means.get(key) for key in counted]
     if any(value is None for value in values):
         return None
