@@ -25,7 +25,7 @@ DEFAULT_RECOVERY_SECONDS = 10.0
 
 
 class QoS(virtual.QoS):
-    """Forgets a message's file when it is acknowledged, and gives it back when it is not."""
+    """Deletes a message's file when the message is done with."""
 
     channel: "Channel"
 
@@ -35,20 +35,9 @@ class QoS(virtual.QoS):
         self.channel.forget(delivery_tag)
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        """The message is put back, or done with."""
-        # Not requeued by the base class, which would write a second file.
-        super().reject(delivery_tag, requeue=False)
-        if requeue:
-            self.channel.give_back(delivery_tag)
-        else:
-            self.channel.forget(delivery_tag)
-
-    def restore_unacked(self) -> list[Any]:
-        """Give back everything not acknowledged; called when the channel closes."""
-        self._flush()
-        self._delivered.clear()
-        self.channel.give_back_all()
-        return []
+        """The message is done with, or was just given back."""
+        super().reject(delivery_tag, requeue=requeue)
+        self.channel.forget(delivery_tag)
 
 
 class Channel(virtual.Channel):
@@ -56,9 +45,9 @@ class Channel(virtual.Channel):
 
     QoS = QoS
 
-    def __init__(self, connection: "Transport", **kwargs: Any) -> None:
+    def __init__(self, connection: Any, **kwargs: Any) -> None:
         super().__init__(connection, **kwargs)
-        options = connection.client.transport_options
+        options: dict[str, Any] = connection.client.transport_options
         self._spool = Spool(Path(options["folder"]))
         self._recovery_interval = options.get("recovery_interval", DEFAULT_RECOVERY_SECONDS)
         self._recovery_due = 0.0
@@ -70,35 +59,33 @@ class Channel(virtual.Channel):
         if held := self._held.pop(delivery_tag, None):
             self._spool.done(held)
 
-    def give_back(self, delivery_tag: str) -> None:
-        """Put a held message back into its queue."""
-        if held := self._held.pop(delivery_tag, None):
-            self._spool.give_back(held)
-
-    def give_back_all(self) -> None:
-        """Put everything held back."""
-        self._held.clear()
-        self._spool.close()
-
-    def basic_consume(self, queue: str, no_ack: bool, *args: Any, **kwargs: Any) -> None:
+    def basic_consume(
+        self, queue: str, no_ack: bool, callback: Any, consumer_tag: str | None, **kwargs: Any
+    ) -> Any:
         """Consume from ``queue``; with ``no_ack`` a message is done with as soon as it is read."""
         if no_ack:
             self._unacknowledged_queues.add(queue)
         else:
             self._unacknowledged_queues.discard(queue)
-        super().basic_consume(queue, no_ack, *args, **kwargs)
+        return super().basic_consume(queue, no_ack, callback, consumer_tag, **kwargs)
 
     def basic_get(self, queue: str, no_ack: bool = False, **kwargs: Any) -> Any:
         """One message of ``queue``, or None."""
         message = super().basic_get(queue, no_ack=no_ack, **kwargs)
         if message is not None and no_ack:
-            self.forget(message.delivery_tag)
+            self.forget(str(message.delivery_tag))
         return message
 
     def close(self) -> None:
-        """Give back what is held and leave."""
+        """Give back what was not acknowledged and leave."""
         super().close()
-        self.give_back_all()
+        self._held.clear()
+        self._spool.close()
+
+    def _restore(self, message: Any) -> None:
+        # The base class would write the message anew; its file is still there.
+        if held := self._held.pop(message.delivery_tag, None):
+            self._spool.give_back(held)
 
     def _put(self, queue: str, message: dict[str, Any], **kwargs: Any) -> None:
         self._spool.put(queue, json.dumps(message).encode())

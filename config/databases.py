@@ -28,7 +28,7 @@ def sqlite_database(path: Path | str) -> dict[str, Any]:
 
 
 def database_from_url(url: str, *, name: str) -> dict[str, Any]:
-    """Settings from ``postgresql://user:password@host:port/database``, read from variable ``name``."""
+    """Settings from ``postgresql://user:password@host:port/database``, found in ``name``."""
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -15,7 +15,5 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https"
 SECURE_SSL_REDIRECT = env.flag("PLANJURY_SSL_REDIRECT", default=True)
 # Only where the proxy in front sets or removes this header itself may it be believed.
 SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https")
-    if env.flag("PLANJURY_TRUST_PROXY", default=False)
-    else None
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("PLANJURY_TRUST_PROXY", default=False) else None
 )

@@ -5,9 +5,10 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from config.databases import sqlite_database
+
 # Settings modules of Django build on one another in this way; base.py defines every name.
 from config.settings.base import *  # noqa: F403
-from config.databases import sqlite_database
 
 DATA_DIR = Path(tempfile.mkdtemp(prefix="planjury-test-"))
 atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)

@@ -1,0 +1,50 @@
+"""What every test gets: no network beyond this machine, repeatable chance."""
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+
+# The same examples in each run: a failure that comes and goes is of no use.
+hypothesis.settings.register_profile("planjury", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("planjury")
+
+_LOOPBACK = ("127.", "::1", "localhost")
+
+
+class NetworkBlocked(RuntimeError):
+    """A test tried to reach another machine."""
+
+
+def _refuse_other_machines(address: Any) -> None:
+    # Addresses of files (AF_UNIX) are strings or bytes.
+    if isinstance(address, tuple) and not str(address[0]).startswith(_LOOPBACK):
+        raise NetworkBlocked(f"Tests may not connect to {address[0]}.")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _only_this_machine() -> Iterator[None]:
+    """Refuse connections to other machines."""
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        _refuse_other_machines(address)
+        connect(self, address)
+
+    def guarded_connect_ex(self: socket.socket, address: Any) -> int:
+        _refuse_other_machines(address)
+        return connect_ex(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded_connect)
+        patch.setattr(socket.socket, "connect_ex", guarded_connect_ex)
+        yield
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A seeded generator."""
+    return np.random.default_rng(20240229)
