@@ -1,8 +1,10 @@
 """The Celery app. Its embedded broker is config/broker.py; settings begin with ``CELERY_``."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
@@ -13,3 +15,8 @@ TRANSPORT_ALIASES["fsq"] = "config.broker:Transport"
 app = Celery("planjury")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def keep_logging_settings(**kwargs: Any) -> None:
+    """With a receiver here, Celery leaves logging as the Django settings have it."""

@@ -159,7 +159,6 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = env.integer("PLANJURY_WORKER_THREADS", default=4, least=1, most=256)
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
 # --- Model endpoints ------------------------------------------------------------------------------

@@ -1,0 +1,50 @@
+"""What every page knows: the main places, as far as this person may go there."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, get_script_prefix, reverse
+
+# Label, name of the address, and whether it takes the right to see results.
+PLACES = (
+    ("Runs", "benchmarks:run_list", True),
+    ("Trajectories", "benchmarks:trajectory_list", True),
+    ("Studies", "annotation:study_list", False),
+    ("Sessions", "annotation:session_list", False),
+    ("Analysis", "analysis:leaderboard", True),
+)
+SEARCH = "benchmarks:trajectory_list"
+SEE_RESULTS = "benchmarks.view_results"
+
+
+def navigation(request: HttpRequest) -> dict[str, Any]:
+    """Give ``nav`` (label, url, current) and ``search_url``; empty for those not signed in."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return {"nav": [], "search_url": ""}
+    sees_results = user.has_perm(SEE_RESULTS)
+    nav = []
+    for label, name, results in PLACES:
+        url = _url(name)
+        if url and (sees_results or not results):
+            nav.append({"label": label, "url": url, "current": _current(request.path, url)})
+    return {"nav": nav, "search_url": _url(SEARCH) if sees_results else ""}
+
+
+def _url(name: str) -> str:
+    """Return the address of ``name``, or nothing while there is none."""
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return ""
+
+
+def _current(path: str, url: str) -> str:
+    """Return the value of aria-current: this very page, a page within that place, or neither."""
+    if path == url:
+        return "page"
+    return "true" if _section(path) == _section(url) else ""
+
+
+def _section(path: str) -> str:
+    return path.removeprefix(get_script_prefix()).partition("/")[0]

@@ -1,0 +1,97 @@
+"""``manage.py serve``: the whole app with one command."""
+
+import logging
+import os
+import socket
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+
+from config import background, preparation
+from config.supervisor import Child, Supervisor
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 10.0
+
+
+class Command(BaseCommand):
+    """Prepare, then run the web server and the background worker until stopped."""
+
+    help = "Migrate, collect static files, and run the web server and the background worker."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run until SIGINT, SIGTERM or SIGHUP."""
+        listener = _listen(settings.SERVE_HOST, settings.SERVE_PORT)
+        if preparation.migrate_if_needed():
+            self.stdout.write("The database was brought up to date.")
+        if preparation.collect_static_if_needed():
+            self.stdout.write("The static files were collected.")
+        # A connection must not be shared with forks.
+        connections.close_all()
+
+        from config.processes import run_web, run_worker
+
+        supervisor = Supervisor(
+            children=[
+                Child("web server", partial(run_web, listener)),
+                Child("background worker", partial(run_worker, listener)),
+            ],
+            every=_sweep,
+            interval=SWEEP_SECONDS,
+        )
+        with listener:
+            supervisor.run(started=self._greet)
+        self.stdout.write("PlanJury has stopped.")
+
+    def _greet(self) -> None:
+        self.stdout.write(f"PlanJury is at {_address()} (stop it with Ctrl-C).")
+        if settings.DEMO:
+            self._offer_demo()
+        self.stdout.flush()
+
+    def _offer_demo(self) -> None:
+        try:
+            accounts = background.ensure_demo()
+        except Exception:
+            # The app is of use without its demo.
+            logger.exception("The demo could not be prepared.")
+            return
+        finally:
+            connections.close_all()
+        if accounts:
+            self.stdout.write("Accounts of the demo:")
+        for name, password, role in accounts:
+            self.stdout.write(f"  {name:<14} {password:<20} {role}")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Open the port here: a busy one is seen at once, and a restart of the web loses no caller."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise CommandError(
+            f"Cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}. "
+            "Another port can be given: PORT=8001 make run"
+        ) from None
+
+
+def _address() -> str:
+    host = settings.SERVE_HOST
+    if host in {"127.0.0.1", "0.0.0.0", "::", "::1"}:
+        host = "localhost"
+    return f"http://{host}:{settings.SERVE_PORT}/"
+
+
+def _sweep() -> None:
+    try:
+        background.sweep_jobs()
+    except Exception:
+        # A locked or absent database is no reason to take the web server down.
+        logger.exception("The sweep of background jobs failed; it is tried again.")
+    finally:
+        connections.close_all()

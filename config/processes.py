@@ -1,0 +1,73 @@
+"""What the children of the server command run: the web server and the Celery worker."""
+
+import os
+import signal
+import socket
+import warnings
+from typing import Any
+
+from celery.apps.worker import Worker
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from gunicorn.app.base import BaseApplication
+
+from config.celery import app
+
+
+class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """Gunicorn on a socket that is open already, with the app that is loaded already."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self.listener = listener
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Set what differs from gunicorn's defaults."""
+        options = {
+            "bind": f"fd://{self.listener.fileno()}",
+            "worker_class": "gthread",
+            "workers": 1,
+            "threads": settings.WEB_THREADS,
+            "graceful_timeout": 8,
+            "preload_app": True,
+            "loglevel": "warning",
+            "control_socket_disable": True,
+        }
+        for name, value in options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        """The WSGI app."""
+        return get_wsgi_application()
+
+
+class BackgroundWorker(Worker):
+    """A Celery worker that does not start its program anew on SIGHUP: that would be the server."""
+
+    def install_platform_tweaks(self, worker: Any) -> None:
+        """Celery's signal handlers, but for one."""
+        super().install_platform_tweaks(worker)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def run_web(listener: socket.socket) -> None:
+    """Serve pages until told to stop."""
+    WebServer(listener).run()
+
+
+def run_worker(listener: socket.socket) -> None:
+    """Do background work until told to stop."""
+    listener.close()  # it is the web server's
+    os.environ["CELERY_SKIP_CHECKS"] = "1"  # done before the fork
+    # Containers run everything as root; only JSON is accepted, which is what the warning is about.
+    warnings.filterwarnings("ignore", message=".*superuser privileges")
+    worker = BackgroundWorker(
+        app=app,
+        hostname="planjury@%h",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
+    worker.start()
+    raise SystemExit(worker.exitcode)
