@@ -1,0 +1,200 @@
+// What every page needs: theme, menus, tips, relative times, panes, and words when a request fails.
+(function () {
+  "use strict";
+  const root = document.documentElement;
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+
+  // --- Theme -------------------------------------------------------------------------------------
+  function showTheme() {
+    const chosen = root.dataset.theme || "auto";
+    for (const button of all("[data-theme-choice]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.themeChoice === chosen));
+    }
+  }
+  function chooseTheme(theme) {
+    if (theme === "auto") delete root.dataset.theme;
+    else root.dataset.theme = theme;
+    try {
+      if (theme === "auto") localStorage.removeItem("theme");
+      else localStorage.setItem("theme", theme);
+    } catch (error) {
+      // No storage: the choice holds for this page.
+    }
+    showTheme();
+    document.dispatchEvent(new CustomEvent("themechange"));
+  }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    document.dispatchEvent(new CustomEvent("themechange"));
+  });
+
+  // --- Notices: one line each, at the lower right ------------------------------------------------
+  function notice(text, { kind = "info", key = text } = {}) {
+    const box = document.getElementById("notices");
+    if (!box) return;
+    const old = all("[data-key]", box).find((item) => item.dataset.key === key);
+    if (old) old.remove();
+    const item = document.createElement("div");
+    item.className = "note " + kind;
+    item.dataset.key = key;
+    const words = document.createElement("p");
+    words.textContent = text;
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "quiet compact close";
+    close.textContent = "Close";
+    close.addEventListener("click", () => item.remove());
+    item.append(words, close);
+    box.append(item);
+    if (kind === "success" || kind === "info") setTimeout(() => item.remove(), 6000);
+  }
+  function clearNotice(key) {
+    for (const item of all("#notices [data-key]")) if (item.dataset.key === key) item.remove();
+  }
+  // A server answer may carry HX-Trigger: {"notice": {"text": "…", "kind": "success"}}.
+  document.addEventListener("notice", (event) => notice(event.detail.text, event.detail));
+
+  // --- Requests that fail ------------------------------------------------------------------------
+  const NETWORK = "network";
+  const said = {
+    403: "You may not do this, or your session has ended. Reload the page and sign in again.",
+    404: "This no longer exists. Reload the page to see what is there now.",
+    409: "Someone changed this in the meantime. Reload the page to see it as it is now.",
+    413: "This is larger than the server accepts.",
+    429: "Too many requests at once. Wait a moment and try again.",
+  };
+  document.addEventListener("htmx:responseError", (event) => {
+    const { status } = event.detail.xhr;
+    const words = said[status] || "The server could not do this (" + status + "). Nothing was changed; try again.";
+    notice(words, { kind: "error", key: "response-" + status });
+  });
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, () => {
+      notice("No connection to the server. The page tries again when you do.", { kind: "warning", key: NETWORK });
+    });
+  }
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.successful) clearNotice(NETWORK);
+  });
+  window.addEventListener("online", () => clearNotice(NETWORK));
+
+  // --- Relative times; the exact time is the tip -------------------------------------------------
+  const STEPS = [["year", 31557600], ["month", 2629800], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+  const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
+  function tellTime(time) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime()) || "exact" in time.dataset) return;
+    const seconds = (at.getTime() - Date.now()) / 1000;
+    const step = STEPS.find(([, length]) => Math.abs(seconds) >= length);
+    const text = step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : "just now";
+    if (time.textContent !== text) time.textContent = text;
+    time.dataset.tip = exact.format(at);
+    // Within a link the link takes the focus and shows the tip.
+    if (!time.closest("a, button, summary")) time.tabIndex = 0;
+  }
+  const tellTimes = (within) => all("time[datetime]", within).forEach(tellTime);
+  setInterval(() => tellTimes(document), 30000);
+
+  // --- Tips: [data-tip] on hover and focus; one element, so that no scroll box cuts it off -------
+  let tip = null;
+  function hideTip() {
+    if (!tip) return;
+    if (tip.owner.getAttribute("aria-describedby") === "tip") tip.owner.removeAttribute("aria-describedby");
+    tip.remove();
+    tip = null;
+  }
+  function showTip(owner) {
+    hideTip();
+    tip = document.createElement("div");
+    tip.id = "tip";
+    tip.className = "tip";
+    tip.setAttribute("role", "tooltip");
+    tip.textContent = owner.dataset.tip;
+    tip.owner = owner;
+    document.body.append(tip);
+    const at = owner.getBoundingClientRect();
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.min(Math.max(8, at.left + at.width / 2 - width / 2), innerWidth - width - 8);
+    const above = at.top - height - 6;
+    tip.style.left = left + "px";
+    tip.style.top = (above > 4 ? above : at.bottom + 6) + "px";
+    if (!owner.hasAttribute("aria-describedby")) owner.setAttribute("aria-describedby", "tip");
+  }
+  const tipOwner = (node) => {
+    if (!(node instanceof Element)) return null;
+    return node.closest("[data-tip]") || (node.matches(":focus-visible") && node.querySelector("[data-tip]"));
+  };
+  for (const [name, show] of [["pointerover", true], ["focusin", true], ["pointerout", false], ["focusout", false]]) {
+    document.addEventListener(name, (event) => {
+      const owner = tipOwner(event.target);
+      if (!show) hideTip();
+      else if (owner && !(tip && tip.owner === owner)) showTip(owner);
+    });
+  }
+  document.addEventListener("scroll", hideTip, { capture: true, passive: true });
+
+  // --- Menus, the bar on a phone, two panes on a phone -------------------------------------------
+  document.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : root;
+    for (const menu of all("details[data-menu][open]")) if (!menu.contains(target)) menu.open = false;
+
+    const theme = target.closest("[data-theme-choice]");
+    if (theme) chooseTheme(theme.dataset.themeChoice);
+
+    const toggle = target.closest("[data-nav-toggle]");
+    if (toggle) {
+      const open = toggle.closest("[data-topbar]").toggleAttribute("data-open");
+      toggle.setAttribute("aria-expanded", String(open));
+    }
+
+    const pane = target.closest("button[data-show-pane]");
+    if (pane) showPane(pane.dataset.showPane);
+  });
+  function showPane(name) {
+    for (const pane of all("[data-pane]")) pane.toggleAttribute("data-shown", pane.dataset.pane === name);
+    for (const button of all("button[data-show-pane]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.showPane === name));
+    }
+    document.dispatchEvent(new CustomEvent("panechange", { detail: name }));
+  }
+
+  const writing = (element) => element.closest("input, textarea, select, [contenteditable]");
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      hideTip();
+      for (const menu of all("details[data-menu][open]")) {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      }
+    }
+    if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !writing(event.target)) {
+      const search = document.querySelector("[data-search]");
+      if (search && search.offsetParent) {
+        event.preventDefault();
+        search.focus();
+        search.select();
+      }
+    }
+  });
+
+  // --- Filters: beside the list they are always open ---------------------------------------------
+  if (!CSS.supports("selector(::details-content)")) {
+    const wide = matchMedia("(min-width: 60rem)");
+    const open = () => all("details.rail").forEach((rail) => { rail.open = wide.matches; });
+    wide.addEventListener("change", open);
+    open();
+  }
+  // A form with data-autosubmit is sent when a choice changes; typing waits for Enter.
+  document.addEventListener("change", (event) => {
+    const form = event.target.form;
+    if (form && "autosubmit" in form.dataset) form.requestSubmit();
+  });
+
+  // --- Start, and again for whatever htmx brings in ----------------------------------------------
+  document.addEventListener("htmx:load", (event) => tellTimes(event.detail.elt.parentElement || document));
+  showTheme();
+  tellTimes(document);
+  const first = document.querySelector("button[data-show-pane][aria-pressed='true']");
+  if (first) showPane(first.dataset.showPane);
+  window.planjury = { notice, clearNotice, showPane };
+})();
