@@ -5,7 +5,7 @@ from benchmarks.models.datasets import Constraint, Dataset, Profile, Task
 from benchmarks.models.exchanges import Exchange, OpenAsk, StoredMessage
 from benchmarks.models.jobs import Job
 from benchmarks.models.runs import Experiment, Run, Trajectory, Turn, Violation
-from benchmarks.models.scores import Judging, JudgeScore
+from benchmarks.models.scores import JudgeScore, Judging
 
 __all__ = [
     "Agent",

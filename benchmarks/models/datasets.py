@@ -4,7 +4,11 @@ from django.db import models
 
 
 class Dataset(models.Model):
-    """Tasks of one system from one source; a checksum makes importing twice harmless."""
+    """Tasks of one system from one source; a checksum makes importing twice harmless.
+
+    ``roles`` names the scripted answerers that suit these tasks, by role, where the system's own
+    choice does not.
+    """
 
     system = models.CharField(max_length=40)
     name = models.CharField(max_length=120)
@@ -12,6 +16,7 @@ class Dataset(models.Model):
     source = models.CharField(max_length=400, blank=True)
     licence = models.CharField(max_length=200, blank=True)
     checksum = models.CharField(max_length=64)
+    roles = models.JSONField(default=dict, blank=True)
     is_demo = models.BooleanField(default=False)
     notes = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,0 +1,41 @@
+"""Print the metrics of a run."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.models import Run
+from benchmarks.selectors.runs import run_metrics
+
+
+class Command(BaseCommand):
+    help = "The metrics of a run, with their denominators and what is excluded."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", type=int)
+        parser.add_argument("--json", action="store_true", dest="as_json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            run = Run.objects.select_related("dataset", "agent", "primary_judging").get(
+                pk=options["run"]
+            )
+        except Run.DoesNotExist:
+            known = ", ".join(map(str, Run.objects.values_list("pk", flat=True)[:20])) or "none"
+            raise CommandError(f"there is no run {options['run']}; newest runs: {known}") from None
+        metrics = run_metrics(run)
+        if options["as_json"]:
+            self.stdout.write(json.dumps(metrics, indent=2, ensure_ascii=False))
+            return
+        self.stdout.write(
+            f"run {run.pk}: {run.agent} on {run.dataset}, level {run.level or '–'}, "
+            f"{run.condition}; {metrics['trajectories']} trajectories"
+        )
+        for name, metric in metrics["metrics"].items():
+            value = "–" if metric["value"] is None else f"{metric['value']:.3f}"
+            left_out = sum(metric["excluded"].values())
+            self.stdout.write(f"  {name:<18} {value:>8}  n {metric['n']}, left out {left_out}")
+        for name, count in sorted(metrics["terminations"].items()):
+            self.stdout.write(f"  ended as {name}: {count}")

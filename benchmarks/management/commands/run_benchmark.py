@@ -1,0 +1,120 @@
+"""Start a run from the terminal."""
+
+import json
+import sys
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.models import Agent, Dataset, Run
+from benchmarks.selectors.runs import run_metrics, runs_progress
+from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.services.runs import start_runs
+from benchmarks.services.work import WORKABLE, work_on_run
+from benchmarks.tasks import owner_name
+
+
+def find_dataset(name: str) -> Dataset:
+    """A dataset by id, by name (newest version), or by name@version."""
+    title, _, version = name.partition("@")
+    rows = Dataset.objects.filter(pk=int(name)) if name.isdigit() else Dataset.objects.none()
+    rows = rows or Dataset.objects.filter(name__iexact=title)
+    if version:
+        rows = rows.filter(version=version)
+    found = rows.order_by("-pk").first()
+    if found is None:
+        known = [f"{d.name}@{d.version}" for d in Dataset.objects.all()]
+        raise UnknownName("dataset", name, known)
+    return found
+
+
+def find_agents(names: list[str]) -> list[Agent]:
+    """Agents by name, in the order given."""
+    agents = Agent.objects.in_bulk(names, field_name="name")
+    for name in names:
+        if name not in agents:
+            raise UnknownName("agent", name, sorted(Agent.objects.values_list("name", flat=True)))
+    return [agents[name] for name in names]
+
+
+def read_pairs(pairs: list[str]) -> dict[str, str]:
+    """``key=value`` arguments as a mapping."""
+    read = {}
+    for pair in pairs:
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise CommandError(f"--set and --role want key=value, found {pair!r}")
+        read[key] = value
+    return read
+
+
+class Command(BaseCommand):
+    help = "Run agents on a dataset; workers carry the trajectories, or this command with --wait."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("dataset", help="id, name, or name@version")
+        parser.add_argument("--agent", action="append", required=True, dest="agents")
+        parser.add_argument("--level", action="append", default=[], dest="levels")
+        parser.add_argument("--task", action="append", default=[], dest="tasks")
+        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+        parser.add_argument(
+            "--role",
+            action="append",
+            default=[],
+            metavar="ROLE=NAME[,NAME…]",
+            help="who fills another role: scripted policies by name, or human",
+        )
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--name", default="")
+        parser.add_argument("--wait", action="store_true", help="carry the runs here, to the end")
+        parser.add_argument("--json", action="store_true", dest="as_json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        ensure_scripted_agents()
+        roles = {k: v.split(",") for k, v in read_pairs(options["role"]).items()}
+        try:
+            runs = start_runs(
+                dataset=find_dataset(options["dataset"]),
+                agents=find_agents(options["agents"]),
+                levels=options["levels"],
+                settings=read_pairs(options["set"]),
+                roles=roles,
+                seed=options["seed"],
+                tasks=options["tasks"],
+                name=options["name"],
+                ring=not options["wait"],
+            )
+        except CoreError as error:
+            raise CommandError(str(error)) from None
+        if options["wait"]:
+            for run in runs:
+                self._carry(run)
+        if options["as_json"]:
+            fresh = Run.objects.select_related("dataset", "agent", "primary_judging")
+            found = fresh.filter(pk__in=[run.pk for run in runs]).order_by("pk")
+            rows = [run_metrics(run) for run in found]
+            self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False))
+            return
+        for run in runs:
+            run.refresh_from_db()
+            self.stdout.write(
+                f"run {run.pk}: {run.agent.name} {run.level} {run.get_status_display().lower()}"
+            )
+
+    def _carry(self, run: Run) -> None:
+        """Carry a run in this process; where workers share it, wait for them too."""
+        while True:
+            work_on_run(run_id=run.pk, owner=owner_name())
+            run.refresh_from_db()
+            progress = runs_progress([run])[run.pk]
+            sys.stderr.write(
+                f"\rrun {run.pk} {run.agent.name}: {progress.done} of {progress.total} done, "
+                f"{progress.failed} failed "
+            )
+            if run.status not in WORKABLE or run.status == Run.Status.WAITING:
+                break
+            time.sleep(1)
+        sys.stderr.write("\n")

@@ -1,0 +1,51 @@
+"""Rows to core values and back: the border between the database and everything without Django."""
+
+from collections.abc import Iterable
+
+from benchmarks.core import types
+from benchmarks.core.types import Message, Outcome
+from benchmarks.models import Profile, StoredMessage, Task, Trajectory
+
+
+def core_profile(profile: Profile) -> types.Profile:
+    """A profile with its constraints in stored order."""
+    return types.Profile(
+        profile.level,
+        tuple(
+            types.Constraint(c.key, c.kind, c.text, c.about)
+            for c in sorted(profile.constraints.all(), key=lambda c: c.pk)
+        ),
+    )
+
+
+def core_task(task: Task, profile: Profile | None) -> types.Task:
+    """A task as its episode sees it."""
+    return types.Task(
+        task.external_id,
+        task.prompt,
+        task.category,
+        task.payload,
+        core_profile(profile) if profile else None,
+    )
+
+
+def core_outcome(trajectory: Trajectory) -> Outcome:
+    """The stored outcome of a trajectory that is done."""
+    return Outcome(
+        trajectory.termination, trajectory.metrics, trajectory.undefined, trajectory.payload
+    )
+
+
+def core_messages(digests: Iterable[str]) -> list[Message]:
+    """Stored messages in the order of their digests."""
+    wanted = list(digests)
+    rows = StoredMessage.objects.in_bulk(wanted)
+    return [
+        Message(
+            rows[d].speaker,  # type: ignore[arg-type]
+            rows[d].text,
+            tuple(rows[d].tool_calls),
+            rows[d].tool_call_id,
+        )
+        for d in wanted
+    ]

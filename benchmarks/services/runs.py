@@ -1,0 +1,250 @@
+"""Starting, pausing, resuming and cancelling runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.registry import get_system
+from benchmarks.core.seeds import derive_seed
+from benchmarks.core.system import System, read_settings
+from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
+from benchmarks.services.casting import assign_roles
+
+CHUNK = 1000
+# Settings that make a run another condition than the standard one, for labels and grouping.
+_STANDARD = "standard"
+
+
+class RunError(CoreError):
+    """A run that cannot be started or changed; the text says what to do."""
+
+
+def current_pins(system: System) -> dict[str, str]:
+    """The versions that a run made now is made with."""
+    return {
+        "protocol": system.protocol_version,
+        "prompts": system.prompt_version,
+        "parsers": system.parser_version,
+        "scorer": system.scorer_version,
+    }
+
+
+def condition_name(system: System, settings: Mapping[str, Any]) -> str:
+    """``standard``, or the settings that differ from the defaults, as ``name=value``."""
+    changed = [
+        f"{setting.name}={settings[setting.name]}"
+        for setting in system.settings
+        if settings[setting.name] != setting.default
+    ]
+    return ", ".join(changed) or _STANDARD
+
+
+def start_runs(
+    *,
+    dataset: Dataset,
+    agents: Sequence[Agent],
+    levels: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
+    roles: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
+    tasks: Sequence[str] = (),
+    name: str = "",
+    created_by: AbstractBaseUser | None = None,
+    ring: bool = True,
+) -> list[Run]:
+    """One run per agent and level, with all their trajectories pending; all or nothing.
+
+    ``tasks`` restricts to external ids. ``ring=False`` leaves it to the caller to wake workers.
+    """
+    system = get_system(dataset.system)
+    complete = read_settings(system.settings, settings or {})
+    if not agents:
+        raise RunError("choose at least one agent")
+    wanted_levels = _levels(dataset, levels)
+    with transaction.atomic():
+        title = name or f"{dataset.name}: {len(agents)} × {', '.join(wanted_levels) or 'tasks'}"
+        experiment = Experiment.objects.create(name=title[:160], created_by=created_by)
+        runs = [
+            _create_run(
+                system, experiment, dataset, agent, level, complete, roles or {}, seed, tasks
+            )
+            for level in wanted_levels or [""]
+            for agent in agents
+        ]
+        Run.objects.filter(pk__in=[run.pk for run in runs]).update(
+            created_by=created_by, is_demo=dataset.is_demo
+        )
+        if ring:
+            _ring_on_commit([run.pk for run in runs])
+    return runs
+
+
+def _levels(dataset: Dataset, levels: Sequence[str]) -> list[str]:
+    known = list(
+        Profile.objects.filter(task__dataset=dataset)
+        .values_list("level", flat=True)
+        .order_by("rank")
+        .distinct()
+    )
+    known = list(dict.fromkeys(known))
+    for level in levels:
+        if level not in known:
+            raise UnknownName("level", level, known)
+    return list(dict.fromkeys(levels)) or known[:1]
+
+
+def _create_run(
+    system: System,
+    experiment: Experiment,
+    dataset: Dataset,
+    agent: Agent,
+    level: str,
+    settings: Mapping[str, Any],
+    roles: Mapping[str, Sequence[str]],
+    seed: int,
+    tasks: Sequence[str],
+) -> Run:
+    run = Run.objects.create(
+        experiment=experiment,
+        dataset=dataset,
+        agent=agent,
+        level=level,
+        condition=condition_name(system, settings)[:200],
+        settings=dict(settings),
+        roles=assign_roles(system, dataset, agent, settings, roles),
+        pins=current_pins(system),
+        seed=seed,
+    )
+    run.primary_judging = Judging.objects.create(run=run, name="live")
+    run.save(update_fields=["primary_judging"])
+    units = _units(dataset, level, tasks)
+    if not units:
+        raise RunError(f"{dataset} has no task at level {level or 'none'} to run")
+    Trajectory.objects.bulk_create(
+        [
+            Trajectory(
+                run=run,
+                task_id=task_id,
+                profile_id=profile_id,
+                seed=derive_seed(seed, external_id, level, 1),
+            )
+            for task_id, profile_id, external_id in units
+        ],
+        batch_size=CHUNK,
+    )
+    return run
+
+
+def _units(dataset: Dataset, level: str, tasks: Sequence[str]) -> list[tuple[int, int | None, str]]:
+    """(task, profile, external id) of everything that a run at ``level`` has to play."""
+    if level:
+        rows = Profile.objects.filter(task__dataset=dataset, level=level).order_by("task_id")
+        found = list(rows.values_list("task_id", "pk", "task__external_id"))
+    else:
+        found = [
+            (pk, None, external_id)
+            for pk, external_id in dataset.tasks.order_by("pk").values_list("pk", "external_id")
+        ]
+    if not tasks:
+        return found
+    known = {external_id for _, _, external_id in found}
+    for name in tasks:
+        if name not in known:
+            raise UnknownName("task", name, sorted(known)[:20])
+    return [unit for unit in found if unit[2] in tasks]
+
+
+def _ring_on_commit(run_ids: Sequence[int]) -> None:
+    from benchmarks.tasks import ring_runs  # the task module imports the services
+
+    transaction.on_commit(lambda: ring_runs(run_ids))
+
+
+def _move(run: Run, allowed: Sequence[str], status: str, verb: str) -> None:
+    """A conditional change of status; says plainly when the run is past it."""
+    changed = Run.objects.filter(pk=run.pk, status__in=allowed).update(status=status)
+    run.refresh_from_db()
+    if not changed:
+        raise RunError(f"{run} is {run.get_status_display().lower()} and cannot be {verb}")
+
+
+def pause_run(*, run: Run) -> None:
+    """No further step is begun; what is in flight is still logged."""
+    S = Run.Status
+    _move(run, [S.QUEUED, S.RUNNING, S.WAITING, S.ATTENTION], S.PAUSED, "paused")
+
+
+def resume_run(*, run: Run) -> None:
+    """Go on where a paused run was left."""
+    with transaction.atomic():
+        _move(run, [Run.Status.PAUSED], Run.Status.QUEUED, "resumed")
+        _ring_on_commit([run.pk])
+
+
+def cancel_run(*, run: Run) -> None:
+    """End the run: what is finished stays, what is not is marked cancelled."""
+    S = Run.Status
+    with transaction.atomic():
+        _move(
+            run, [S.QUEUED, S.RUNNING, S.WAITING, S.ATTENTION, S.PAUSED], S.CANCELLED, "cancelled"
+        )
+        run.trajectories.filter(
+            status__in=[
+                Trajectory.Status.PENDING,
+                Trajectory.Status.WAITING,
+                Trajectory.Status.RUNNING,
+            ]
+        ).update(status=Trajectory.Status.CANCELLED, lease_owner="", lease_until=None)
+        Run.objects.filter(pk=run.pk).update(finished_at=timezone.now())
+
+
+def retry_trajectory(*, trajectory: Trajectory) -> None:
+    """Take up a failed trajectory again from what is logged of it."""
+    with transaction.atomic():
+        changed = Trajectory.objects.filter(
+            pk=trajectory.pk, status=Trajectory.Status.FAILED
+        ).update(status=Trajectory.Status.PENDING, problem="", lease_owner="", lease_until=None)
+        if not changed:
+            raise RunError(f"{trajectory} has not failed, so there is nothing to run again")
+        _reopen(trajectory.run)
+
+
+def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
+    """Play a trajectory anew as a further attempt; the old one stays as it is."""
+    run = trajectory.run
+    if trajectory.status not in (Trajectory.Status.DECISION, Trajectory.Status.FAILED):
+        raise RunError(f"{trajectory} is neither failed nor waiting for a decision")
+    with transaction.atomic():
+        latest = run.trajectories.filter(
+            task=trajectory.task_id, profile=trajectory.profile_id
+        ).order_by("-attempt")[0]
+        attempt = latest.attempt + 1
+        Trajectory.objects.filter(pk=trajectory.pk).update(status=Trajectory.Status.CANCELLED)
+        # the new attempt is made with today's versions, which therefore become the run's
+        Run.objects.filter(pk=run.pk).update(pins=current_pins(get_system(run.dataset.system)))
+        fresh = Trajectory.objects.create(
+            run=run,
+            task=trajectory.task,
+            profile=trajectory.profile,
+            attempt=attempt,
+            seed=derive_seed(run.seed, trajectory.task.external_id, run.level, attempt),
+        )
+        _reopen(run)
+    return fresh
+
+
+def _reopen(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).exclude(
+        status__in=[Run.Status.PAUSED, Run.Status.CANCELLED]
+    ).update(status=Run.Status.QUEUED, finished_at=None)
+    _ring_on_commit([run.pk])
+
+
+def bump_data_version(run_id: int) -> None:
+    """Tell caches that what is shown of a run has changed."""
+    Run.objects.filter(pk=run_id).update(data_version=F("data_version") + 1)

@@ -1,0 +1,321 @@
+"""The log port on the database: what the driver is told to remember is committed when it returns."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from benchmarks.core import types
+from benchmarks.core.answerers import Identity
+from benchmarks.core.log import Call, Exchange, Verdict, check_same_turn
+from benchmarks.core.types import Message, Outcome
+from benchmarks.models import (
+    AnswererVersion,
+    Constraint,
+    JudgeScore,
+    OpenAsk,
+    StoredMessage,
+    Trajectory,
+    Turn,
+    Violation,
+)
+from benchmarks.models import Exchange as ExchangeRow
+
+# Long enough for the slowest single reply: a lease is renewed whenever something is committed.
+LEASE = timedelta(seconds=90)
+
+_versions: dict[str, int] = {}
+
+
+class LeaseLost(Exception):
+    """Another worker holds the trajectory now; this one must not write any more."""
+
+
+def answerer_version(identity: Identity) -> int:
+    """The id of the stored row of an exact answerer; made on first sight."""
+    known = _versions.get(identity.digest)
+    if known is None:
+        row, _ = AnswererVersion.objects.get_or_create(
+            digest=identity.digest,
+            defaults={
+                "kind": identity.kind,
+                "name": identity.name,
+                "version": identity.version,
+                "parameters": dict(identity.parameters),
+            },
+        )
+        known = _versions[identity.digest] = row.pk
+    return known
+
+
+def store_messages(messages: Iterable[Message]) -> None:
+    """Messages that are not stored yet; equal ones share a row."""
+    StoredMessage.objects.bulk_create(
+        [
+            StoredMessage(
+                digest=m.digest,
+                speaker=m.speaker,
+                text=m.text,
+                tool_calls=list(m.tool_calls),
+                tool_call_id=m.tool_call_id,
+            )
+            for m in messages
+        ],
+        ignore_conflicts=True,
+    )
+
+
+class DatabaseLog:
+    """``benchmarks.core.log.Log`` for one trajectory that ``owner`` holds the lease of.
+
+    Every write is fenced: a worker that lost its lease raises ``LeaseLost`` and changes nothing.
+    """
+
+    def __init__(self, trajectory: Trajectory, owner: str) -> None:
+        self.trajectory = trajectory
+        self.owner = owner
+        self.run = trajectory.run
+        self._told: set[str] = set()
+        self._sent: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._settled: dict[tuple[int, int], tuple[int, int]] = {}
+        self._stored_turns = trajectory.turn_count
+        self._constraints: dict[str, int] | None = None
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def exchanges(self) -> list[Exchange]:
+        rows = []
+        for row in ExchangeRow.objects.filter(trajectory=self.trajectory).order_by(
+            "step", "slot", "attempt"
+        ):
+            self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
+            self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
+            self._told.update(row.messages)
+            rows.append(
+                Exchange(
+                    row.step,
+                    row.slot,
+                    row.attempt,
+                    row.ask_digest,
+                    row.state,  # type: ignore[arg-type]
+                    row.text,
+                    row.value,
+                    row.reason,
+                    tuple(row.messages),
+                )
+            )
+        return rows
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def record_sent(self, calls: Sequence[Call]) -> None:
+        now = timezone.now()
+        new = [
+            ExchangeRow(
+                trajectory=self.trajectory,
+                step=call.step,
+                slot=call.slot,
+                attempt=call.attempt,
+                role=call.ask.role,
+                seat=call.ask.seat,
+                answerer_id=answerer_version(call.by),
+                ask_digest=call.ask.digest,
+                messages=[message.digest for message in call.ask.messages],
+                expect={"kind": call.ask.expect.kind, "params": dict(call.ask.expect.params)},
+                seed=call.seed,
+                repeats=call.repeats,
+                state=ExchangeRow.State.SENT,
+                sent_at=now,
+            )
+            for call in calls
+        ]
+        lost = [self._sent[c.step, c.slot, c.repeats][0] for c in calls if c.repeats]
+        with transaction.atomic():
+            self._renew(now)
+            self._tell(calls)
+            if lost:
+                ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT).update(
+                    state=ExchangeRow.State.LOST
+                )
+            ExchangeRow.objects.bulk_create(new)
+        for row in new:
+            self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
+
+    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+        pk, version = self._sent[call.step, call.slot, call.attempt]
+        answer = verdict.answer
+        # One statement, hence one transaction. A row that is no longer *sent* was given up by
+        # another worker, so this reply comes from one that had lost its lease.
+        changed = ExchangeRow.objects.filter(pk=pk, state=ExchangeRow.State.SENT).update(
+            state=verdict.state,
+            text=answer.text,
+            value=verdict.value,
+            reason=verdict.reason,
+            reasoning=answer.reasoning,
+            model_reported=answer.model_reported,
+            tokens_in=answer.tokens_in,
+            tokens_out=answer.tokens_out,
+            cost=answer.cost,
+            latency=answer.latency,
+            settled_at=timezone.now(),
+        )
+        if not changed:
+            raise LeaseLost
+        self._settled[call.step, call.slot] = (pk, version)
+
+    def open_asks(self, calls: Sequence[Call]) -> None:
+        now = timezone.now()
+        with transaction.atomic():
+            self._renew(now)
+            self._tell(calls)
+            OpenAsk.objects.bulk_create(
+                [
+                    OpenAsk(
+                        trajectory=self.trajectory,
+                        step=call.step,
+                        slot=call.slot,
+                        role=call.ask.role,
+                        seat=call.ask.seat,
+                        ask_digest=call.ask.digest,
+                        messages=[message.digest for message in call.ask.messages],
+                        expect={
+                            "kind": call.ask.expect.kind,
+                            "params": dict(call.ask.expect.params),
+                        },
+                        context=dict(call.ask.context),
+                        seed=call.seed,
+                        opened_at=now,
+                    )
+                    for call in calls
+                ],
+                ignore_conflicts=True,
+            )
+
+    def record_turn(self, turn: types.Turn) -> None:
+        if turn.index <= self._stored_turns:
+            check_same_turn(stored_turn(self.trajectory.pk, turn.index), turn)
+            return
+        with transaction.atomic():
+            self._renew(timezone.now(), turn_count=turn.index)
+            row = Turn.objects.create(
+                trajectory=self.trajectory,
+                index=turn.index,
+                text=turn.text,
+                feedback=turn.feedback,
+                payload=dict(turn.payload),
+            )
+            if turn.violations:
+                Violation.objects.bulk_create(self._violations(row, turn))
+            if turn.scores:
+                JudgeScore.objects.bulk_create(self._scores(row, turn))
+        self._stored_turns = turn.index
+
+    def record_outcome(self, outcome: Outcome) -> None:
+        now = timezone.now()
+        with transaction.atomic():
+            self._renew(
+                now,
+                status=Trajectory.Status.DONE,
+                termination=outcome.termination,
+                metrics=dict(outcome.metrics),
+                undefined=dict(outcome.undefined),
+                payload=dict(outcome.payload),
+                problem="",
+                scorer_version=self.run.pins.get("scorer", ""),
+                finished_at=now,
+                lease_owner="",
+                lease_until=None,
+            )
+            last = (
+                Turn.objects.filter(trajectory=self.trajectory, index=self._stored_turns)
+                .values_list("pk", flat=True)
+                .first()
+            )
+            if last is not None:
+                Turn.objects.filter(pk=last).update(is_final=True)
+                JudgeScore.objects.filter(turn_id=last).update(is_final=True)
+
+    # --- parts ------------------------------------------------------------------------------------
+
+    def _renew(self, now: datetime, **changes: Any) -> None:
+        changes.setdefault("lease_until", now + LEASE)
+        held = Trajectory.objects.filter(pk=self.trajectory.pk, lease_owner=self.owner)
+        if not held.update(**changes):
+            raise LeaseLost
+
+    def _tell(self, calls: Sequence[Call]) -> None:
+        new = {
+            message.digest: message
+            for call in calls
+            for message in call.ask.messages
+            if message.digest not in self._told
+        }
+        if new:
+            store_messages(new.values())
+            self._told.update(new)
+
+    def _violations(self, row: Turn, turn: types.Turn) -> list[Violation]:
+        if self._constraints is None:
+            self._constraints = dict(
+                Constraint.objects.filter(profile=self.trajectory.profile_id).values_list(
+                    "key", "pk"
+                )
+            )
+        return [
+            Violation(
+                turn=row,
+                constraint_id=self._constraints.get(v.key),
+                key=v.key,
+                kind=v.kind,
+                text=v.text,
+                revealed=v.revealed,
+                new=v.new,
+                repeated=v.repeated,
+            )
+            for v in turn.violations
+        ]
+
+    def _scores(self, row: Turn, turn: types.Turn) -> list[JudgeScore]:
+        scores = []
+        for score in turn.scores:
+            exchange, judge = self._settled[score.step, score.slot]
+            scores.append(
+                JudgeScore(
+                    judging_id=self.run.primary_judging_id,
+                    turn=row,
+                    judge_id=judge,
+                    seat=score.seat,
+                    dimension=score.dimension,
+                    value=score.value,
+                    reason=score.reason,
+                    exchange_id=exchange,
+                    trajectory=self.trajectory,
+                    run=self.run,
+                    agent_id=self.run.agent_id,
+                    level=self.run.level,
+                    condition=self.run.condition,
+                    turn_index=turn.index,
+                )
+            )
+        return scores
+
+
+def stored_turn(trajectory_id: int, index: int) -> types.Turn:
+    """A stored turn as the core's value, with its live scores in the order they were given."""
+    row = Turn.objects.get(trajectory_id=trajectory_id, index=index)
+    return types.Turn(
+        row.index,
+        row.text,
+        row.feedback,
+        row.payload,
+        tuple(
+            types.Violation(v.key, v.kind, v.text, v.revealed, v.new, v.repeated)
+            for v in row.violations.order_by("pk")
+        ),
+        tuple(
+            types.Score(s.seat, s.dimension, s.value, s.reason)
+            for s in row.scores.filter(judging=row.trajectory.run.primary_judging_id).order_by("pk")
+        ),
+    )

@@ -1,0 +1,172 @@
+"""Carrying trajectories: claim one under a lease, drive it, note how it went."""
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from benchmarks.core.driver import Driver, Failed, Finished, Stopped, Suspended
+from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
+from benchmarks.core.registry import get_system
+from benchmarks.core.seeds import derive_seed
+from benchmarks.mappers import core_task
+from benchmarks.models import Run, Trajectory
+from benchmarks.services.casting import build_cast
+from benchmarks.services.runs import bump_data_version, current_pins
+from benchmarks.services.store import LEASE, DatabaseLog, LeaseLost
+
+logger = logging.getLogger(__name__)
+
+WORKABLE = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING)
+CANDIDATES = 8
+STATUS_CHECK_SECONDS = 0.5
+CALL_THREADS = 32
+
+
+@cache
+def _executor() -> ThreadPoolExecutor:
+    """Threads for calls that wait (endpoints); shared by all trajectories of the process."""
+    return ThreadPoolExecutor(CALL_THREADS, thread_name_prefix="call")
+
+
+def _claimable() -> Q:
+    """Pending, or held by a worker whose lease ran out."""
+    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=timezone.now())
+    return Q(status=Trajectory.Status.PENDING) | lapsed
+
+
+def claim_trajectory(*, run_id: int, owner: str) -> int | None:
+    """The id of a trajectory that ``owner`` now holds, or None when nothing is left to claim.
+
+    The update is conditional, so of several workers that want the same one exactly one gets it.
+    """
+    while True:
+        free = list(
+            Trajectory.objects.filter(_claimable(), run=run_id, run__status__in=WORKABLE)
+            .order_by("pk")
+            .values_list("pk", flat=True)[:CANDIDATES]
+        )
+        if not free:
+            return None
+        random.SystemRandom().shuffle(free)  # which worker takes which unit changes no result
+        for pk in free:
+            now = timezone.now()
+            if Trajectory.objects.filter(_claimable(), pk=pk).update(
+                status=Trajectory.Status.RUNNING, lease_owner=owner, lease_until=now + LEASE
+            ):
+                return pk
+
+
+def work_on_run(*, run_id: int, owner: str) -> int:
+    """Claim and carry trajectories of a run until none is left; returns how many were carried."""
+    started = Run.objects.filter(pk=run_id, status__in=WORKABLE)
+    if not started.update(status=Run.Status.RUNNING):
+        return 0
+    Run.objects.filter(pk=run_id, started_at=None).update(started_at=timezone.now())
+    carried = 0
+    while (pk := claim_trajectory(run_id=run_id, owner=owner)) is not None:
+        carry_trajectory(pk=pk, owner=owner)
+        carried += 1
+    settle_run(run_id=run_id)
+    return carried
+
+
+def carry_trajectory(*, pk: int, owner: str) -> None:
+    """Drive one claimed trajectory as far as it goes, and store where it stands."""
+    trajectory = Trajectory.objects.select_related("run__dataset", "task", "profile").get(pk=pk)
+    Trajectory.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now())
+    try:
+        status, problem = _drive(trajectory, owner)
+    except LeaseLost:
+        logger.warning("trajectory %s was taken over by another worker", pk)
+        return
+    except (AskMismatch, TurnMismatch) as error:
+        status, problem = Trajectory.Status.DECISION, str(error)
+    except CoreError as error:
+        status, problem = Trajectory.Status.FAILED, str(error)
+    except Exception as error:  # a bug must not take the other trajectories of the worker down
+        logger.exception("trajectory %s failed unexpectedly", pk)
+        kind = type(error).__name__
+        status = Trajectory.Status.FAILED
+        problem = f"unexpected {kind}; the details are in the worker's log under trajectory {pk}"
+    if status != Trajectory.Status.DONE:
+        Trajectory.objects.filter(pk=pk, lease_owner=owner).update(
+            status=status, problem=problem, lease_owner="", lease_until=None
+        )
+
+
+def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
+    run = trajectory.run
+    system = get_system(run.dataset.system)
+    pins = current_pins(system)
+    for name, version in run.pins.items():
+        if pins.get(name) != version:
+            have = pins.get(name, "none")
+            return Trajectory.Status.DECISION, (
+                f"the run is pinned to {name} version {version}, available is {have}"
+            )
+    task = core_task(trajectory.task, trajectory.profile)
+
+    def seed_for(step: int, slot: int) -> int:
+        return derive_seed(run.seed, task.id, run.level, trajectory.attempt, step, slot)
+
+    driver = Driver(
+        cast=build_cast(system, task, run.roles, run.settings),
+        log=DatabaseLog(trajectory, owner),
+        parsers=system.parsers,
+        seed_for=seed_for,
+        max_attempts=run.settings.get("reply_attempts", 3),
+        stop=_stop_check(run.pk),
+        executor=_executor(),
+    )
+    rng = random.Random(trajectory.seed)
+    match driver.run(system.episode(task, run.settings, rng)):
+        case Finished():
+            return Trajectory.Status.DONE, ""
+        case Suspended():
+            return Trajectory.Status.WAITING, ""
+        case Stopped():
+            return Trajectory.Status.PENDING, ""
+        case Failed(reason):
+            return Trajectory.Status.FAILED, reason
+
+
+def _stop_check(run_id: int) -> Callable[[], str]:
+    """A check for pause and cancel that asks the database twice a second at most."""
+    asked = time.monotonic()
+
+    def stop() -> str:
+        nonlocal asked
+        if time.monotonic() - asked < STATUS_CHECK_SECONDS:
+            return ""
+        asked = time.monotonic()
+        status = Run.objects.values_list("status", flat=True).get(pk=run_id)
+        return "" if status in WORKABLE else status
+
+    return stop
+
+
+def settle_run(*, run_id: int) -> None:
+    """The status of a run as its trajectories have it, once no more can be claimed."""
+    T, R = Trajectory.Status, Run.Status
+    with transaction.atomic():
+        left = set(
+            Trajectory.objects.filter(run=run_id).values_list("status", flat=True).distinct()
+        )
+        if left & {T.PENDING, T.RUNNING}:
+            return  # another worker carries the rest and will settle the run
+        if T.WAITING in left:
+            status = R.WAITING
+        else:
+            status = R.ATTENTION if left & {T.FAILED, T.DECISION} else R.DONE
+        over = status in (R.DONE, R.ATTENTION)
+        Run.objects.filter(pk=run_id, status__in=WORKABLE).update(
+            status=status, finished_at=timezone.now() if over else None
+        )
+        bump_data_version(run_id)

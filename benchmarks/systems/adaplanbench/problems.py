@@ -1,0 +1,101 @@
+"""What is wrong with a file, collected so that the first twenty faults are told at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.core.errors import CoreError
+
+SHOWN = 20
+_LONGEST_FOUND = 120
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One fault of an input: where it stands, what was expected there and what was found."""
+
+    where: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: expected {self.expected}, found {self.found}"
+
+
+class ImportRefused(CoreError):
+    """A file that is not imported; ``problems`` holds the first faults, ``total`` counts all."""
+
+    def __init__(self, problems: Sequence[Problem], total: int | None = None) -> None:
+        self.problems = tuple(problems)
+        self.total = len(self.problems) if total is None else total
+        lines = [str(problem) for problem in self.problems]
+        if (more := self.total - len(self.problems)) > 0:
+            lines.append(f"… and {more} more")
+        super().__init__("\n".join(lines))
+
+
+class Problems:
+    """Collects faults; all are counted, the first twenty are kept."""
+
+    def __init__(self) -> None:
+        self.kept: list[Problem] = []
+        self.total = 0
+
+    def add(self, where: str, expected: str, found: Any) -> None:
+        self.total += 1
+        if len(self.kept) < SHOWN:
+            self.kept.append(Problem(where, expected, describe(found)))
+
+    def extend(self, refused: ImportRefused) -> None:
+        """Take over what made another reader refuse its file."""
+        self.total += refused.total
+        self.kept += refused.problems[: SHOWN - len(self.kept)]
+
+    def check(self) -> None:
+        """Raise ``ImportRefused`` if anything was found."""
+        if self.total:
+            raise ImportRefused(self.kept, self.total)
+
+
+@dataclass(frozen=True)
+class Said:
+    """Words that describe what was found, as against a value that is quoted."""
+
+    words: str
+
+
+def describe(value: Any) -> str:
+    """A value as a person may read it in a message: short, and with its kind where that helps."""
+    match value:
+        case Said(words):
+            return words
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f"the text {_short(value)!r}" if value else "an empty text"
+        case dict():
+            return f"an object with {', '.join(map(_short, list(value)[:4])) or 'no fields'}"
+        case list():
+            return f"a list of {len(value)}"
+        case _:
+            return f"the number {_short(str(value))}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_FOUND else text[: _LONGEST_FOUND - 1] + "…"
+
+
+def text_fault(value: Any, longest: int) -> str:
+    """Why a value is no text that can be stored: its expectation in words, or ''."""
+    if not isinstance(value, str):
+        return "a text"
+    if not value.strip():
+        return "a text that is not blank"
+    if len(value) > longest:
+        return f"a text of at most {longest} characters"
+    # Neither can be stored by every database: one ends a text in C, the other is half a character.
+    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        return "a text without NUL and without half characters"
+    return ""

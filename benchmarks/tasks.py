@@ -1,0 +1,35 @@
+"""Celery tasks: reload by id, call a service. A message carries ids and nothing else."""
+
+import os
+import socket
+import threading
+from collections.abc import Sequence
+
+from celery import shared_task
+
+from benchmarks.services import jobs, work
+
+# Doorbells per run: how many workers may share its trajectories at once.
+BELLS = int(os.environ.get("PLANJURY_WORKERS_PER_RUN", "4"))
+
+
+def owner_name() -> str:
+    """Who holds a lease: host, process and thread; unique among living workers."""
+    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
+
+
+def ring_runs(run_ids: Sequence[int]) -> None:
+    """Wake workers for these runs. More bells than work is harmless."""
+    for run_id in run_ids:
+        for _ in range(BELLS):
+            carry_run.delay(run_id)
+
+
+@shared_task
+def carry_run(run_id: int) -> None:
+    work.work_on_run(run_id=run_id, owner=owner_name())
+
+
+@shared_task
+def perform_job(job_id: int) -> None:
+    jobs.perform(job_id=job_id, owner=owner_name())
