@@ -6,6 +6,7 @@ pool plan really uses and how good it really is.
 """
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,7 +28,8 @@ class Temperament:
 
     ``memory``: remarks of all turns, of the last turn, or none. ``forgets``: chance to have lost a
     remark of an earlier turn. ``repeats``: chance to insist on the last plan. ``deaf_to``: kind of
-    constraint that it overhears with chance ``deafness``. ``quality``: weight of a plan's true
+    constraint that it overhears with chance ``deafness``. ``overlooks``: chance to miss that a plan
+    clashes with a remark that it does remember. ``quality``: weight of a plan's true
     quality, negative for a liking of shortcuts. ``wanders``: weight of being unlike earlier plans.
     ``convention``: weight of what comes to mind first (pools list the usual ways first).
     """
@@ -37,22 +39,23 @@ class Temperament:
     repeats: float = 0.0
     deaf_to: str = ""
     deafness: float = 0.0
-    quality: float = 1.0
+    overlooks: float = 0.06
+    quality: float = 0.5
     wanders: float = 0.0
     whim: float = 1.0
-    convention: float = 2.5
+    convention: float = 4.5
 
 
 TEMPERAMENTS: Mapping[str, tuple[str, Temperament]] = {
-    "careful-tracker": ("Careful tracker", Temperament(quality=2.0, whim=0.4)),
-    "explorer": ("Explorer", Temperament(quality=0.8, wanders=2.0)),
-    "perfectionist": ("Perfectionist", Temperament(quality=4.0, forgets=0.12, whim=0.1)),
+    "careful-tracker": ("Careful tracker", Temperament(quality=1.0, overlooks=0.0)),
+    "explorer": ("Explorer", Temperament(quality=0.5, wanders=3.0)),
+    "perfectionist": ("Perfectionist", Temperament(quality=2.5, forgets=0.2)),
     "last-word": ("Last word", Temperament(memory="last")),
-    "forgetful": ("Forgetful", Temperament(forgets=0.4)),
-    "creature-of-habit": ("Creature of habit", Temperament(repeats=0.45)),
+    "forgetful": ("Forgetful", Temperament(forgets=0.3)),
+    "creature-of-habit": ("Creature of habit", Temperament(repeats=0.35)),
     "world-minded": ("World-minded", Temperament(deaf_to="user", deafness=0.5)),
-    "people-pleaser": ("People pleaser", Temperament(deaf_to="world", deafness=0.5, quality=1.5)),
-    "shortcut-taker": ("Shortcut taker", Temperament(quality=-1.5, whim=0.6)),
+    "people-pleaser": ("People pleaser", Temperament(deaf_to="world", deafness=0.35, quality=1.0)),
+    "shortcut-taker": ("Shortcut taker", Temperament(quality=-0.8)),
     "coin-flipper": ("Coin flipper", Temperament(memory="none", quality=0.0, whim=3.0)),
 }
 
@@ -97,7 +100,9 @@ def _choose(
     rank = {plan.key: place / len(pool) for place, plan in enumerate(pool)}
 
     def appeal(plan: PoolPlan) -> tuple[int, float]:
-        clashes = sum(plan.uses(about) for about in avoid)
+        clashes = sum(
+            plan.uses(about) and rng.random() >= mood.overlooks for about in sorted(avoid)
+        )
         quality = sum(plan.quality.values()) / len(plan.quality) if plan.quality else 3.0
         shared = len(used.intersection(plan.tools)) / len(plan.tools) if plan.tools else 0.0
         taste = mood.quality * quality - mood.wanders * shared + mood.whim * likings[plan.key]
@@ -122,6 +127,12 @@ def _agent(name: str, mood: Temperament) -> Callable[[Task, Json], Answerer]:
     return build
 
 
+def _mentions(text: str, name: str) -> bool:
+    """Whether a lower-case text has ``name`` as words of its own, singular or plural."""
+    words = r"\s+".join(map(re.escape, name.lower().split()))
+    return bool(words) and re.search(rf"\b{words}(?:s|es)?\b", text) is not None
+
+
 def _constraint_judge(kind: str) -> Callable[[Task, Json], Answerer]:
     """Decides from the tools and attributes of a pool plan; other texts by the words they use."""
 
@@ -134,7 +145,7 @@ def _constraint_judge(kind: str) -> Callable[[Task, Json], Answerer]:
             violated, reasons = [], {}
             for constraint in ask.context["constraints"]:
                 name = constraint["about"].partition(":")[2]
-                if plan.uses(constraint["about"]) if plan else bool(name) and name in text:
+                if plan.uses(constraint["about"]) if plan else _mentions(text, name):
                     violated.append(constraint["key"])
                     reasons[constraint["key"]] = f"the plan involves: {name}"
             return Answer(canonical_json({"violated": violated, "reasons": reasons}))
