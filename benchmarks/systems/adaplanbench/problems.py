@@ -22,7 +22,7 @@ class Problem:
         return f"{self.where}: expected {self.expected}, found {self.found}"
 
 
-class ImportRefused(CoreError):
+class FileRefused(CoreError):
     """A file that is not imported; ``problems`` holds the first faults, ``total`` counts all."""
 
     def __init__(self, problems: Sequence[Problem], total: int | None = None) -> None:
@@ -46,15 +46,15 @@ class Problems:
         if len(self.kept) < SHOWN:
             self.kept.append(Problem(where, expected, describe(found)))
 
-    def extend(self, refused: ImportRefused) -> None:
+    def extend(self, refused: FileRefused) -> None:
         """Take over what made another reader refuse its file."""
         self.total += refused.total
         self.kept += refused.problems[: SHOWN - len(self.kept)]
 
     def check(self) -> None:
-        """Raise ``ImportRefused`` if anything was found."""
+        """Raise ``FileRefused`` if anything was found."""
         if self.total:
-            raise ImportRefused(self.kept, self.total)
+            raise FileRefused(self.kept, self.total)
 
 
 @dataclass(frozen=True)
