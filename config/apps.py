@@ -12,4 +12,5 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         """Import what registers itself."""
-        from config import celery  # noqa: F401  (shared tasks look for the current app)
+        # Shared tasks belong to the Celery app that was made last; checks register themselves.
+        from config import celery, checks  # noqa: F401

@@ -1,5 +1,7 @@
-"""What every test gets: no network beyond this machine, repeatable chance."""
+"""What every test gets: no network beyond this machine, repeatable chance, the system's browser."""
 
+import os
+import shutil
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -8,10 +10,17 @@ import hypothesis
 import numpy as np
 import pytest
 
+# The browser's driver keeps an event loop running in the tests' own thread, which Django would take
+# for asynchronous code at the first query.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
 # The same examples in each run: a failure that comes and goes is of no use.
 hypothesis.settings.register_profile("planjury", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("planjury")
 
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 _LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -48,3 +57,19 @@ def _only_this_machine() -> Iterator[None]:
 def rng() -> np.random.Generator:
     """A seeded generator."""
     return np.random.default_rng(20240229)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the browser tests where there is no browser."""
+    if CHROMIUM:
+        return
+    skip = pytest.mark.skip(reason="no chromium on this machine (make test can install it)")
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args() -> dict[str, Any]:
+    """The system's chromium, so that none need be downloaded."""
+    return {"executable_path": CHROMIUM}

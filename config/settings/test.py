@@ -15,7 +15,11 @@ atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
 
 SECRET_KEY = "only for the tests"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
-DATABASES = {"default": sqlite_database(DATA_DIR / "planjury.sqlite3")}
+# A file, as in real use: with a database in memory all threads would share one connection.
+_database = sqlite_database(DATA_DIR / "planjury.sqlite3")
+_database["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"
+_database["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+DATABASES = {"default": _database}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STATIC_ROOT = DATA_DIR / "static"

@@ -1,0 +1,80 @@
+# Everything needs Python 3.11 or later and make, nothing else; uv is used where it is installed.
+PYTHON ?= python3
+VENV ?= .venv
+PY := $(VENV)/bin/python
+export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
+
+CHECKS := check-format check-style check-types check-templates check-migrations check-imports
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-browser test-unit check $(CHECKS) bench format lock clean chromium
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.core ## Start PlanJury at http://localhost:8000 (PORT=… for another port)
+	@exec $(PY) manage.py serve
+
+# Two processes: the browser's event loop would get in the way of other tests. Both are run even
+# when the first fails, and the second's closing line is that of most tests.
+test: $(VENV)/.dev chromium ## Run all tests
+	@browser=0; $(MAKE) --no-print-directory test-browser || browser=1; \
+	$(MAKE) --no-print-directory test-unit && exit $$browser
+
+test-browser: $(VENV)/.dev ## Run the tests that drive a browser
+	@$(PY) -m pytest -m browser; code=$$?; [ $$code -eq 5 ] || exit $$code
+
+test-unit: $(VENV)/.dev ## Run all other tests
+	@$(PY) -m pytest -m "not browser" -n 2
+
+check: $(CHECKS) ## Check format, style, types, templates, migrations and import rules
+
+$(CHECKS): $(VENV)/.dev
+
+check-format:
+	$(PY) -m ruff format --check .
+
+check-style:
+	$(PY) -m ruff check .
+
+check-types:
+	$(PY) -m mypy
+
+check-templates:
+	$(PY) -m djlint --lint --quiet templates
+	$(PY) manage.py check_templates --settings config.settings.test
+
+check-migrations:
+	$(PY) manage.py makemigrations --check --dry-run --settings config.settings.test
+
+check-imports:
+	$(VENV)/bin/lint-imports
+
+bench: $(VENV)/.dev ## Measure start, pages and background work
+	@for script in bench/*.py; do $(PY) $$script || exit 1; done
+
+format: $(VENV)/.dev ## Put the code into its usual form
+	$(PY) -m ruff check --fix-only --quiet .
+	$(PY) -m ruff format .
+
+lock: ## Pin requirements/*.in anew (needs uv)
+	@scripts/lock.sh
+
+clean: ## Remove the environment and all caches; the data in var/ stays
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+chromium:
+	@scripts/chromium.sh
+
+$(PY):
+	@PYTHON="$(PYTHON)" scripts/venv.sh "$(VENV)"
+
+# The stamps make the next call quick; a changed lock file makes them old.
+$(VENV)/.core: requirements/core.lock | $(PY)
+	@scripts/install.sh "$(PY)" $<
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock | $(PY)
+	@scripts/install.sh "$(PY)" $<
+	@touch $@ $(VENV)/.core

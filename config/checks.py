@@ -1,0 +1,117 @@
+"""System checks: what is wrong with the configuration, and what to do about it."""
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
+
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+_BROKER_PACKAGES = {"redis": "redis", "rediss": "redis"}
+
+
+@register
+def data_folder_is_writable(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Database, secret key, messages and static files all go there."""
+    folder = Path(settings.DATA_DIR)
+    existing = folder
+    while not existing.exists():
+        existing = existing.parent
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return []
+    return [
+        Error(
+            f"The data folder {folder} cannot be written to.",
+            hint="Make it writable for this user, or name another in PLANJURY_DATA_DIR.",
+            id="planjury.E001",
+        )
+    ]
+
+
+@register(Tags.security)
+def secret_key_is_set(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Without a key no session can be signed."""
+    try:
+        settings.SECRET_KEY  # noqa: B018  (Django refuses an empty key when it is read)
+    except ImproperlyConfigured:
+        return [
+            Error(
+                "There is no secret key.",
+                hint="Set PLANJURY_SECRET_KEY to 50 random characters or more, "
+                "the same on each machine.",
+                id="planjury.E002",
+            )
+        ]
+    return []
+
+
+@register(Tags.security)
+def hosts_are_named(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Without host names every request is refused."""
+    if settings.ALLOWED_HOSTS or settings.DEBUG:
+        return []
+    return [
+        Error(
+            "No host name is allowed, so every request would be refused.",
+            hint="Set PLANJURY_ALLOWED_HOSTS to the names people type, separated by commas.",
+            id="planjury.E003",
+        )
+    ]
+
+
+@register
+def broker_is_known(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Background work needs a broker that can be spoken to."""
+    scheme = settings.CELERY_BROKER_URL.partition(":")[0]
+    if scheme == "fsq":
+        return []
+    package = _BROKER_PACKAGES.get(scheme)
+    if package is None:
+        return [
+            Error(
+                f"Brokers of the kind {scheme}: are not supported.",
+                hint="Leave PLANJURY_BROKER_URL empty, or give a redis:// address.",
+                id="planjury.E004",
+            )
+        ]
+    if find_spec(package) is None:
+        return [
+            Error(
+                f"The broker needs the package {package}, which is not installed.",
+                hint="Install it, or leave PLANJURY_BROKER_URL empty for the embedded broker.",
+                id="planjury.E005",
+            )
+        ]
+    return []
+
+
+@register(Tags.security)
+def demo_stays_here(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """The passwords of the demo are known to everyone."""
+    if not settings.DEMO or settings.SERVE_HOST in _LOOPBACK:
+        return []
+    return [
+        Warning(
+            "Other machines can reach the demo, whose passwords are known.",
+            hint="Set PLANJURY_DEMO=0 before real work, or PLANJURY_HOST=127.0.0.1.",
+            id="planjury.W001",
+        )
+    ]
+
+
+@register(Tags.security)
+def debug_stays_here(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Debug pages show settings and source code."""
+    if not settings.DEBUG or settings.SERVE_HOST in _LOOPBACK:
+        return []
+    return [
+        Error(
+            "Other machines could see debug pages with source code and settings.",
+            hint="Set PLANJURY_DEBUG=0 or PLANJURY_HOST=127.0.0.1.",
+            id="planjury.E006",
+        )
+    ]

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Pin requirements/*.in with hashes. The files name no index, so that any mirror will do.
+set -eu
+cd "$(dirname "$0")/../requirements"
+if ! uv --version >/dev/null 2>&1; then
+    echo "make lock needs uv." >&2
+    exit 1
+fi
+for name in core dev; do
+    uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url \
+        --no-emit-find-links --python-version 3.11 "$@" "$name.in" --output-file "$name.lock" >/dev/null
+done
