@@ -2,7 +2,22 @@
 
 import hashlib
 import json
+import re
 from typing import Any
+
+# NUL and halves of surrogate pairs: legal in a Python string, refused by UTF-8 or by databases.
+_UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
+
+
+def storable(value: Any) -> Any:
+    """``value`` (a text or JSON) with U+FFFD for the characters that no store can hold."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {storable(key): storable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [storable(item) for item in value]
+    return value
 
 
 def canonical_json(value: Any) -> str:

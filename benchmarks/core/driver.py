@@ -8,7 +8,8 @@ The rules (docs/architecture.md, "Driver"):
   that names the lost one;
 * an unreadable reply is asked again with the error, ``max_attempts`` times in all; after that the
   protocol gets an unreadable reply and decides what it means;
-* what infrastructure does (failures, cancellation, budgets) never enters the generator.
+* what infrastructure does (failures, cancellation, budgets) never enters the generator;
+* a log that holds more than the episode asks is a mismatch like an ask that differs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.core.answerers import Answer, Answerer, Cast, person
+from benchmarks.core.digests import storable
 from benchmarks.core.errors import AnswererFailed, AskMismatch, UnreadableReply
 from benchmarks.core.log import Call, Exchange, Log, Verdict
 from benchmarks.core.types import Ask, Batch, Episode, Message, Outcome, Reply, Turn
@@ -69,7 +71,8 @@ class Driver:
     max_attempts
         How often an ask is put before its reply counts as unreadable.
     stop
-        Asked before every batch; a text stops the trajectory and leaves it resumable.
+        Asked before anything is sent or opened, not while stored replies are played back; a text
+        stops the trajectory and leaves it resumable.
     executor
         Carries the calls of a batch that are not instant; without one they run in turn.
     """
@@ -92,14 +95,14 @@ class Driver:
                 try:
                     item = episode.send(send)
                 except StopIteration as end:
+                    _refuse_leftovers(key for key in stored if key[0] >= step)
                     self.log.record_outcome(end.value)
                     return Finished(end.value)
                 send = None
                 if isinstance(item, Turn):
                     self.log.record_turn(item)
                     continue
-                if reason := self.stop():
-                    return Stopped(reason)
+                _refuse_leftovers(k for k in stored if k[0] == step and k[1] >= len(item))
                 replies, waiting = self._answer(item, step, stored)
                 if waiting:
                     return Suspended(waiting)
@@ -107,6 +110,8 @@ class Driver:
                 step += 1
         except AnswererFailed as error:
             return Failed(str(error))
+        except _StopAsked as stop:
+            return Stopped(str(stop))
         finally:
             episode.close()
 
@@ -126,13 +131,15 @@ class Driver:
             else:
                 calls.append(call)
         while calls:
+            self._check_stop()
             self.log.record_sent(calls)
             again: list[Call] = []
             failures: list[AnswererFailed] = []
             for call, answer in self._call_all(calls):
                 if isinstance(answer, AnswererFailed):
                     failures.append(answer)
-                    self.log.record_verdict(call, Verdict("failed", Answer(""), reason=str(answer)))
+                    failed = Verdict("failed", Answer(""), reason=storable(str(answer)))
+                    self.log.record_verdict(call, failed)
                     continue
                 verdict = self._read(call.ask, answer)
                 self.log.record_verdict(call, verdict)
@@ -151,6 +158,7 @@ class Driver:
                 raise failures[0]
             calls = again
         if waiting:
+            self._check_stop()
             self.log.open_asks(waiting)
             return [], len(waiting)
         return [replies[slot] for slot in range(len(batch))], 0
@@ -178,17 +186,26 @@ class Driver:
                     call = following
         return None, call
 
+    def _check_stop(self) -> None:
+        if reason := self.stop():
+            raise _StopAsked(reason)
+
     def _read(self, ask: Ask, answer: Answer) -> Verdict:
+        answer = _storable_answer(answer)
         if answer.declined:
             return Verdict("declined", answer, reason=answer.declined)
         try:
             value = self.parsers[ask.expect.kind](answer.text, ask.expect.params)
         except UnreadableReply as error:
             return Verdict("unreadable", answer, reason=str(error))
-        return Verdict("answered", answer, value=value)
+        return Verdict("answered", answer, value=storable(value))
 
     def _call_all(self, calls: Sequence[Call]) -> Iterable[tuple[Call, Answer | AnswererFailed]]:
-        """Each call with its answer, in the order in which the answers arrive."""
+        """Each call with its answer, in the order in which the answers arrive.
+
+        An unexpected error of one call is raised after the others of the batch have been handed on:
+        they are under way, and what they bring has been paid for.
+        """
         slow = []
         for call in calls:
             answerer = self.cast.filler(call.ask)
@@ -198,8 +215,18 @@ class Driver:
                 slow.append((call, answerer))
         if self.executor is not None and slow:
             futures = {self.executor.submit(_answer, who, call): call for call, who in slow}
+            errors = []
             for future in as_completed(futures):
-                yield futures[future], future.result()
+                if error := future.exception():
+                    errors.append(error)
+                else:
+                    yield futures[future], future.result()
+            if errors:
+                raise errors[0]
+
+
+class _StopAsked(Exception):
+    """The caller's ``stop`` gave a reason."""
 
 
 def _answer(answerer: Answerer, call: Call) -> Answer | AnswererFailed:
@@ -210,10 +237,20 @@ def _answer(answerer: Answerer, call: Call) -> Answer | AnswererFailed:
         return error
 
 
+def _storable_answer(answer: Answer) -> Answer:
+    return replace(
+        answer,
+        text=storable(answer.text),
+        declined=storable(answer.declined),
+        reasoning=storable(answer.reasoning),
+        model_reported=storable(answer.model_reported),
+    )
+
+
 def _retry(call: Call, text: str, reason: str) -> Call:
     """The same ask put once more, with the unreadable reply and what was wrong with it."""
     correction = (
-        Message("assistant", text),
+        Message("assistant", text if text.strip() else "(empty reply)"),  # endpoints refuse blanks
         Message("user", f"That reply could not be read: {reason} Please reply again, corrected."),
     )
     ask = replace(call.ask, messages=(*call.ask.messages, *correction))
@@ -227,6 +264,12 @@ def _by_slot(rows: Iterable[Exchange]) -> dict[tuple[int, int], list[Exchange]]:
     for row in rows:
         slots.setdefault((row.step, row.slot), []).append(row)
     return slots
+
+
+def _refuse_leftovers(keys: Iterable[tuple[int, int]]) -> None:
+    """Raise for stored exchanges, by (step, slot), that the episode does not ask."""
+    for step, slot in sorted(keys):
+        raise AskMismatch(step, slot, "an exchange is stored that the episode does not ask")
 
 
 def _difference(ask: Ask, row: Exchange) -> str:

@@ -131,7 +131,10 @@ def turn_facts(turn: Turn) -> dict[str, Any]:
         "feedback": turn.feedback,
         "payload": dict(turn.payload),
         "violations": [[v.key, v.kind, v.revealed, v.new, v.repeated] for v in turn.violations],
-        "scores": [[s.seat, s.dimension, s.value] for s in turn.scores],
+        # stores keep scores as floats, judges give whole numbers
+        "scores": [
+            [s.seat, s.dimension, None if s.value is None else float(s.value)] for s in turn.scores
+        ],
     }
 
 

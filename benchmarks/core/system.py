@@ -1,5 +1,6 @@
 """What a benchmark system offers: its roles, settings, protocol, parsers and figures."""
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +45,8 @@ class Setting:
         below = self.minimum is not None and value < self.minimum
         above = self.maximum is not None and value > self.maximum
         if below or above:
-            raise SettingError(self.name, f"{self.minimum} to {self.maximum}", raw)
+            bounds = f"at least {self.minimum}" if below else f"at most {self.maximum}"
+            raise SettingError(self.name, bounds, raw)
         return value
 
     def _cast(self, raw: Any) -> Any:
@@ -55,7 +57,7 @@ class Setting:
                     return int(text)
                 case "float":
                     number = float(text)
-                    if number != number:
+                    if not math.isfinite(number):
                         raise ValueError
                     return number
                 case "bool":
