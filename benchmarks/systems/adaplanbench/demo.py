@@ -80,7 +80,8 @@ def _task_problems(row: dict[str, Any]) -> Iterator[str]:
     if row["reference"] not in [plan.key for plan in valid]:
         yield f"reference {row['reference']!r} is no plan without violations"
     if not 2 <= len(valid) <= 4:
-        yield f"{len(valid)} plans violate nothing at high ({[p.key for p in valid]}), 2 to 4 wanted"
+        found = [plan.key for plan in valid]
+        yield f"{len(valid)} plans violate nothing at high ({found}), 2 to 4 wanted"
     if all(min(plan.quality.values(), default=5) >= 3 for plan in valid):
         yield "no valid plan has a quality below 3"
     for constraint in high:
@@ -107,5 +108,5 @@ def _constraint_problems(row: dict[str, Any], profiles: tuple[Profile, ...]) -> 
 
 if __name__ == "__main__":
     found = list(problems())
-    print("\n".join(found) or f"{len(load_demo_tasks())} tasks, all sound")
+    sys.stdout.write(("\n".join(found) or f"{len(load_demo_tasks())} tasks, all sound") + "\n")
     sys.exit(bool(found))

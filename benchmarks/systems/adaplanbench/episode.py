@@ -111,10 +111,10 @@ def _play(table: _Table, settings: Mapping[str, Any]) -> Episode:
             scores,
         )
         state.records.append(record)
-        if kind and not reply.readable:
-            return _end(SIMULATOR, state, patience, settings, reply.reason)
-        if ending is not None:
+        if ending is not None:  # nobody waits for the feedback, so its failure takes nothing away
             return _end(ending, state, patience, settings)
+        if not reply.readable:
+            return _end(SIMULATOR, state, patience, settings, reply.reason)
         if state.refining or kind == "refinement":
             state.refining += 1
         state.plans.append(text)
@@ -246,7 +246,7 @@ def _end(
     settings: Mapping[str, Any],
     reason: str = "",
 ) -> Outcome:
-    metrics, undefined = outcome_metrics(termination, state.records, patience, settings, reason)
+    metrics, undefined = outcome_metrics(termination, state.records, patience, settings)
     payload: dict[str, Any] = {"states": [record.state(settings) for record in state.records]}
     if reason:
         payload["reason"] = reason

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.types import Outcome
-from benchmarks.systems.adaplanbench.protocol import Disclosure, Patience, Rating
+from benchmarks.systems.adaplanbench.protocol import COUNTED, Disclosure, Patience, Rating
 
 # Ended without an answer to "valid or not": outside every denominator, counted and shown.
 FAILURES = ("judge_failure", "simulator_failure", "agent_unreadable", "agent_declined")
@@ -46,7 +46,6 @@ def outcome_metrics(
     records: Sequence[TurnRecord],
     patience: Patience,
     settings: Mapping[str, Any],
-    reason: str = "",
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """One trajectory's share in every metric, and why some are undefined.
 
@@ -56,8 +55,7 @@ def outcome_metrics(
     """
     names = (*RATES, *MEANS, *FLAGS)
     if termination in FAILURES or not records:
-        why = f"ended as {termination}" + (f": {reason}" if reason else "")
-        return dict.fromkeys(names), dict.fromkeys(names, why)
+        return dict.fromkeys(names), dict.fromkeys(names, f"ended as {termination}")
     metrics: dict[str, float | None] = dict.fromkeys(names)
     undefined: dict[str, str] = {}
     turns = len(records)
@@ -78,7 +76,7 @@ def outcome_metrics(
     for counted in ("all", "main"):
         passed = last.rating.passed[counted]
         if passed is None:
-            missing = ", ".join(last.rating.missing)
+            missing = ", ".join(d for d in last.rating.missing if d in COUNTED[counted])
             undefined[f"accurate_{counted}"] = f"not every judge scored: {missing}"
         else:
             metrics[f"accurate_{counted}"] = float(last.valid and passed)

@@ -1,5 +1,6 @@
 """Parsers of the replies that AdaPlanBench asks for. Each returns JSON values only."""
 
+import reprlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +25,7 @@ def parse_violations(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     known: list[str] = list(params["keys"])
     unknown = [key for key in violated if key not in known]
     if unknown:
-        raise UnreadableReply(f"{unknown[0]!r} is no key of this profile.")
+        raise UnreadableReply(f"{reprlib.repr(unknown[0])} is no key of this profile.")
     keys = [key for key in known if key in violated]
     return {"violated": keys, "reasons": _reasons(reply, keys)}
 
@@ -48,7 +49,8 @@ def _score(key: str, value: Any) -> int | None:
         return None
     whole = isinstance(value, int | float) and not isinstance(value, bool) and value in range(1, 6)
     if not whole:
-        raise UnreadableReply(f"{key!r} must be a whole number from 1 to 5 or null, not {value!r}.")
+        found = reprlib.repr(value)
+        raise UnreadableReply(f"{key!r} must be a whole number from 1 to 5 or null, not {found}.")
     return int(value)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.types import Task
 
-_NUMBER = re.compile(r"^\s*(?:step\s*)?\d{1,3}\s*[.):\-]\s*", re.IGNORECASE)
+# "1.", "2)", "Step 3:", "4 -", but neither "2.5 litres" nor "2-inch strips"
+_NUMBER = re.compile(r"^\s*(?:step\s*)?\d{1,3}\s*(?:[.):](?!\d)|-(?!\w))\s*", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 
 
@@ -34,7 +35,7 @@ class PoolPlan:
         return number_steps(self.steps)
 
     def uses(self, about: str) -> bool:
-        """Whether the plan touches a constraint's ``about``: ``tool:NAME`` or ``attribute:NAME``."""
+        """Whether the plan touches an ``about``: ``tool:NAME`` or ``attribute:NAME``."""
         kind, _, name = about.partition(":")
         return name in (self.tools if kind == "tool" else self.attributes)
 

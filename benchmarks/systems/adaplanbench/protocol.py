@@ -152,7 +152,7 @@ def _passes(means: Mapping[str, float | None], counted: Sequence[str], tau: floa
 
 
 def read_violations(replies: Mapping[str, Reply]) -> dict[str, tuple[str, ...]] | None:
-    """V_t by kind from the judges' replies (a kind that is not judged is empty); None if unknown."""
+    """V_t by kind from the judges' replies; empty where nobody judges, None if unknown."""
     found: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ())
     for kind, reply in replies.items():
         if not reply.readable:
