@@ -1,0 +1,170 @@
+"""The demo: accounts for every role, runs made by the driver, and the paper's study over them."""
+
+import time
+
+from django.contrib.auth.models import Group, Permission, User
+from django.db import transaction
+
+from annotation.models import Membership, Study
+from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
+from annotation.services.studies import add_member, create_study, plan_design
+from benchmarks.models import Dataset, Job, Run, Trajectory
+from benchmarks.services.demo import SEED, save_demo_dataset, start_demo_runs
+from benchmarks.services.jobs import Progress, enqueue_job, job_kind
+from benchmarks.services.work import WORKABLE, work_on_run
+
+KIND = "demo"
+PASSWORD = "planjury-demo"
+# Marks accounts whose password is public knowledge, so that they are never taken for others.
+ACCOUNTS = "demo accounts"
+LEVELS = ("mid", "low", "high")
+STUDIED = "mid"
+STUDY = "Ten questions on household plans"
+SIMULATED = 7
+QUERIES_EACH = 3
+# How much of their items the simulated annotators have done, in their order.
+SHARES = (1.0, 1.0, 1.0, 0.6, 1.0, 1.0, 0.85)
+PAUSE = 0.2
+
+# Username, role in the study, group with rights over all studies, what the role is for.
+PEOPLE = (
+    ("admin", "", "", "administrator: everything"),
+    ("researcher", Membership.Role.RESEARCHER, "researchers", "starts runs, reads results"),
+    ("manager", Membership.Role.MANAGER, "viewers", "manages the study, reads results"),
+    ("annotator", Membership.Role.ANNOTATOR, "", "has 30 trajectories to judge"),
+    ("observer", Membership.Role.OBSERVER, "viewers", "looks on"),
+)
+GROUPS = {"researchers": ("view_results", "start_runs"), "viewers": ("view_results",)}
+
+
+def ensure_demo() -> list[tuple[str, str, str]]:
+    """Begin loading the demo into an empty database; (username, password, role) of its accounts.
+
+    Where the demo accounts exist they are listed again and nothing is done. On a database with
+    other content the list is empty.
+    """
+    known = set(
+        User.objects.filter(groups__name=ACCOUNTS, is_active=True).values_list(
+            "username", flat=True
+        )
+    )
+    if not known:
+        if Dataset.objects.exists() or User.objects.exists():
+            return []
+        with transaction.atomic():
+            _create_accounts()
+            enqueue_job(kind=KIND, title="Loading the demo")
+        known = {name for name, *_ in PEOPLE}
+    return [(name, PASSWORD, role) for name, _, _, role in PEOPLE if name in known]
+
+
+def ensure_groups() -> dict[str, Group]:
+    """The groups that carry rights over the whole site."""
+    groups = {}
+    for name, codes in GROUPS.items():
+        group, created = Group.objects.get_or_create(name=name)
+        if created:
+            group.permissions.set(
+                Permission.objects.filter(content_type__app_label="benchmarks", codename__in=codes)
+            )
+        groups[name] = group
+    return groups
+
+
+def _create_accounts() -> None:
+    groups = ensure_groups()
+    marked, _ = Group.objects.get_or_create(name=ACCOUNTS)
+    for name, _, group, _ in PEOPLE:
+        make = User.objects.create_superuser if name == "admin" else User.objects.create_user
+        user = make(username=name, password=PASSWORD)
+        user.groups.add(marked, *([groups[group]] if group else []))
+
+
+@job_kind(KIND)
+def load_demo(job: Job, progress: Progress) -> None:
+    """Everything in steps that find out what is done already, so it can be killed anywhere.
+
+    The level of the study comes first, then the study, then the other levels.
+    """
+    dataset = save_demo_dataset()
+    for level in LEVELS:
+        start_demo_runs(dataset, [level])
+        _finish_runs(job, dataset, level, progress)
+        if level == STUDIED:
+            progress.report(message="Setting up the study")
+            study = ensure_demo_study(dataset, progress)
+            for number, share in enumerate(SHARES, 1):
+                progress.report(message=f"Simulated annotator {number} of {SIMULATED}")
+                simulate_annotator(
+                    study=study, user=ensure_simulated_annotator(number=number), share=share
+                )
+    _tell(dataset, progress, "The demo is complete")
+
+
+def _finish_runs(job: Job, dataset: Dataset, level: str, progress: Progress) -> None:
+    """Help with the runs of a level until none of their trajectories is left to carry.
+
+    Runs that somebody paused or cancelled are not waited for.
+    """
+    owner = f"demo:{job.pk}:{progress.owner}"
+    words = f"Ten scripted agents at level {level}"
+    runs = Run.objects.filter(dataset=dataset, level=level, is_demo=True)
+    while True:
+        going = list(runs.filter(status__in=WORKABLE).order_by("pk").values_list("pk", flat=True))
+        for pk in going:
+            _tell(dataset, progress, words)
+            work_on_run(run_id=pk, owner=owner)
+        _tell(dataset, progress, words)
+        left = Trajectory.objects.filter(
+            run__in=going,
+            run__status__in=WORKABLE,
+            status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING],
+        )
+        if not left.exists():
+            return
+        time.sleep(PAUSE)
+
+
+def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
+    """Progress in trajectories of all levels, including those that are not started yet."""
+    ended = Trajectory.objects.filter(run__dataset=dataset, run__is_demo=True).exclude(
+        status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING]
+    )
+    agents = 10
+    progress.report(
+        done=ended.count(),
+        total=dataset.tasks.count() * agents * len(LEVELS),
+        message=message,
+    )
+
+
+def ensure_demo_study(dataset: Dataset, progress: Progress | None = None) -> Study:
+    """The paper's design over the runs at one level: eight annotators, three queries each."""
+    stored = Study.objects.filter(is_demo=True, settings__demo=STUDIED).first()
+    if stored is not None:
+        return stored
+    accounts = User.objects.filter(groups__name=ACCOUNTS).in_bulk(field_name="username")
+    people = {"annotator": accounts["annotator"]} if "annotator" in accounts else {}
+    for number in range(1, SIMULATED + 1):
+        user = ensure_simulated_annotator(number=number)
+        people[user.get_username()] = user
+    runs = Run.objects.filter(dataset=dataset, level=STUDIED, is_demo=True)
+    with transaction.atomic():
+        if progress is not None:
+            progress.report()  # raises when another worker has taken the job over
+        study = create_study(
+            name=STUDY,
+            design=plan_design(
+                runs=list(runs.select_related("dataset").order_by("pk")),
+                annotators=list(people),
+                each=QUERIES_EACH,
+                seed=SEED,
+            ),
+            people=people,
+            is_demo=True,
+            settings={"demo": STUDIED},
+        )
+        for name, role, _, _ in PEOPLE:
+            if role and name in accounts:
+                add_member(study=study, user=accounts[name], role=role)
+    return study

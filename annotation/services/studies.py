@@ -1,0 +1,179 @@
+"""Making studies: choosing trajectories, dealing them to annotators, opening and closing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.dealing import deal_queries
+from annotation.models import Assignment, Membership, Study
+from annotation.questionnaires import load_questionnaire
+from annotation.services.errors import Refused
+from benchmarks.models import Run, Trajectory, Turn, Violation
+
+TEN_QUESTIONS = "ten_questions@1"
+CHUNK = 500
+
+
+@dataclass(frozen=True)
+class Design:
+    """What would be assigned: annotator's username → trajectories in their order."""
+
+    runs: tuple[int, ...]
+    questionnaire: str
+    each: int
+    seed: int
+    dealt: Mapping[str, Sequence[int]]
+    queries: int
+    queries_dealt: int
+    agents: int
+    unusable: int
+
+    @property
+    def items(self) -> int:
+        return sum(len(items) for items in self.dealt.values())
+
+
+def what_trajectories_have(trajectories: Iterable[int]) -> dict[int, frozenset[str]]:
+    """For each trajectory, which of the things that questions may need it has."""
+    wanted = list(trajectories)
+    found: dict[int, set[str]] = {pk: set() for pk in wanted}
+    for start in range(0, len(wanted), CHUNK):
+        ids = wanted[start : start + CHUNK]
+        turns = Turn.objects.filter(trajectory__in=ids)
+        for pk in turns.exclude(feedback="").values_list("trajectory", flat=True).distinct():
+            found[pk].add("feedback")
+        for pk in turns.filter(is_final=True).values_list("trajectory", flat=True):
+            found[pk].add("final_plan")
+        violations = Violation.objects.filter(turn__trajectory__in=ids)
+        for pk in violations.values_list("turn__trajectory", flat=True).distinct():
+            found[pk].add("violations")
+    return {pk: frozenset(things) for pk, things in found.items()}
+
+
+def plan_design(
+    *,
+    runs: Sequence[Run],
+    annotators: Sequence[str],
+    each: int,
+    seed: int,
+    questionnaire: str = TEN_QUESTIONS,
+) -> Design:
+    """Deal the ended trajectories of ``runs``; writes nothing, so it serves as a preview too."""
+    system = load_questionnaire(questionnaire).system
+    strange = sorted({run.dataset.system for run in runs} - {system})
+    if strange:
+        raise Refused("invalid", f"{questionnaire} is for {system}, not for {', '.join(strange)}")
+    if not runs:
+        raise Refused("invalid", "choose at least one run")
+    if not annotators or len(set(annotators)) != len(annotators):
+        raise Refused("invalid", "name at least one annotator, and nobody twice")
+    if each < 1:
+        raise Refused("invalid", "each annotator needs at least one query")
+    ids = [run.pk for run in runs]
+    usable = Trajectory.objects.filter(
+        run__in=ids, status=Trajectory.Status.DONE, turns__is_final=True
+    )
+    queries: dict[int, list[int]] = {}
+    for task, pk in usable.order_by("task", "pk").values_list("task", "pk"):
+        queries.setdefault(task, []).append(pk)
+    found = sum(len(items) for items in queries.values())
+    return Design(
+        runs=tuple(ids),
+        questionnaire=questionnaire,
+        each=each,
+        seed=seed,
+        dealt=deal_queries(annotators=annotators, queries=queries, each=each, seed=seed),
+        queries=len(queries),
+        queries_dealt=min(len(queries), each * len(annotators)),
+        agents=len({run.agent_id for run in runs}),
+        unusable=Trajectory.objects.filter(run__in=ids).count() - found,
+    )
+
+
+def create_study(
+    *,
+    name: str,
+    design: Design,
+    people: Mapping[str, User],
+    created_by: User | None = None,
+    status: str = Study.Status.OPEN,
+    is_demo: bool = False,
+    settings: Mapping[str, Any] | None = None,
+) -> Study:
+    """Store a study as ``design`` deals it: all of it or nothing.
+
+    ``people`` maps the design's usernames to their accounts; who creates it becomes its manager.
+    """
+    if not design.items:
+        raise Refused("invalid", "nothing to assign: no trajectory of these runs has ended")
+    questionnaire = load_questionnaire(design.questionnaire)
+    with transaction.atomic():
+        study = Study.objects.create(
+            name=name,
+            kind=questionnaire.kind,
+            questionnaire=design.questionnaire,
+            seed=design.seed,
+            status=status,
+            is_demo=is_demo,
+            settings={
+                "design": {
+                    "kind": "queries",
+                    "runs": list(design.runs),
+                    "queries_each": design.each,
+                    "annotators": sorted(design.dealt),
+                },
+                "labels": fillers_of(design.runs),
+                **(settings or {}),
+            },
+            created_by=created_by,
+        )
+        if created_by is not None:
+            add_member(study=study, user=created_by, role=Membership.Role.MANAGER)
+        for username in design.dealt:
+            add_member(study=study, user=people[username], role=Membership.Role.ANNOTATOR)
+        has = what_trajectories_have(pk for items in design.dealt.values() for pk in items)
+        Assignment.objects.bulk_create(
+            [
+                Assignment(
+                    study=study,
+                    annotator=people[username],
+                    trajectory_id=pk,
+                    position=position,
+                    asked=questionnaire.asked(has[pk]),
+                )
+                for username, items in design.dealt.items()
+                for position, pk in enumerate(items, 1)
+            ],
+            batch_size=CHUNK,
+        )
+    return study
+
+
+def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
+    """What kinds of agents and of others (judges, simulator) made these runs, for the banner.
+
+    Over all runs together: said of one item it could give away who its agent is.
+    """
+    agents: set[str] = set()
+    others: set[str] = set()
+    for roles in Run.objects.filter(pk__in=runs).values_list("roles", flat=True):
+        for role, fillers in roles.items():
+            labels = {filler.get("label", "") for filler in fillers} - {""}
+            (agents if role == "agent" else others).update(labels)
+    return {"agents": sorted(agents), "others": sorted(others)}
+
+
+def add_member(*, study: Study, user: User, role: str) -> Membership:
+    """Give a person a role in a study; giving it twice is harmless."""
+    return Membership.objects.get_or_create(study=study, user=user, role=role)[0]
+
+
+def set_study_status(*, study: Study, status: str) -> None:
+    """Open or close a study. Closed, it keeps all answers and takes no more."""
+    if status not in (Study.Status.OPEN, Study.Status.CLOSED):
+        raise Refused("invalid", "a study can be opened or closed")
+    Study.objects.filter(pk=study.pk).update(status=status)
+    study.refresh_from_db()

@@ -1,0 +1,5 @@
+"""Found by Celery in every worker: importing it makes the app's kinds of jobs known."""
+
+from annotation.services import demo
+
+__all__ = ["demo"]
