@@ -1,0 +1,64 @@
+"""Pages of a list by key: the next page begins after the last row seen, however long the list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.http import QueryDict
+
+M = TypeVar("M", bound=Model)
+CAP = 1000
+
+
+@dataclass(frozen=True)
+class Page(Generic[M]):
+    """Rows with the query strings of the neighbouring pages, empty where there is none."""
+
+    rows: Sequence[M]
+    previous: str
+    next: str
+
+
+def as_id(text: str) -> int | None:
+    """A key from an address; None for anything that cannot be one."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def page_by_id(rows: QuerySet[M], params: QueryDict, *, size: int, newest: bool = True) -> Page[M]:
+    """One page of ``rows`` by id, newest or oldest first, as ``after`` or ``before`` ask for.
+
+    One query; a further row than is shown tells whether the list goes on.
+    """
+    after, before = as_id(params.get("after", "")), as_id(params.get("before", ""))
+    backwards = before is not None
+    falling = newest != backwards
+    anchor = before if backwards else after
+    if anchor is not None:
+        rows = rows.filter(pk__lt=anchor) if falling else rows.filter(pk__gt=anchor)
+    found = list(rows.order_by("-pk" if falling else "pk")[: size + 1])
+    more, found = len(found) > size, found[:size]
+    if backwards:
+        found.reverse()
+    has_previous = more if backwards else anchor is not None
+    has_next = bool(found) if backwards else more
+    return Page(
+        found,
+        _with(params, "before", found[0].pk) if found and has_previous else "",
+        _with(params, "after", found[-1].pk) if found and has_next else "",
+    )
+
+
+def _with(params: QueryDict, name: str, key: int) -> str:
+    """The query string with this key in place of the ones it had."""
+    changed = params.copy()
+    for old in ("after", "before"):
+        changed.pop(old, None)
+    changed[name] = str(key)
+    return changed.urlencode()
+
+
+def count_up_to(rows: QuerySet[M], cap: int = CAP) -> str:
+    """How many rows, in words; beyond the cap nobody counts."""
+    found = rows.order_by()[: cap + 1].count()
+    return f"more than {cap:,}" if found > cap else f"{found:,}"
