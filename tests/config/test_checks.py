@@ -1,0 +1,79 @@
+"""System checks: each says what is wrong under its own id."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.core.checks import CheckMessage
+
+from config import checks
+
+Check = Callable[[None], list[CheckMessage]]
+
+
+def ids(check: Check) -> list[str | None]:
+    return [message.id for message in check(None)]
+
+
+ALL: list[Check] = [
+    checks.data_folder_is_writable,
+    checks.secret_key_is_set,
+    checks.hosts_are_named,
+    checks.broker_is_known,
+    checks.demo_stays_here,
+    checks.debug_stays_here,
+]
+
+
+@pytest.mark.parametrize("check", ALL)
+def test_a_sound_configuration_passes(check: Check) -> None:
+    assert check(None) == []
+
+
+def test_a_folder_that_is_a_file(settings, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings.DATA_DIR = tmp_path / "file" / "var"
+    assert ids(checks.data_folder_is_writable) == ["planjury.E001"]
+
+
+def test_a_folder_that_will_be_made(settings, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path / "not" / "yet"
+    assert ids(checks.data_folder_is_writable) == []
+
+
+def test_a_folder_of_somebody_else(settings, tmp_path: Path, monkeypatch) -> None:
+    # Root may write anywhere, so the answer of the system is replaced.
+    monkeypatch.setattr("os.access", lambda *args: False)
+    settings.DATA_DIR = tmp_path
+    assert ids(checks.data_folder_is_writable) == ["planjury.E001"]
+
+
+def test_no_secret_key(settings) -> None:
+    settings.SECRET_KEY = ""
+    assert ids(checks.secret_key_is_set) == ["planjury.E002"]
+
+
+def test_no_hosts(settings) -> None:
+    settings.ALLOWED_HOSTS = []
+    assert ids(checks.hosts_are_named) == ["planjury.E003"]
+
+
+def test_an_unknown_broker(settings) -> None:
+    settings.CELERY_BROKER_URL = "pigeon://loft"
+    assert ids(checks.broker_is_known) == ["planjury.E004"]
+
+
+def test_a_broker_without_its_package(settings, monkeypatch) -> None:
+    monkeypatch.setattr(checks, "find_spec", lambda name: None)
+    settings.CELERY_BROKER_URL = "redis://localhost"
+    assert ids(checks.broker_is_known) == ["planjury.E005"]
+
+
+def test_a_demo_that_others_can_reach(settings) -> None:
+    settings.DEMO, settings.SERVE_HOST = True, "0.0.0.0"
+    assert ids(checks.demo_stays_here) == ["planjury.W001"]
+
+
+def test_debug_pages_that_others_can_reach(settings) -> None:
+    settings.DEBUG, settings.SERVE_HOST = True, "0.0.0.0"
+    assert ids(checks.debug_stays_here) == ["planjury.E006"]

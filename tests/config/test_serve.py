@@ -1,0 +1,156 @@
+"""``manage.py serve`` as a user starts it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+pytestmark = pytest.mark.slow
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[int], subprocess.Popen[str]]]:
+    """Starts servers whose data folder is ``tmp_path``."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(port: int) -> subprocess.Popen[str]:
+        environment = os.environ | {
+            "PLANJURY_DATA_DIR": str(tmp_path),
+            "PLANJURY_DEMO": "0",
+            "DJANGO_SETTINGS_MODULE": "config.settings.local",
+            "PORT": str(port),
+        }
+        command = [sys.executable, "manage.py", "serve"]
+        started.append(
+            subprocess.Popen(
+                command,
+                env=environment,
+                cwd=settings.BASE_DIR,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(timeout=20)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def answer(port: int) -> int:
+    """The status of the login page, waiting for the server to be there."""
+    limit = time.monotonic() + 30
+    while True:
+        try:
+            with urllib.request.urlopen(
+                f"http://localhost:{port}/accounts/login/", timeout=20
+            ) as r:
+                return int(r.status)
+        except ConnectionError:
+            pass
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, ConnectionError):
+                raise
+        assert time.monotonic() < limit, "the server did not come up"
+        time.sleep(0.05)
+
+
+def descendants(pid: int) -> list[int]:
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                stat = (folder / "stat").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            parents[int(folder.name)] = int(stat.rpartition(")")[2].split()[1])
+    found = [pid]
+    for each in found:
+        found += [child for child, parent in parents.items() if parent == each]
+    return found[1:]
+
+
+def is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def stop(process: subprocess.Popen[str], number: int) -> str:
+    """Stop the server, check that nothing is left, and return what it said."""
+    children = descendants(process.pid)
+    assert len(children) >= 3, "web server, its worker process, background worker"
+    process.send_signal(number)
+    assert process.wait(timeout=20) == 0
+    assert not any(map(is_there, children))
+    assert process.stdout is not None
+    return process.stdout.read()
+
+
+def test_the_first_start_prepares_everything_and_the_next_is_cheap(serve, tmp_path: Path) -> None:
+    port = free_port()
+    process = serve(port)
+    assert answer(port) == 200
+    said = stop(process, signal.SIGTERM)
+    assert f"http://localhost:{port}/" in said
+    assert "The static files were collected." in said
+    assert "The database was brought up to date." in said
+    assert "Traceback" not in said
+    assert (tmp_path / "planjury.sqlite3").exists()
+
+    before = os.times()
+    process = serve(port)
+    assert answer(port) == 200
+    said = stop(process, signal.SIGINT)
+    after = os.times()
+    assert "collected" not in said
+    assert "brought up to date" not in said
+    spent = after.children_user + after.children_system - before.children_user
+    assert spent - before.children_system < 5, "seconds of processor time for a start and a stop"
+
+
+def test_a_killed_child_comes_back_and_a_killed_server_leaves_nothing(serve) -> None:
+    port = free_port()
+    process = serve(port)
+    assert answer(port) == 200
+    children = descendants(process.pid)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+    time.sleep(1)
+    assert answer(port) == 200
+    children = descendants(process.pid)
+    process.kill()
+    process.wait()
+    limit = time.monotonic() + 20
+    while any(map(is_there, children)):
+        assert time.monotonic() < limit, "children outlived the server"
+        time.sleep(0.05)
+
+
+def test_a_busy_port_is_named(serve) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        port = busy.getsockname()[1]
+        process = serve(port)
+        assert process.wait(timeout=20) == 1
+    assert process.stdout is not None
+    assert f"Cannot listen on 127.0.0.1 port {port}: Address already in use." in (
+        process.stdout.read()
+    )
