@@ -53,7 +53,7 @@
       tickcolor: colour("var(--line-strong)"),
       ticks: "outside",
       ticklen: 4,
-      title: { standoff: 10 },
+      title: { standoff: 10, font: { size: 12.5 } },
     };
     const ground = forFile ? colour("var(--page)") : "rgba(0, 0, 0, 0)";
     const series = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour("var(--series-" + n + ")"));
@@ -67,7 +67,7 @@
         margin: { t: 16, r: 16, b: 48, l: 56 },
         xaxis: { ...axis, showgrid: false },
         yaxis: axis,
-        legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { color: colour("var(--ink)") } },
+        legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { color: colour("var(--ink)"), size: 12.5 } },
         hoverlabel: {
           bgcolor: colour("var(--raised)"),
           bordercolor: colour("var(--line-strong)"),
