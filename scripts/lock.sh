@@ -1,12 +1,14 @@
 #!/bin/sh
-# Pin requirements/*.in with hashes. The files name no index, so that any mirror will do.
+# Pin requirements/*.in with hashes; arguments go to uv (--upgrade, --upgrade-package NAME).
+# The lock files name no package index, so that any mirror will do.
 set -eu
-cd "$(dirname "$0")/../requirements"
+cd "$(dirname "$0")/.."
 if ! uv --version >/dev/null 2>&1; then
     echo "make lock needs uv." >&2
     exit 1
 fi
 for name in core dev; do
-    uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url \
-        --no-emit-find-links --python-version 3.11 "$@" "$name.in" --output-file "$name.lock" >/dev/null
+    uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --no-emit-find-links \
+        --python-version 3.11 "$@" "requirements/$name.in" \
+        --output-file "requirements/$name.lock" >/dev/null
 done

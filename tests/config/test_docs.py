@@ -1,0 +1,75 @@
+"""What is used is written down: dependencies, environment variables, system checks."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+ROOT = Path(settings.BASE_DIR)
+SOURCES = [
+    path
+    for folder in ("config", "benchmarks", "annotation", "analysis")
+    for path in (ROOT / folder).rglob("*.py")
+]
+_VARIABLE = re.compile(r"(PLANJURY_[A-Z_]*[A-Z]|DATABASE_URL|PORT)")
+
+
+def direct_dependencies() -> list[str]:
+    names = []
+    for path in sorted((ROOT / "requirements").glob("*.in")):
+        for line in path.read_text().splitlines():
+            if line and not line.startswith(("#", "-")):
+                names.append(re.split(r"[\[=<>~!; ]", line, maxsplit=1)[0])
+    return names
+
+
+def pins(lock: str) -> dict[str, str]:
+    text = (ROOT / "requirements" / lock).read_text()
+    return dict(re.findall(r"^([a-z0-9.-]+)==(\S+)", text, flags=re.MULTILINE))
+
+
+def variables() -> set[str]:
+    """Every string in the source that is, as a whole, the name of a variable."""
+    found = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            value = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(value, str) and _VARIABLE.fullmatch(value):
+                found.add(value)
+    return found
+
+
+@pytest.mark.parametrize("name", direct_dependencies())
+def test_each_dependency_has_its_reason(name: str) -> None:
+    assert f"| `{name}` |" in (ROOT / "docs" / "dependencies.md").read_text()
+
+
+def test_no_dependency_is_explained_that_is_gone() -> None:
+    explained = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs/dependencies.md").read_text(), re.M)
+    assert sorted(explained) == sorted(direct_dependencies())
+
+
+@pytest.mark.parametrize("name", sorted(variables()))
+def test_each_variable_is_explained(name: str) -> None:
+    assert f"| `{name}` |" in (ROOT / "docs" / "settings.md").read_text()
+
+
+def test_no_variable_is_explained_that_is_gone() -> None:
+    explained = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs/settings.md").read_text(), re.M)
+    assert set(explained) - variables() == {"DJANGO_SETTINGS_MODULE"}
+
+
+def test_tests_and_users_get_the_same_versions() -> None:
+    core, dev = pins("core.lock"), pins("dev.lock")
+    assert core
+    assert {name: dev.get(name) for name in core} == core
+
+
+@pytest.mark.parametrize("lock", ["core.lock", "dev.lock"])
+def test_a_lock_file_names_no_host(lock: str) -> None:
+    text = (ROOT / "requirements" / lock).read_text()
+    assert "://" not in text
+    assert "--index" not in text
+    assert "--find-links" not in text
