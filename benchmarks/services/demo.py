@@ -36,7 +36,8 @@ def save_demo_dataset() -> Dataset:
         checksum=digest(content),
         tasks=tasks,
         is_demo=True,
-        notes="Tasks, plans and constraints were written for this demo; agents and judges are scripts.",
+        notes="Tasks, plans and constraints were written for this demo; "
+        "agents and judges are scripts.",
     ).dataset
 
 

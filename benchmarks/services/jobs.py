@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
@@ -33,7 +33,7 @@ def enqueue_job(
     title: str,
     payload: Mapping[str, Any] | None = None,
     total: int | None = None,
-    created_by: AbstractBaseUser | None = None,
+    created_by: User | None = None,
 ) -> Job:
     """Store a job and ring for a worker once the transaction is committed."""
     job = Job.objects.create(

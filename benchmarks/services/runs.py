@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -54,7 +54,7 @@ def start_runs(
     seed: int = 0,
     tasks: Sequence[str] = (),
     name: str = "",
-    created_by: AbstractBaseUser | None = None,
+    created_by: User | None = None,
     ring: bool = True,
 ) -> list[Run]:
     """One run per agent and level, with all their trajectories pending; all or nothing.
@@ -144,7 +144,9 @@ def _units(dataset: Dataset, level: str, tasks: Sequence[str]) -> list[tuple[int
     """(task, profile, external id) of everything that a run at ``level`` has to play."""
     if level:
         rows = Profile.objects.filter(task__dataset=dataset, level=level).order_by("task_id")
-        found = list(rows.values_list("task_id", "pk", "task__external_id"))
+        found: list[tuple[int, int | None, str]] = list(
+            rows.values_list("task_id", "pk", "task__external_id")
+        )
     else:
         found = [
             (pk, None, external_id)

@@ -1,7 +1,7 @@
-"""The log port on the database: what the driver is told to remember is committed when it returns."""
+"""The log port on the database: what the driver has it remember is committed when it returns."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -22,9 +22,7 @@ from benchmarks.models import (
     Violation,
 )
 from benchmarks.models import Exchange as ExchangeRow
-
-# Long enough for the slowest single reply: a lease is renewed whenever something is committed.
-LEASE = timedelta(seconds=90)
+from benchmarks.services.leases import LEASE
 
 _versions: dict[str, int] = {}
 
@@ -74,6 +72,9 @@ class DatabaseLog:
     """
 
     def __init__(self, trajectory: Trajectory, owner: str) -> None:
+        if trajectory.run.primary_judging_id is None:
+            raise ValueError(f"{trajectory.run} has no judging to write scores to")
+        self.judging_id = trajectory.run.primary_judging_id
         self.trajectory = trajectory
         self.owner = owner
         self.run = trajectory.run
@@ -283,7 +284,7 @@ class DatabaseLog:
             exchange, judge = self._settled[score.step, score.slot]
             scores.append(
                 JudgeScore(
-                    judging_id=self.run.primary_judging_id,
+                    judging_id=self.judging_id,
                     turn=row,
                     judge_id=judge,
                     seat=score.seat,

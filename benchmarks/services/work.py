@@ -18,8 +18,9 @@ from benchmarks.core.seeds import derive_seed
 from benchmarks.mappers import core_task
 from benchmarks.models import Run, Trajectory
 from benchmarks.services.casting import build_cast
+from benchmarks.services.leases import LEASE, heartbeat
 from benchmarks.services.runs import bump_data_version, current_pins
-from benchmarks.services.store import LEASE, DatabaseLog, LeaseLost
+from benchmarks.services.store import DatabaseLog, LeaseLost
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +83,8 @@ def carry_trajectory(*, pk: int, owner: str) -> None:
     trajectory = Trajectory.objects.select_related("run__dataset", "task", "profile").get(pk=pk)
     Trajectory.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now())
     try:
-        status, problem = _drive(trajectory, owner)
+        with heartbeat.hold(pk, owner):
+            status, problem = _drive(trajectory, owner)
     except LeaseLost:
         logger.warning("trajectory %s was taken over by another worker", pk)
         return

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.models import Agent, Dataset, Run
-from benchmarks.selectors.runs import run_metrics, runs_progress
+from benchmarks.selectors.runs import RunProgress, run_metrics, runs_progress
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.runs import start_runs
 from benchmarks.services.work import WORKABLE, work_on_run
@@ -49,6 +49,14 @@ def read_pairs(pairs: list[str]) -> dict[str, str]:
             raise CommandError(f"--set and --role want key=value, found {pair!r}")
         read[key] = value
     return read
+
+
+def speed(progress: RunProgress) -> str:
+    """Rate and time left in words, where they are known."""
+    if progress.rate is None:
+        return ""
+    words = f", {progress.rate:.0f} a minute"
+    return words if progress.left is None else f"{words}, {progress.left:.0f} s left"
 
 
 class Command(BaseCommand):
@@ -112,7 +120,7 @@ class Command(BaseCommand):
             progress = runs_progress([run])[run.pk]
             sys.stderr.write(
                 f"\rrun {run.pk} {run.agent.name}: {progress.done} of {progress.total} done, "
-                f"{progress.failed} failed "
+                f"{progress.failed} failed{speed(progress)} "
             )
             if run.status not in WORKABLE or run.status == Run.Status.WAITING:
                 break
