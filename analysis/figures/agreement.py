@@ -1,0 +1,103 @@
+"""How far people lie from the judges: distributions in exact parts of a point, and shares."""
+
+from collections.abc import Mapping, Sequence
+
+from analysis.figures.parts import (
+    Panels,
+    Trace,
+    categories,
+    interval_lines,
+    points,
+    share_axis,
+    undefined_marks,
+)
+from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
+from analysis.figures.words import label, number
+from analysis.stats.agreement import Agreement
+
+# Apart by hatching, not by hue alone.
+EXACT, NEAR, FAR = "equal", "at most one point apart", "more than one point apart"
+LOOKS = {EXACT: (ACCENT, ""), NEAR: (ACCENT, "/"), FAR: (NEUTRAL, "x")}
+
+
+def agreement_bars(
+    results: Sequence[Agreement], links: Mapping[tuple[str, int], str] | None = None
+) -> Figure:
+    """One panel per dimension: share of items at each exact difference 0, 1/k, 2/k, …
+
+    ``links`` gives the address behind a dimension and a bin's numerator.
+    """
+    titles = [f"{result.dimension} (n = {result.n})" for result in results]
+    panels = Panels(len(results), 2, titles)
+    traces: list[Trace] = []
+    for i, result in enumerate(results):
+        bins = result.distribution.bins
+        k = result.distribution.denominator
+        panel = panels.axes(i, categories([b.label for b in bins]), share_axis())
+        if i:
+            panels.layout[panel.y_layout]["matches"] = "y"
+        for name, chosen in (
+            (EXACT, [b for b in bins if b.numerator == 0]),
+            (NEAR, [b for b in bins if 0 < b.numerator <= k]),
+            (FAR, [b for b in bins if b.numerator > k]),
+        ):
+            colour, pattern = LOOKS[name]
+            bars: Trace = {
+                "type": "bar",
+                "name": name,
+                "legendgroup": name,
+                "showlegend": i == 0,
+                "x": [b.label for b in chosen],
+                "y": [b.share for b in chosen],
+                "marker": {"color": colour, "pattern": {"shape": pattern}},
+                "hovertext": [
+                    f"{label(result.dimension)}, difference {b.label}<br>"
+                    f"{b.count} of {result.n} ({number(b.share, 'share')})"
+                    for b in chosen
+                ],
+                "hoverinfo": "text",
+                "xaxis": panel.x,
+                "yaxis": panel.y,
+            }
+            if links is not None:
+                bars["customdata"] = [links.get((result.dimension, b.numerator)) for b in chosen]
+            traces.append(bars)
+    rows = -(-len(results) // 2)
+    layout = {**panels.layout, "barmode": "overlay", "height": 100 + 210 * rows}
+    return make_figure(traces, layout)
+
+
+def agreement_shares(results: Sequence[Agreement]) -> Figure:
+    """Per dimension: the share equal and the share within one point, with intervals."""
+    names = [label(result.dimension) for result in results]
+    traces: list[Trace] = []
+    marks: list[dict[str, object]] = []
+    for attribute, name, symbol, colour in (
+        ("exact", EXACT, "circle", ACCENT),
+        ("within_one", NEAR, "diamond-open", NEUTRAL),
+    ):
+        estimates = [getattr(result, attribute) for result in results]
+        rule = results[0].rules[attribute] if results else ""
+        line = {"color": colour}
+        traces += [
+            interval_lines(names, estimates, "x", line=line, legendgroup=name),
+            points(
+                names,
+                estimates,
+                "x",
+                unit="share",
+                about=[f"{result.dimension}, {name}" for result in results],
+                name=f"{name}: {label(rule)}",
+                legendgroup=name,
+                marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2}},
+            ),
+        ]
+        if attribute == "exact":
+            marks += undefined_marks(names, estimates, 0, "x", xanchor="left")
+    layout = {
+        "xaxis": {**share_axis("share of items"), "range": [0, 1]},
+        "yaxis": categories(names, downwards=True),
+        "annotations": marks,
+        "height": 160 + 30 * len(names),
+    }
+    return make_figure(traces, layout)

@@ -1,0 +1,248 @@
+"""Scores over the turns of trajectories: by turn, by distance from the end, and as a slope.
+
+AdaPlanBench, section 4 and Figure 3. Trajectories that end early leave the later means: whoever
+compares turn 2 with turn 8 compares different trajectories. `within_slope` compares each with
+itself.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Literal
+
+import numpy as np
+
+from analysis.stats.columns import (
+    MISSING,
+    Codes,
+    Floats,
+    as_column,
+    check_length_of,
+    check_level,
+    encode,
+)
+from analysis.stats.means import grouped_means, t_quantile
+from analysis.stats.results import Estimate, Interval
+
+Alignment = Literal["turn", "from_end"]
+
+ONE_TURN = "one scored turn only"
+NO_SLOPE = "no trajectory has two scored turns"
+ONE_TRAJECTORY = "one trajectory only: no interval"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Mean score at one position.
+
+    ``position`` is the turn (1, 2, …), or turns relative to the last one (0, −1, −2, …);
+    ``running`` is how many trajectories have that turn, ``mean.n`` how many have a score there.
+    """
+
+    position: int
+    running: int
+    mean: Estimate
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One agent's mean scores on one dimension; ``started`` counts its trajectories."""
+
+    agent: str
+    dimension: str
+    align: Alignment
+    started: int
+    points: tuple[Point, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Change per turn within trajectories (points of the scale per turn; n = trajectories used)."""
+
+    agent: str
+    dimension: str
+    slope: Estimate
+
+
+@dataclass(frozen=True)
+class _Rows:
+    agents: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    agent: Codes
+    dimension: Codes
+    trajectory: Codes
+    turn: Codes
+    score: Floats
+    owner: Codes  # agent of each trajectory
+    last: Codes  # last turn of each trajectory
+
+
+def score_by_turn(
+    agents: Sequence[str],
+    dimensions: Sequence[str],
+    trajectories: Sequence[Hashable],
+    turns: Any,
+    scores: Any,
+    *,
+    align: Alignment = "turn",
+    level: float = 0.95,
+) -> tuple[Curve, ...]:
+    """Compute the mean score by turn for every agent and dimension, and how many still run.
+
+    Parameters
+    ----------
+    agents, dimensions, trajectories, turns, scores
+        Columns of equal length, one row per trajectory, dimension and turn: the agent's and the
+        dimension's name, an identifier of the trajectory, the turn from 1, and the score as the
+        mean over judges. Give rows without a score (None) too: their turn still shows that the
+        trajectory was running.
+    align
+        ``"turn"`` counts from the first turn, ``"from_end"`` from the last (0, −1, −2, …), where
+        the last is the highest turn that the trajectory has in any row.
+    level
+        Confidence level of the t intervals.
+
+    Notes
+    -----
+    The mean at a position is taken over the trajectories that have a score there, with the t
+    interval of `means.mean_t`. ``running`` counts the trajectories that reached the turn, scored or
+    not. Where it falls, later means are of survivors only; each curve warns of it. Undefined where
+    no trajectory has a score at that position.
+    """
+    rows = _read(agents, dimensions, trajectories, turns, scores)
+    longest = int(rows.last.max(initial=0))
+    position = rows.turn - 1 if align == "turn" else rows.last[rows.trajectory] - rows.turn
+    codes = (rows.agent * len(rows.dimensions) + rows.dimension) * longest + position
+    size = len(rows.agents) * len(rows.dimensions) * longest
+    means = grouped_means(codes, rows.score, size, level=level)
+    curves = []
+    for a, agent in enumerate(rows.agents):
+        lengths = rows.last[rows.owner == a]
+        # At least t turns long: reached turn t, and equally has a turn t − 1 before its last.
+        running = [int((lengths >= t).sum()) for t in range(1, int(lengths.max()) + 1)]
+        for d, dimension in enumerate(rows.dimensions):
+            start = (a * len(rows.dimensions) + d) * longest
+            points = tuple(
+                Point(p + 1 if align == "turn" else -p, count, means[start + p])
+                for p, count in enumerate(running)
+            )
+            warnings = _survivors(running, align)
+            curves.append(Curve(agent, dimension, align, len(lengths), points, warnings))
+    return tuple(curves)
+
+
+def within_slope(
+    agents: Sequence[str],
+    dimensions: Sequence[str],
+    trajectories: Sequence[Hashable],
+    turns: Any,
+    scores: Any,
+    *,
+    level: float = 0.95,
+) -> tuple[Slope, ...]:
+    """Compute the mean change per turn inside trajectories, for every agent and dimension.
+
+    Takes the columns of `score_by_turn`.
+
+    Notes
+    -----
+    With deviations from each trajectory's own means, t̃ = t − t̄_i and s̃ = s − s̄_i, the slope is
+    b = Σ t̃ s̃ / Σ t̃² (least squares with one intercept per trajectory: good trajectories lasting
+    longer than bad ones does not move it). Its standard error is clustered by trajectory,
+    sqrt(G/(G − 1) · Σ_i (Σ_t t̃ (s̃ − b t̃))²) / Σ t̃² with G trajectories, the interval
+    b ± t(G − 1)·SE (Liang & Zeger 1986, Biometrika 73:13; Cameron & Miller 2015, J. Hum. Resour.
+    50:317). It assumes a straight line, and that ending does not depend on the last score itself.
+
+    A trajectory with one scored turn says nothing about change: excluded and counted. Undefined
+    without any other; no interval from one trajectory, nor where all lie on parallel lines exactly.
+    """
+    check_level(level)
+    rows = _read(agents, dimensions, trajectories, turns, scores)
+    return tuple(
+        Slope(agent, dimension, _slope(rows, a, d, level))
+        for a, agent in enumerate(rows.agents)
+        for d, dimension in enumerate(rows.dimensions)
+    )
+
+
+def _slope(rows: _Rows, a: int, d: int, level: float) -> Estimate:
+    here = (rows.agent == a) & (rows.dimension == d)
+    scored = here & ~np.isnan(rows.score)
+    _, code = np.unique(rows.trajectory[scored], return_inverse=True)
+    counts = np.bincount(code)
+    usable = counts[code] > 1
+    alone = int((counts == 1).sum())
+    missing = int((here & np.isnan(rows.score)).sum())
+    excluded = {r: n for r, n in ((ONE_TURN, alone), (f"turn: {MISSING}", missing)) if n}
+    if not usable.any():
+        return Estimate.without_value(NO_SLOPE, excluded=excluded)
+    _, code = np.unique(code[usable], return_inverse=True)
+    turn = _centred(rows.turn[scored][usable].astype(np.float64), code)
+    score = _centred(rows.score[scored][usable], code)
+    square = float((turn * turn).sum())
+    slope = float((turn * score).sum()) / square
+    groups = int(code.max()) + 1
+    if groups == 1:
+        return Estimate(slope, 1, no_interval=ONE_TRAJECTORY, excluded=excluded)
+    parts = np.bincount(code, weights=turn * (score - slope * turn))
+    error = sqrt(groups / (groups - 1) * float((parts * parts).sum())) / square
+    if error <= 1e-12 * max(1.0, abs(slope)):
+        why = "every trajectory changes at the same rate: no interval"
+        return Estimate(slope, groups, no_interval=why, excluded=excluded)
+    half = t_quantile(groups - 1, level) * error
+    interval = Interval(
+        slope - half, slope + half, level, "t, clustered by trajectory", {"df": groups - 1}
+    )
+    return Estimate(slope, groups, interval, excluded=excluded)
+
+
+def _centred(values: Floats, code: Codes) -> Floats:
+    centred: Floats = values - (np.bincount(code, weights=values) / np.bincount(code))[code]
+    return centred
+
+
+def _survivors(running: list[int], align: Alignment) -> tuple[str, ...]:
+    if running[-1] == running[0]:
+        return ()
+    if align == "from_end":
+        return (
+            f"only {running[-1]} of {running[0]} trajectories are {len(running)} turns long: "
+            "positions far from the end hold long trajectories only",
+        )
+    return (
+        f"{running[-1]} of {running[0]} trajectories reach turn {len(running)}: "
+        "means of different turns compare different survivors",
+    )
+
+
+def _read(
+    agents: Sequence[str],
+    dimensions: Sequence[str],
+    trajectories: Sequence[Hashable],
+    turns: Any,
+    scores: Any,
+) -> _Rows:
+    score = as_column(scores)
+    turn = as_column(turns)
+    for name, column in (("turns", turn), ("trajectories", trajectories)):
+        check_length_of(column, score.size, name)
+    for name, labels in (("agents", agents), ("dimensions", dimensions)):
+        check_length_of(labels, score.size, name)
+    if score.size and (np.isnan(turn).any() or (turn < 1).any() or (turn != np.floor(turn)).any()):
+        raise ValueError("turns are whole numbers from 1")
+    agent_names, agent = encode(agents)
+    dimension_names, dimension = encode(dimensions)
+    units, trajectory = encode(zip(agents, trajectories, strict=True))
+    number = turn.astype(np.int64)
+    last = np.zeros(len(units), dtype=np.int64)
+    np.maximum.at(last, trajectory, number)
+    owner = np.zeros(len(units), dtype=np.int64)
+    owner[trajectory] = agent
+    longest = int(last.max(initial=0)) + 1
+    keys = (trajectory * max(1, len(dimension_names)) + dimension) * longest + number
+    if np.unique(keys).size < keys.size:
+        raise ValueError("one row per trajectory, dimension and turn: average the judges first")
+    return _Rows(
+        agent_names, dimension_names, agent, dimension, trajectory, number, score, owner, last
+    )

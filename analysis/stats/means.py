@@ -1,0 +1,245 @@
+"""Means with t intervals, means by cluster bootstrap, and tables of means."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.columns import (
+    MISSING,
+    Codes,
+    Floats,
+    as_column,
+    check_length_of,
+    check_level,
+    encode,
+    present,
+)
+from analysis.stats.results import ALL_EQUAL, ONE_VALUE, Estimate, Interval
+
+NO_VALUES = "no values"
+ONE_CLUSTER = "all values belong to one {unit}: no interval"
+CLUSTERS_EQUAL = "every {unit} has the same mean: resampling says nothing about the uncertainty"
+FEW_CLUSTERS = 20
+DRAWS_AT_ONCE = 2_000_000
+
+
+def mean_t(
+    values: Any, *, level: float = 0.95, excluded: Mapping[str, int] | None = None
+) -> Estimate:
+    """Compute the arithmetic mean with a t interval.
+
+    Parameters
+    ----------
+    values
+        One column of numbers; None and NaN are missing, excluded and counted.
+    level
+        Confidence level as a fraction.
+    excluded
+        Observations left out before, by reason; carried through.
+
+    Notes
+    -----
+    m ± t(n−1; (1 + level)/2)·s/sqrt(n), with s the sample standard deviation (n − 1). Assumes
+    independent observations and a mean that is close to normal, which bounded scores give from
+    moderate n on. Undefined without values; no interval from one value, nor where all values are
+    equal (s = 0 would draw it as a point). Student 1908, Biometrika 6:1.
+    """
+    kept, gone = present(values)
+    counts = {**(excluded or {}), **gone}
+    return _grouped(np.zeros(kept.size, dtype=np.int64), kept, 1, level, [counts])[0]
+
+
+def mean_from_sums(
+    n: int,
+    total: float,
+    total_squares: float,
+    *,
+    level: float = 0.95,
+    excluded: Mapping[str, int] | None = None,
+) -> Estimate:
+    """`mean_t` from n, Σx and Σx², as a database sums them up.
+
+    Meant for integer scores, whose sums are exact: s² = (Σx² − (Σx)²/n)/(n − 1) loses digits where
+    the mean is large against the spread. Degenerate cases as in `mean_t`.
+    """
+    check_level(level)
+    counts = dict(excluded or {})
+    if n == 0:
+        return Estimate.without_value(NO_VALUES, excluded=counts)
+    spread = total_squares - total * total / n
+    return _mean(n, total / n, spread, spread <= 1e-12 * total_squares, level, counts)
+
+
+def mean_by_cluster(
+    values: Any,
+    clusters: Sequence[Hashable],
+    *,
+    seed: int,
+    resamples: int = 2000,
+    level: float = 0.95,
+    excluded: Mapping[str, int] | None = None,
+    unit: str = "task",
+) -> Estimate:
+    """Compute the mean with a percentile bootstrap interval that resamples whole clusters.
+
+    Parameters
+    ----------
+    values
+        One column of numbers (0/1 outcomes for a share); None and NaN are excluded and counted.
+    clusters
+        The cluster of each value, usually its task: values of one cluster are drawn together.
+    seed
+        Seed of the random generator, recorded in the interval's details.
+    resamples
+        Number of bootstrap samples.
+    unit
+        What a cluster is called, in the name of the method and in warnings.
+
+    Notes
+    -----
+    With K clusters, each resample draws K of them with replacement and takes the mean of all their
+    values, Σ sums / Σ sizes; the interval is between the (1 ∓ level)/2 quantiles of these means.
+    Assumes independent clusters; inside a cluster anything may depend on anything. With few
+    clusters (under 20) it is too narrow, which the result warns of. Undefined without values; no
+    interval from one cluster, nor where all resamples give the same mean. Efron 1979, Ann. Stat.
+    7:1; Field & Welsh 2007, J. R. Stat. Soc. B 69:369 (clusters); Cameron, Gelbach & Miller 2008,
+    Rev. Econ. Stat. 90:414 (few clusters).
+    """
+    check_level(level)
+    if resamples < 100:
+        raise ValueError("a bootstrap interval needs at least 100 resamples")
+    column = as_column(values)
+    check_length_of(clusters, column.size, "clusters")
+    there = ~np.isnan(column)
+    counts = dict(excluded or {})
+    if not there.all():
+        counts[MISSING] = counts.get(MISSING, 0) + int((~there).sum())
+    kept = column[there]
+    if kept.size == 0:
+        return Estimate.without_value(NO_VALUES, excluded=counts)
+    names, codes = encode(c for c, keep in zip(clusters, there, strict=True) if keep)
+    mean = float(kept.mean())
+    if len(names) == 1:
+        why = ONE_VALUE if kept.size == 1 else ONE_CLUSTER.format(unit=unit)
+        return Estimate(mean, kept.size, no_interval=why, excluded=counts)
+    low, high = _bootstrap(codes, kept, len(names), seed, resamples, level)
+    if high - low <= 1e-12 * max(1.0, abs(mean)):
+        why = ALL_EQUAL if np.ptp(kept) == 0 else CLUSTERS_EQUAL.format(unit=unit)
+        return Estimate(mean, kept.size, no_interval=why, excluded=counts)
+    warnings: tuple[str, ...] = ()
+    if len(names) < FEW_CLUSTERS:
+        warnings = (f"only {len(names)} {unit}s: the bootstrap interval is too narrow",)
+    interval = Interval(
+        low,
+        high,
+        level,
+        f"{unit} bootstrap (percentile)",
+        {"seed": seed, "resamples": resamples, "clusters": len(names)},
+    )
+    return Estimate(mean, kept.size, interval, excluded=counts, warnings=warnings)
+
+
+def _bootstrap(
+    codes: Codes, values: Floats, size: int, seed: int, resamples: int, level: float
+) -> tuple[float, float]:
+    sums = np.bincount(codes, weights=values, minlength=size)
+    sizes = np.bincount(codes, minlength=size)
+    rng = np.random.default_rng(seed)
+    means = np.empty(resamples)
+    step = max(1, DRAWS_AT_ONCE // size)
+    for start in range(0, resamples, step):
+        stop = min(start + step, resamples)
+        drawn = rng.integers(0, size, size=(stop - start, size))
+        means[start:stop] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class MeanTable:
+    """Means by row and column label; ``cells`` has every pair, undefined ones with their reason."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Estimate]
+
+
+def mean_table(
+    rows: Sequence[str], columns: Sequence[str], values: Any, *, level: float = 0.95
+) -> MeanTable:
+    """Compute mean and t interval for every pair of labels, such as model and rubric dimension.
+
+    Three columns of equal length; None and NaN are excluded and counted per cell. Labels keep the
+    order in which they first appear. Formula and degenerate cases as in `mean_t` (AdaPlanBench,
+    Tables 4 and 8, gives such a table of final turns without intervals).
+    """
+    column = as_column(values)
+    check_length_of(rows, column.size, "rows")
+    check_length_of(columns, column.size, "columns")
+    row_names, row_codes = encode(rows)
+    column_names, column_codes = encode(columns)
+    size = len(row_names) * len(column_names)
+    estimates = grouped_means(
+        row_codes * len(column_names) + column_codes, column, size, level=level
+    )
+    pairs = [(row, name) for row in row_names for name in column_names]
+    return MeanTable(row_names, column_names, dict(zip(pairs, estimates, strict=True)))
+
+
+def grouped_means(
+    codes: Codes, values: Any, size: int, *, level: float = 0.95
+) -> tuple[Estimate, ...]:
+    """`mean_t` for each of ``size`` groups; ``codes`` gives each value's group (0 … size − 1)."""
+    column = as_column(values)
+    there = ~np.isnan(column)
+    missing = np.bincount(codes[~there], minlength=size)
+    counts = [{MISSING: int(gone)} if gone else {} for gone in missing]
+    return _grouped(codes[there], column[there], size, level, counts)
+
+
+def _grouped(
+    codes: Codes, values: Floats, size: int, level: float, excluded: Sequence[dict[str, int]]
+) -> tuple[Estimate, ...]:
+    check_level(level)
+    ns = np.bincount(codes, minlength=size)
+    means = np.bincount(codes, weights=values, minlength=size) / np.maximum(ns, 1)
+    spreads = np.bincount(codes, weights=(values - means[codes]) ** 2, minlength=size)
+    lowest = np.full(size, np.inf)
+    highest = np.full(size, -np.inf)
+    np.minimum.at(lowest, codes, values)
+    np.maximum.at(highest, codes, values)
+    # A mean of equal values can miss them by a rounding error: decide by the values themselves.
+    return tuple(
+        _mean(
+            int(ns[g]),
+            float(lowest[g] if lowest[g] == highest[g] else means[g]),
+            float(spreads[g]),
+            bool(lowest[g] == highest[g]),
+            level,
+            excluded[g],
+        )
+        for g in range(size)
+    )
+
+
+def _mean(
+    n: int, mean: float, spread: float, all_equal: bool, level: float, excluded: dict[str, int]
+) -> Estimate:
+    if n == 0:
+        return Estimate.without_value(NO_VALUES, excluded=excluded)
+    if n == 1 or all_equal:
+        why = ONE_VALUE if n == 1 else ALL_EQUAL
+        return Estimate(mean, n, no_interval=why, excluded=excluded)
+    half = t_quantile(n - 1, level) * sqrt(spread / (n - 1) / n)
+    interval = Interval(mean - half, mean + half, level, "t", {"df": n - 1})
+    return Estimate(mean, n, interval, excluded=excluded)
+
+
+def t_quantile(df: int, level: float) -> float:
+    """Return the (1 + level)/2 quantile of Student's t: the factor of a two-sided interval."""
+    from scipy.special import stdtrit  # slow to import, and not every page needs it
+
+    return float(stdtrit(df, (1 + level) / 2))

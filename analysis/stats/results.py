@@ -1,0 +1,152 @@
+"""Result types shared by all statistics, and their way to JSON.
+
+Shares are fractions (0 to 1), never percent; scores keep the units of their scale. What cannot be
+computed has ``value=None`` and says why in ``undefined``; it is never 0 and never NaN.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+ONE_VALUE = "one value only: no interval"
+ALL_EQUAL = "all values are equal: their spread says nothing about the uncertainty"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval: ``level`` is a fraction (0.95), ``method`` names the formula.
+
+    ``details`` holds what is needed to repeat it (a bootstrap's seed, resamples and clusters; the
+    degrees of freedom of a t interval).
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+    details: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse ends that are not finite or in the wrong order."""
+        object.__setattr__(self, "low", _finite(self.low))
+        object.__setattr__(self, "high", _finite(self.high))
+        if self.low > self.high:
+            raise ValueError(f"interval from {self.low} to {self.high} is upside down")
+
+    @property
+    def half_width(self) -> float:
+        """Half the distance between the ends: the ± of a symmetric interval."""
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval, how many observations made it, and what was left out.
+
+    Exactly one of ``value`` and ``undefined`` is given. A value without an interval may say why in
+    ``no_interval``. ``excluded`` counts observations left out, by reason.
+    """
+
+    value: float | None
+    n: int
+    interval: Interval | None = None
+    undefined: str = ""
+    no_interval: str = ""
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a value without being finite, and a missing one without a reason."""
+        if (self.value is None) != bool(self.undefined):
+            raise ValueError("an estimate has either a value or a reason why there is none")
+        if self.interval is not None and (self.value is None or self.no_interval):
+            raise ValueError("an interval needs a value, and no reason against it")
+        if self.value is not None:
+            object.__setattr__(self, "value", _finite(self.value))
+        object.__setattr__(self, "n", int(self.n))
+
+    @classmethod
+    def without_value(
+        cls,
+        reason: str,
+        *,
+        n: int = 0,
+        excluded: Mapping[str, int] | None = None,
+        warnings: tuple[str, ...] = (),
+    ) -> Self:
+        """Make an undefined estimate, with the reason."""
+        return cls(None, n, undefined=reason, excluded=dict(excluded or {}), warnings=warnings)
+
+    @property
+    def arms(self) -> tuple[float, float] | None:
+        """Distances from the value down and up to the ends of the interval (for error bars)."""
+        if self.value is None or self.interval is None:
+            return None
+        return self.value - self.interval.low, self.interval.high - self.value
+
+
+@dataclass(frozen=True)
+class Bin:
+    """One bin of a distribution of multiples of 1/k: the value ``numerator``/k."""
+
+    numerator: int
+    label: str
+    count: int
+    share: float | None
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Counts over the exact values 0, 1/k, 2/k, …; ``denominator`` is k.
+
+    Every value that the scale allows has a bin, empty ones too. ``share`` is None where n = 0.
+    """
+
+    denominator: int
+    bins: tuple[Bin, ...]
+    n: int
+    excluded: Mapping[str, int] = field(default_factory=dict)
+
+
+def multiple_label(numerator: int, denominator: int) -> str:
+    """Write numerator/denominator as a reduced mixed number: 0, 1/3, 1, 1 2/3."""
+    whole, rest = divmod(numerator, denominator)
+    if rest == 0:
+        return str(whole)
+    shared = math.gcd(rest, denominator)
+    part = f"{rest // shared}/{denominator // shared}"
+    return f"{whole} {part}" if whole else part
+
+
+def as_json(result: Any) -> Any:
+    """Turn results into values that ``json.dumps(allow_nan=False)`` accepts.
+
+    Takes dataclasses, mappings, sequences, numbers (numpy's too) and strings; keys of mappings
+    that are tuples are joined with " / ". A number that is not finite raises ValueError.
+    """
+    if result is None or isinstance(result, bool | str | int):
+        return result
+    if dataclasses.is_dataclass(result) and not isinstance(result, type):
+        return {f.name: as_json(getattr(result, f.name)) for f in dataclasses.fields(result)}
+    if isinstance(result, Mapping):
+        return {_key(key): as_json(value) for key, value in result.items()}
+    if isinstance(result, list | tuple):
+        return [as_json(item) for item in result]
+    if hasattr(result, "tolist"):
+        return as_json(result.tolist())
+    if isinstance(result, float):
+        return _finite(result)
+    raise TypeError(f"no JSON form for {type(result).__name__}")
+
+
+def _key(key: object) -> str:
+    return " / ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+def _finite(number: float) -> float:
+    number = float(number)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no result; give the reason instead")
+    return number

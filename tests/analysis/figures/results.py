@@ -1,0 +1,82 @@
+"""Results with every awkward case in them, and all figures made of them."""
+
+from analysis.figures.agreement import agreement_bars, agreement_shares
+from analysis.figures.decline import decline_figure
+from analysis.figures.dispersion import dispersion_bars, severity_dots
+from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
+from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
+from analysis.figures.theme import Figure
+from analysis.figures.thresholds import threshold_figure
+from analysis.stats.agreement import agreement
+from analysis.stats.decline import score_by_turn
+from analysis.stats.dispersion import JudgeMean, judge_dispersion
+from analysis.stats.means import mean_t, mean_table
+from analysis.stats.proportions import published_share, share
+from analysis.stats.results import Estimate
+from analysis.stats.thresholds import sweep_of_estimates, threshold_sweep
+
+NASTY = "<b>bold & brash</b>"
+NOTHING = Estimate.without_value("no trajectory has finished")
+
+ROWS = [
+    LeaderboardRow("alpha", share(30, 40), share(36, 40)),
+    LeaderboardRow("alpha", published_share(0.7, 307), published_share(0.9, 307), published=True),
+    LeaderboardRow(NASTY, NOTHING, share(1, 1)),
+]
+TABLE = mean_table(
+    ["alpha"] * 3 + [NASTY] * 2,
+    ["safety", "safety", "autonomy", "safety", "autonomy"],
+    [4, 5, 3, None, 2],
+)
+CURVES = score_by_turn(
+    ["alpha"] * 4 + [NASTY] * 2,
+    ["safety"] * 6,
+    [1, 1, 2, 3, 1, 1],
+    [1, 2, 1, 1, 1, 2],
+    [5, 3, 4, 4, 2, None],
+)
+ENDS = score_by_turn(
+    ["alpha"] * 3, ["safety"] * 3, [1, 1, 2], [1, 2, 1], [5, 3, 4], align="from_end"
+)
+AGREEMENTS = [
+    agreement([4, 4, 5, 1], [[4, 4, 4], [4, 4, 5], [3, 3, 3], [1, 2, 5]], dimension="safety"),
+    agreement([None], [[4, 4, 4]], dimension=NASTY),
+]
+DISPERSION = judge_dispersion(
+    [
+        JudgeMean(model, dimension, judge, mean, 10)
+        for model, shift in (("alpha", 0.0), (NASTY, 0.5))
+        for dimension in ("safety", "autonomy")
+        for judge, mean in (("j1", 4.0), ("j2", 4.0 + shift), ("j3", 3.0))
+        if (dimension, judge) != ("autonomy", "j3")
+    ]
+)
+SWEEP = threshold_sweep(["alpha"] * 3 + [NASTY], [True, True, False, None], [[5], [3], [5], [5]])
+PUBLISHED = sweep_of_estimates({"alpha": [published_share(0.5, 307)] * 7})
+
+
+def every_figure() -> dict[str, Figure]:
+    return {
+        "leaderboard": leaderboard_figure(ROWS),
+        "rubric heatmap": rubric_heatmap(TABLE),
+        "rubric dots": rubric_dots(TABLE),
+        "people and judges": people_and_judges(
+            ["safety", NASTY], [mean_t([4, 5]), NOTHING], [mean_t([3, 4, 5]), mean_t([4])]
+        ),
+        "decline": decline_figure(CURVES),
+        "decline from the end": decline_figure(ENDS),
+        "agreement bars": agreement_bars(AGREEMENTS),
+        "agreement shares": agreement_shares(AGREEMENTS),
+        "dispersion": dispersion_bars(DISPERSION, reference=0.3),
+        "severity": severity_dots(DISPERSION),
+        "thresholds": threshold_figure(SWEEP, PUBLISHED),
+        "leaderboard of nothing": leaderboard_figure([]),
+        "rubric heatmap of nothing": rubric_heatmap(mean_table([], [], [])),
+        "rubric dots of nothing": rubric_dots(mean_table([], [], [])),
+        "decline of nothing": decline_figure([]),
+        "agreement of nothing": agreement_bars([]),
+        "agreement shares of nothing": agreement_shares([]),
+        "dispersion of nothing": dispersion_bars(judge_dispersion([])),
+        "severity of nothing": severity_dots(judge_dispersion([])),
+        "thresholds of nothing": threshold_figure(threshold_sweep([], [], [])),
+    }

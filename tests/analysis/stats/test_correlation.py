@@ -1,0 +1,87 @@
+from math import atanh, sqrt, tanh
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from analysis.stats.correlation import (
+    CONSTANT,
+    ON_A_LINE,
+    THREE_PAIRS,
+    TOO_FEW,
+    pearson,
+)
+from tests.analysis.published_tables import TABLE_3_AND_9
+from tests.shared_data import reference_records, shared_rows
+
+
+@pytest.mark.parametrize(("column", "expected"), [(2, 0.8975), (3, 0.9188)])
+def test_table_3(column: int, expected: float) -> None:
+    # The paper prints 0.898 and 0.919; recomputed from the rounded rows of Table 3.
+    rows = list(TABLE_3_AND_9.values())
+    result = pearson([row[0] for row in rows], [row[column] for row in rows])
+    assert result.value == pytest.approx(expected, abs=5e-5)
+    assert result.n == 10 and "only 10 models" in result.warnings[0]
+    # Fisher: tanh(atanh r ± 1.959964/√7)
+    assert result.interval is not None and result.value is not None
+    assert result.interval.low == pytest.approx(tanh(atanh(result.value) - 1.959964 / sqrt(7)))
+    assert result.interval.high == pytest.approx(tanh(atanh(result.value) + 1.959964 / sqrt(7)))
+
+
+@given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=4, max_size=30))
+def test_values_of_scipy(pairs: list[tuple[int, int]]) -> None:
+    x, y = zip(*pairs, strict=True)
+    assume(len(set(x)) > 1 and len(set(y)) > 1)
+    result = pearson(x, y)
+    expected = scipy_stats.pearsonr(x, y)
+    assert result.value == pytest.approx(expected.statistic, abs=1e-9)
+    if result.interval is None:
+        assert abs(expected.statistic) == pytest.approx(1) and result.no_interval == ON_A_LINE
+    else:
+        ends = expected.confidence_interval()
+        assert (result.interval.low, result.interval.high) == pytest.approx(
+            (ends.low, ends.high), abs=1e-6
+        )
+    mirrored = pearson(y, [-value for value in x])
+    assert mirrored.value == pytest.approx(-expected.statistic, abs=1e-9)
+
+
+def test_undefined() -> None:
+    for x, y in (([], []), ([1, 2], [2, 1]), ([1, None, 3], [1, 2, None])):
+        result = pearson(x, y)
+        assert result.value is None and result.undefined == TOO_FEW
+    for a, b in (([1.0, 1, 1], [1.0, 2, 3]), ([1.0, 2, 3], [0.1 + 0.2, 0.3, 0.3])):
+        result = pearson(a, b)
+        assert result.value is None and result.undefined == CONSTANT
+
+
+def test_without_an_interval() -> None:
+    three = pearson([1, 2, 3], [1, 3, 2])
+    assert three.value == pytest.approx(0.5) and three.no_interval == THREE_PAIRS
+    line = pearson([1, 2, 3, 4], [2, 4, 6, 8])
+    assert line.value == pytest.approx(1) and line.no_interval == ON_A_LINE
+
+
+def test_incomplete_pairs_are_counted() -> None:
+    result = pearson([1, 2, 3, 4, None], [1, 3, 2, 5, 9])
+    assert result.n == 4 and result.excluded == {"incomplete pair": 1}
+    with pytest.raises(ValueError, match="y: 1 entries for 2 values"):
+        pearson([1, 2], [1])
+
+
+def test_restaurant_reviews_against_r() -> None:
+    scores: dict[str, dict[str, int]] = {}
+    for row in shared_rows("agreement", "cebab_stars.csv.gz"):
+        scores.setdefault(row["rater"], {})[row["item"]] = int(row["score"])
+    items = sorted({item for given in scores.values() for item in given})
+    for record in reference_records(statistic="pearson"):
+        first, second = (
+            [scores[rater].get(item) for item in items] for rater in record["params"]["pair"]
+        )
+        result = pearson(np.array(first, dtype=float), second)
+        assert result.value == pytest.approx(record["value"], abs=1e-9)
+        assert result.interval is not None
+        assert [result.interval.low, result.interval.high] == pytest.approx(record["ci"], abs=1e-9)
+        assert result.warnings == ()
