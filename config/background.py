@@ -10,9 +10,6 @@ def sweep_jobs() -> None:
 
 def ensure_demo() -> list[tuple[str, str, str]]:
     """Fill an empty database with the demo; its accounts as (name, password, role)."""
-    from benchmarks.services import demo
+    from annotation.services import demo
 
-    # Temporary: as long as the demo's service lacks this function there is no demo to offer.
-    # Then this becomes a plain call.
-    ensure = getattr(demo, "ensure_demo", None)
-    return [] if ensure is None else list(ensure())
+    return demo.ensure_demo()
