@@ -31,7 +31,8 @@ def test_wald_of_table_9(model: str) -> None:
     assert round(100 * printed.interval.half_width, 2) == plus_minus
 
 
-# Newcombe 1998, Table I, methods 1 (simple asymptotic, there not clipped either) and 3 (score).
+# The four proportions that Newcombe 1998 (Stat. Med. 17:857) compares methods on: his Wilson ("score
+# without continuity correction") limits; the Wald limits are p ± 1.959964·sqrt(p(1-p)/n), unclipped.
 @pytest.mark.parametrize(
     ("successes", "n", "wald", "wilson"),
     [
