@@ -31,8 +31,8 @@ def test_wald_of_table_9(model: str) -> None:
     assert round(100 * printed.interval.half_width, 2) == plus_minus
 
 
-# The four proportions that Newcombe 1998 (Stat. Med. 17:857) compares methods on: his Wilson ("score
-# without continuity correction") limits; the Wald limits are p ± 1.959964·sqrt(p(1-p)/n), unclipped.
+# The four proportions on which Newcombe 1998 (Stat. Med. 17:857) compares methods, and his Wilson
+# limits; the Wald limits are p ± 1.959964·sqrt(p(1-p)/n), unclipped.
 @pytest.mark.parametrize(
     ("successes", "n", "wald", "wilson"),
     [
