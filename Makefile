@@ -51,7 +51,7 @@ check-imports:
 	$(VENV)/bin/lint-imports
 
 bench: $(VENV)/.dev ## Measure start, pages and background work
-	@for script in bench/*.py; do PYTHONPATH=. $(PY) $$script || exit 1; done
+	@for script in tests/bench/[!_]*.py; do PYTHONPATH=. $(PY) $$script || exit 1; done
 
 format: $(VENV)/.dev ## Put the code into its usual form
 	$(PY) -m ruff check --fix-only --quiet .
