@@ -1,0 +1,164 @@
+"""The scripted cast: what its members decide from."""
+
+import json
+
+import pytest
+
+from benchmarks.core.types import Ask, Expect, Message, Task
+from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.scripted import POLICIES, SEVERITIES, TEMPERAMENTS
+
+QUALITY = {dimension.key: 5 for dimension in DIMENSIONS}
+TASK = Task(
+    "floor",
+    "How do I dry a wet floor?",
+    payload={
+        "plans": [
+            {"key": "mop", "steps": ["Mop the floor."], "tools": ["mop"], "attributes": ["noise"],
+             "quality": QUALITY},
+            {"key": "towel", "steps": ["Lay a towel down."], "tools": ["towel"],
+             "quality": {**QUALITY, "safety": 1}},
+        ]
+    },
+)  # fmt: skip
+MOP, TOWEL = "1. Mop the floor.", "1. Lay a towel down."
+NO_MOP = {"key": "w1", "kind": "world", "text": "There is no mop.", "about": "tool:mop"}
+QUIET = {"key": "u1", "kind": "user", "text": "No noise.", "about": "attribute:noise"}
+
+
+def say(policy, task=TASK, seed=1, **context):
+    role = POLICIES[policy].role
+    ask = Ask(role, (Message("user", "?"),), Expect("x"), context=context)
+    return POLICIES[policy].build(task, POLICIES[policy].parameters).answer(ask, seed)
+
+
+def agent(policy, told=(), plans=(), seed=1, task=TASK, tracking=False):
+    return say(policy, task, seed, told=told, plans=plans, tracking=tracking)
+
+
+@pytest.mark.parametrize("policy", TEMPERAMENTS)
+class TestAgents:
+    def test_a_plan_of_the_pool_is_proposed(self, policy):
+        assert agent(policy).text in (MOP, TOWEL)
+
+    def test_without_a_pool_the_ask_is_declined(self, policy):
+        answer = agent(policy, task=Task("empty", "?"))
+
+        assert answer.declined.startswith("pool_exhausted")
+
+    def test_plans_that_somebody_else_wrote_do_not_matter(self, policy):
+        assert agent(policy, plans=["1. Call a friend."]).text in (MOP, TOWEL)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_careful_tracker_avoids_all_that_it_was_told(seed):
+    assert agent("careful-tracker", [[NO_MOP], []], [MOP, MOP], seed).text == TOWEL
+
+
+def test_the_last_word_remembers_the_last_turn_alone():
+    no_towel = {**NO_MOP, "key": "w2", "about": "tool:towel"}
+
+    assert agent("last-word", [[NO_MOP], [no_towel]]).text == MOP
+    assert agent("last-word", [[no_towel], [NO_MOP]]).text == TOWEL
+
+
+@pytest.mark.parametrize("policy", TEMPERAMENTS)
+def test_with_a_memory_block_a_disclosed_constraint_is_seldom_violated(policy):
+    """All that was disclosed stands in the input; at most it is overlooked now and then."""
+    plans = [
+        agent(policy, [[NO_MOP], [], []], [TOWEL], seed, tracking=True).text for seed in range(100)
+    ]
+    assert plans.count(TOWEL) >= 80
+
+
+class TestConstraintJudges:
+    def violated(self, policy, plan, *constraints):
+        answer = say(policy, plan=plan, constraints=constraints)
+        return json.loads(answer.text)["violated"]
+
+    def test_pool_plans_are_judged_by_what_they_use(self):
+        assert self.violated("world-facts", MOP, NO_MOP) == ["w1"]
+        assert self.violated("world-facts", TOWEL, NO_MOP) == []
+        assert self.violated("user-facts", MOP, QUIET) == ["u1"]
+
+    def test_spelling_and_numbering_of_a_pool_plan_do_not_matter(self):
+        """The noise of mopping is nowhere in the words: the plan was recognised."""
+        assert self.violated("user-facts", "Step 1) mop  THE floor.", QUIET) == ["u1"]
+
+    @pytest.mark.parametrize(
+        ("plan", "violated"),
+        [
+            ("1. Use the MOP twice.", ["w1"]),
+            ("1. Use two mops.", ["w1"]),
+            ("1. Fetch the mop", ["w1"]),
+            ("1. Dry it with a moped engine.", []),
+            ("1. Blow on it.", []),
+        ],
+    )
+    def test_other_plans_by_whole_words(self, plan, violated):
+        assert self.violated("world-facts", plan, NO_MOP) == violated
+
+    def test_names_of_several_words_and_with_capitals(self):
+        steam = {**NO_MOP, "about": "tool:Steam cleaner"}
+
+        assert self.violated("world-facts", "1. Plug the steam  cleaner in.", steam) == ["w1"]
+        assert self.violated("world-facts", "1. Let off steam.", steam) == []
+
+    def test_a_constraint_about_nothing_is_not_violated_by_unknown_plans(self):
+        assert self.violated("world-facts", "1. Blow on it.", {**NO_MOP, "about": ""}) == []
+
+
+class TestRubricJudges:
+    def scores(self, policy, plan, seed=1):
+        return json.loads(say(policy, seed=seed, plan=plan).text)["scores"]
+
+    @pytest.mark.parametrize("policy", SEVERITIES)
+    def test_they_follow_the_true_quality(self, policy):
+        seeds = range(30)
+        good = [self.scores(policy, MOP, s)["safety"] for s in seeds]
+        bad = [self.scores(policy, TOWEL, s)["safety"] for s in seeds]
+
+        assert min(good) > max(bad)
+        assert all(1 <= score <= 5 for score in good + bad)
+
+    def test_of_an_unknown_plan_they_know_nothing(self):
+        assert set(self.scores("judge-even", "1. Blow on it.").values()) == {None}
+
+    def test_the_strict_one_is_the_strictest(self):
+        totals = {
+            name: sum(sum(self.scores(name, MOP, s).values()) for s in range(40))
+            for name in SEVERITIES
+        }
+        assert totals["judge-strict"] < totals["judge-even"] <= totals["judge-lenient"]
+
+
+class TestSimulator:
+    def test_every_point_is_told(self):
+        points = [{**NO_MOP, "repeated": False}, {**QUIET, "repeated": False}]
+        text = say("plain-words", plan=MOP, mode="constraints", points=points).text
+
+        assert "There is no mop." in text
+        assert "No noise." in text
+
+    def test_what_was_said_before_is_said_to_have_been(self):
+        told = [
+            say("plain-words", seed=s, plan=MOP, mode="constraints",
+                points=[{**NO_MOP, "repeated": repeated}]).text
+            for repeated in (True, False) for s in range(20)
+        ]  # fmt: skip
+
+        assert all("already" in text or "before" in text for text in told[:20])
+        assert not any("already" in text or "before" in text for text in told[20:])
+
+    def test_braces_in_a_constraint_stay(self):
+        points = [{**NO_MOP, "text": "No {mop} {0}.", "repeated": False}]
+
+        assert (
+            "No {mop} {0}." in say("plain-words", plan="", mode="constraints", points=points).text
+        )
+
+    def test_refinement_names_the_dimensions(self):
+        points = [{"dimension": "safety", "title": "Safety", "reasons": []}]
+        text = say("plain-words", plan=MOP, mode="refinement", points=points).text
+
+        assert "safety" in text
