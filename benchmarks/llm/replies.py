@@ -1,12 +1,17 @@
 """Reading structured replies out of text that a language model wrote."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.core.errors import UnreadableReply
 
+# No answer is nested so deeply, and walking one that is could exhaust the stack.
 DEEPEST = 30
+# Places that look like an object and are none; each costs time, and a reply may be nothing else.
+MOST_FALSE_STARTS = 1_000
+_START = re.compile(r'\{\s*["}]')
 
 
 def read_json_object(text: str) -> dict[str, Any]:
@@ -24,20 +29,21 @@ def read_json_object(text: str) -> dict[str, Any]:
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     decoder = json.JSONDecoder()
-    position = text.find("{")
-    while position != -1:
+    position = false_starts = 0
+    while (start := _START.search(text, position)) and false_starts < MOST_FALSE_STARTS:
         try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):  # ValueError: no JSON, or a number of absurd length
-            position = text.find("{", position + 1)
+            value, position = decoder.raw_decode(text, start.start())
+        except RecursionError:
+            return
+        except ValueError:  # no JSON, or a number of absurd length
+            position = start.start() + 1
+            false_starts += 1
             continue
-        if isinstance(value, dict) and not _too_deep(value):
+        if not _too_deep(value):
             yield value
-        position = text.find("{", end)
 
 
 def _too_deep(value: Any) -> bool:
-    """Whether a value is nested deeper than any answer: walking it could exhaust the stack."""
     level = [value]
     for _ in range(DEEPEST):
         level = [
