@@ -94,6 +94,11 @@
   }
   const tellTimes = (within) => all("time[datetime]", within).forEach(tellTime);
   setInterval(() => tellTimes(document), 30000);
+  // On paper only the exact time makes sense.
+  window.addEventListener("beforeprint", () => {
+    for (const time of all("time[data-tip]")) time.textContent = time.dataset.tip;
+  });
+  window.addEventListener("afterprint", () => tellTimes(document));
 
   // --- Tips: [data-tip] on hover and focus; one element, so that no scroll box cuts it off -------
   let tip = null;
@@ -112,13 +117,17 @@
     tip.textContent = owner.dataset.tip;
     tip.owner = owner;
     document.body.append(tip);
-    const at = owner.getBoundingClientRect();
+    placeTip();
+    if (!owner.hasAttribute("aria-describedby")) owner.setAttribute("aria-describedby", "tip");
+  }
+  function placeTip() {
+    if (!tip) return;
+    const at = tip.owner.getBoundingClientRect();
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(Math.max(8, at.left + at.width / 2 - width / 2), innerWidth - width - 8);
     const above = at.top - height - 6;
     tip.style.left = left + "px";
     tip.style.top = (above > 4 ? above : at.bottom + 6) + "px";
-    if (!owner.hasAttribute("aria-describedby")) owner.setAttribute("aria-describedby", "tip");
   }
   const tipOwner = (node) => {
     if (!(node instanceof Element)) return null;
@@ -127,11 +136,13 @@
   for (const [name, show] of [["pointerover", true], ["focusin", true], ["pointerout", false], ["focusout", false]]) {
     document.addEventListener(name, (event) => {
       const owner = tipOwner(event.target);
-      if (!show) hideTip();
-      else if (owner && !(tip && tip.owner === owner)) showTip(owner);
+      if (!owner) return;
+      if (show && !(tip && tip.owner === owner)) showTip(owner);
+      // What has the focus keeps its tip when the pointer leaves.
+      if (!show && tip && tip.owner === owner && !(name === "pointerout" && owner.matches(":focus"))) hideTip();
     });
   }
-  document.addEventListener("scroll", hideTip, { capture: true, passive: true });
+  document.addEventListener("scroll", placeTip, { capture: true, passive: true });
 
   // --- Menus, the bar on a phone, two panes on a phone -------------------------------------------
   document.addEventListener("click", (event) => {

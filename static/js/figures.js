@@ -146,16 +146,19 @@
     }
   }
 
-  document.addEventListener("themechange", () => {
+  function redraw(options) {
     for (const [figure, { box, spec }] of drawn) {
       if (!figure.isConnected) {
         drawn.delete(figure);
         continue;
       }
-      const { data, layout } = dressed(spec);
+      const { data, layout } = dressed(spec, options);
       window.Plotly.react(box, data, layout);
     }
-  });
+  }
+  document.addEventListener("themechange", () => redraw());
+  window.addEventListener("beforeprint", () => redraw({ scheme: "light" }));
+  window.addEventListener("afterprint", () => redraw());
 
   // Files are always light and carry their own ground.
   document.addEventListener("click", (event) => {

@@ -1,0 +1,39 @@
+"""Addresses that only the style guide's tests have."""
+
+from pathlib import Path
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.backends.django import DjangoTemplates
+from django.urls import path
+from django.views.defaults import page_not_found, permission_denied
+
+from config.settings.base import BASE_DIR
+from tests.functional.style_guide.context import guide_context, guide_figure
+
+ENGINE = DjangoTemplates(
+    {
+        "NAME": "style guide",
+        "DIRS": [BASE_DIR / "templates", Path(__file__).parent / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {},
+    }
+)
+
+
+def page(request: HttpRequest, name: str) -> HttpResponse:
+    """Render a page of the guide."""
+    template = ENGINE.get_template(f"style_guide/{name}.html")
+    return HttpResponse(template.render(guide_context(), request))
+
+
+def figure(request: HttpRequest) -> JsonResponse:
+    """Give the JSON of the one figure that works."""
+    return JsonResponse(guide_figure())
+
+
+urlpatterns = [
+    path("guide/<slug:name>/", page),
+    path("figure.json", figure),
+    path("404/", lambda request: page_not_found(request, Exception())),
+    path("403/", lambda request: permission_denied(request, Exception())),
+]

@@ -1,0 +1,113 @@
+"""The design system in a real browser: readable by all, at every width, within the CSP."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+GUIDE = ("/guide/parts/", "/guide/desk/")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.urls("tests.functional.style_guide.urls"),
+]
+
+
+def violations(page: Page) -> list[str]:
+    """Run axe in the page; by the debugger, because the page's CSP forbids foreign scripts."""
+    session = page.context.new_cdp_session(page)
+    session.send("Runtime.evaluate", {"expression": AXE})
+    found: list[dict[str, Any]] = page.evaluate(
+        "rules => axe.run({runOnly: {type: 'tag', values: rules}}).then(r => r.violations)", RULES
+    )
+    return [f"{v['id']}: {node['html']}" for v in found for node in v["nodes"]]
+
+
+@pytest.mark.parametrize("path", [*GUIDE, "/404/", "/403/"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 320])
+def test_page_is_accessible_and_never_scrolls_sideways(
+    live_server: Any, browser: Browser, path: str, theme: Any, width: int
+) -> None:
+    with browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=theme
+    ) as context:
+        page = context.new_page()
+        page.goto(live_server.url + path)
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_nothing_breaks_the_content_security_policy(live_server: Any, page: Page) -> None:
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(live_server.url + "/guide/parts/")
+    page.locator("#decline").scroll_into_view_if_needed()
+    expect(page.locator("#decline .main-svg").first).to_be_visible()
+    assert [text for text in complaints if "Security Policy" in text or "Error" in text] == []
+
+
+def test_figure_is_redrawn_in_the_colours_of_the_theme(live_server: Any, page: Page) -> None:
+    page.goto(live_server.url + "/guide/parts/")
+    page.locator("#decline").scroll_into_view_if_needed()
+    line = page.locator("#decline .scatterlayer .lines path").first
+    expect(line).to_be_attached()
+    light = line.evaluate("path => getComputedStyle(path).stroke")
+    page.locator("[data-menu] summary").click()
+    page.locator("[data-theme-choice=dark]").click()
+    expect(line).not_to_have_css("stroke", light)
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_figure_that_fails_says_so_and_can_be_tried_again(live_server: Any, page: Page) -> None:
+    page.goto(live_server.url + "/guide/parts/")
+    broken = page.locator("#broken")
+    broken.scroll_into_view_if_needed()
+    expect(broken.get_by_role("alert")).to_contain_text("could not be drawn")
+    page.route("**/nothing.json", lambda route: route.fulfill(json={"empty": "No run matches."}))
+    broken.get_by_role("button", name="Try again").click()
+    expect(broken).to_contain_text("No run matches.")
+
+
+def test_undefined_value_gives_its_reason_on_focus(live_server: Any, page: Page) -> None:
+    page.goto(live_server.url + "/guide/parts/")
+    page.locator(".tiles .undefined").focus()
+    expect(page.get_by_role("tooltip")).to_contain_text("rated by two people")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("tooltip")).to_have_count(0)
+
+
+def test_failed_request_is_told_in_words(live_server: Any, page: Page) -> None:
+    page.goto(live_server.url + "/guide/parts/")
+    page.evaluate("htmx.ajax('GET', '/gone/', {target: '#content', swap: 'innerHTML'})")
+    expect(page.locator("#notices")).to_contain_text("no longer exists")
+    expect(page.locator("h1")).to_be_visible()
+
+
+def test_phone_shows_one_pane_of_the_desk_at_a_time(live_server: Any, browser: Browser) -> None:
+    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+        page = context.new_page()
+        page.goto(live_server.url + "/guide/desk/")
+        expect(page.locator("[data-pane=rate]")).to_be_hidden()
+        page.get_by_role("button", name="Rating").click()
+        expect(page.locator("[data-pane=rate]")).to_be_visible()
+        expect(page.locator("[data-pane=read]")).to_be_hidden()
+
+
+def test_every_point_of_the_score_scale_is_a_target_of_44_pixels(
+    live_server: Any, browser: Browser
+) -> None:
+    with browser.new_context(viewport={"width": 320, "height": 640}) as context:
+        page = context.new_page()
+        page.goto(live_server.url + "/guide/desk/")
+        page.get_by_role("button", name="Rating").click()
+        sizes = page.locator(".score-scale > label").evaluate_all(
+            "labels => labels.map(x => x.getBoundingClientRect()).map(r => [r.width, r.height])"
+        )
+        assert len(sizes) == 50
+        assert min(min(size) for size in sizes) >= 44
