@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from config.databases import database_from_url
@@ -22,6 +23,12 @@ def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     assert stored_secret_key(path) == key
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ImproperlyConfigured, match="PLANJURY_DATA_DIR"):
+        stored_secret_key(tmp_path / "file" / "secret-key")
 
 
 def test_a_postgresql_address() -> None:

@@ -1,4 +1,4 @@
-"""A real browser shows the login page, with its styles and scripts, and has nothing to complain of."""
+"""A real browser shows the login page and has nothing to complain of."""
 
 import pytest
 from playwright.sync_api import Page
