@@ -66,6 +66,14 @@ def test_nonsense_in_the_environment_stops_the_start(tmp_path: Path) -> None:
     assert "Environment variable PORT must be a whole number" in done.stderr
 
 
+def test_a_command_reports_nonsense_in_one_line(tmp_path: Path) -> None:
+    code = "import sys, manage; sys.argv = ['manage.py', 'serve']; manage.main()"
+    done = run_python(code, PLANJURY_DATA_DIR=str(tmp_path), PORT="x")
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("PORT must be a whole number from 1 to 65535.")
+    assert "Traceback" not in done.stderr
+
+
 def test_production_makes_up_no_key_and_wants_https(tmp_path: Path) -> None:
     code = (
         "import config.settings.production as s; "
