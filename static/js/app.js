@@ -158,6 +158,12 @@
       toggle.setAttribute("aria-expanded", String(open));
     }
 
+    // A button with data-dialog="ID" opens that dialog; one with data-close, or a click beside it, closes it.
+    const opener = target.closest("[data-dialog]");
+    const dialog = opener && document.getElementById(opener.dataset.dialog);
+    if (dialog) dialog.showModal();
+    else if (target.closest("[data-close]") || target.matches("dialog[open]")) target.closest("dialog")?.close();
+
     const pane = target.closest("button[data-show-pane]");
     if (pane) showPane(pane.dataset.showPane);
   });

@@ -142,7 +142,8 @@
       drawn.set(figure, { box, spec });
       figure.dataset.drawn = "";
     } catch (error) {
-      say(plot, "The figure could not be drawn: " + error.message + ". The numbers are safe; the table holds the same ones.", () => draw(figure));
+      const table = figure.querySelector("details .table") ? " The table below holds the same numbers." : "";
+      say(plot, "The figure could not be drawn: " + error.message + "." + table, () => draw(figure));
     }
   }
 

@@ -111,3 +111,13 @@ def test_every_point_of_the_score_scale_is_a_target_of_44_pixels(
         )
         assert len(sizes) == 50
         assert min(min(size) for size in sizes) >= 44
+
+
+def test_dialog_opens_and_closes_by_its_buttons(live_server: Any, page: Page) -> None:
+    page.goto(live_server.url + "/guide/desk/")
+    dialog = page.get_by_role("dialog", name="Keys")
+    page.get_by_role("button", name="Keys").click()
+    expect(dialog).to_be_visible()
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
