@@ -1,6 +1,25 @@
 """Addresses of the analysis app."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
+
+from analysis.pages import PAGES
+from analysis.views import reports
 
 app_name = "analysis"
-urlpatterns: list[URLPattern | URLResolver] = []
+
+
+def _paths(name: str) -> list[URLPattern]:
+    """A page, and the figures and tables that it shows."""
+    at = f"analysis/{name}/"
+    given = {"name": name}
+    return [
+        path(at, reports.page, given, name=name),
+        path(f"{at}<slug:part>.json", reports.figure, given, name=f"{name}_figure"),
+        path(f"{at}<slug:part>.csv", reports.table, given, name=f"{name}_table"),
+    ]
+
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("analysis/", reports.index, name="index"),
+    *(pattern for name in PAGES for pattern in _paths(name)),
+]

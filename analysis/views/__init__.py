@@ -1,0 +1,1 @@
+"""Pages, figures and tables of the analysis. They read and never write."""

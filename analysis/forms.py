@@ -1,0 +1,84 @@
+"""The filters of the analysis pages as a form; choices are what the selection found."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from analysis.selection import Option, Selection
+
+LABELS = {
+    "dataset": "Dataset",
+    "study": "Study",
+    "level": "Level",
+    "condition": "Condition",
+    "experiment": "Experiment",
+    "judging": "Judging",
+    "agents": "Agents",
+    "dimensions": "Dimensions",
+    "published": "Published rows",
+    "turns": "Turns",
+    "align": "Count turns",
+    "simulated": "Simulated annotators",
+}
+# Choices that are the same whatever is stored; the first is the default.
+FIXED: Mapping[str, Sequence[tuple[str, str]]] = {
+    "published": (("", "Beside the runs"), ("hide", "Hidden")),
+    "turns": (("", "Final turns"), ("all", "All turns")),
+    "align": (("", "From the first"), ("end", "From the last")),
+    "simulated": (("include", "Counted, and labelled"), ("exclude", "Left out")),
+}
+# What an empty choice means, where one may be left open.
+OPEN = {
+    "experiment": "Newest run of each agent",
+    "judging": "Primary judging",
+}
+OPEN_IN_STUDIES = {
+    "experiment": "All of the study",
+    "level": "All of the study",
+    "condition": "All of the study",
+    "judging": "Primary judging",
+}
+SEVERAL = ("agents", "dimensions")
+
+
+class FilterForm(forms.Form):
+    """One field for each filter of a page, in the page's order. It is shown, not validated:
+    `analysis.selection` has already held the address against what is there.
+    """
+
+    use_required_attribute = False
+
+    def __init__(self, selection: Selection, names: Sequence[str]) -> None:
+        super().__init__(auto_id="filter-%s")
+        empty = OPEN_IN_STUDIES if selection.study is not None else OPEN
+        for name in names:
+            value = getattr(selection.filters, name)
+            if name in FIXED:
+                field = _select(FIXED[name], value)
+            elif name in SEVERAL:
+                field = _several(selection.options.get(name, ()), value)
+            else:
+                choices = [(o.value, _counted(o)) for o in selection.options.get(name, ())]
+                if name in empty:
+                    choices.insert(0, ("", empty[name]))
+                field = _select(choices, value)
+            field.label = LABELS[name]
+            if field.choices:  # type: ignore[attr-defined]
+                self.fields[name] = field
+
+
+def _select(choices: Any, value: str) -> forms.ChoiceField:
+    return forms.ChoiceField(choices=list(choices), initial=value)
+
+
+def _several(options: Sequence[Option], value: Sequence[str]) -> forms.MultipleChoiceField:
+    return forms.MultipleChoiceField(
+        choices=[(option.value, option.label) for option in options],
+        initial=list(value),
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+
+def _counted(option: Option) -> str:
+    return option.label if option.count is None else f"{option.label} ({option.count})"

@@ -1,0 +1,66 @@
+"""One row per trajectory that ended: how, after how many turns, and its share in every metric."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from analysis.selection import ChosenRun
+from benchmarks.models import Trajectory
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS = ("run", "label", "trajectory", "task", "termination")
+NOT_RECORDED = "not recorded"
+# Why a trajectory is missing from the frame, by status.
+UNFINISHED: Mapping[str, str] = {
+    Trajectory.Status.PENDING: "not played yet",
+    Trajectory.Status.RUNNING: "being played",
+    Trajectory.Status.WAITING: "waits for a person",
+    Trajectory.Status.FAILED: "failed for technical reasons",
+    Trajectory.Status.DECISION: "waits for a decision",
+    Trajectory.Status.CANCELLED: "cancelled",
+}
+
+
+def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFrame":
+    """The finished trajectories of the runs: `COLUMNS`, the metrics, and ``why METRIC``.
+
+    A metric that is undefined is missing, and its ``why`` says why; elsewhere that is empty.
+    """
+    import pandas as pd
+
+    labels = {run.pk: run.label for run in runs}
+    rows = Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
+    columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
+    for metric in metrics:
+        columns[metric] = []
+        columns[f"why {metric}"] = []
+    for run, pk, task, termination, values, undefined in rows.order_by("pk").values_list(
+        "run", "pk", "task", "termination", "metrics", "undefined"
+    ):
+        row = (run, labels[run], pk, task, termination)
+        for name, value in zip(COLUMNS, row, strict=True):
+            columns[name].append(value)
+        for metric in metrics:
+            number = values.get(metric)
+            columns[metric].append(None if number is None else float(number))
+            why = "" if number is not None else undefined.get(metric, NOT_RECORDED)
+            columns[f"why {metric}"].append(why)
+    frame = pd.DataFrame(columns)
+    return frame.astype(dict.fromkeys(metrics, "float64"))
+
+
+def unfinished(run: ChosenRun) -> dict[str, int]:
+    """Trajectories of a run that are not in the frame, by reason."""
+    return {
+        UNFINISHED[status]: count
+        for status, count in run.counts.items()
+        if status in UNFINISHED and count
+    }
+
+
+def why_undefined(rows: "DataFrame", metric: str) -> dict[str, int]:
+    """How many of the rows lack a metric, by reason."""
+    reasons = rows.loc[rows[metric].isna(), f"why {metric}"]
+    return dict(Counter(str(reason) for reason in reasons))

@@ -1,0 +1,99 @@
+"""The analysis pages: what each asks, which filters it has, and who writes its report.
+
+A report is kept until something that it shows has changed: its key names the page, the filters as
+they were resolved, and the version of every run and study behind it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import import_module
+
+from django.contrib.auth.models import User
+from django.core.cache import cache
+
+from analysis.filters import SHARED, Filters
+from analysis.reports.parts import Report
+from analysis.selection import Selection, select_runs, select_study
+
+# Part of every key: raise it when the same data make another report.
+REPORTS = 1
+KEEP_SECONDS = 24 * 60 * 60
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page. ``report`` is the dotted path of the function that writes it, imported when asked:
+    statistics are slow to import.
+    """
+
+    name: str
+    title: str
+    question: str
+    report: str
+    filters: tuple[str, ...]
+    of_study: bool = False
+
+
+def _page(name: str, title: str, question: str, *filters: str, of_study: bool = False) -> Page:
+    first = ("study",) if of_study else ("dataset",)
+    shared = tuple(f for f in SHARED if f not in ("dataset", "agents"))
+    return Page(
+        name,
+        title,
+        question,
+        f"analysis.reports.{name}.{name}_report",
+        (*first, *filters, *shared, "agents"),
+        of_study,
+    )
+
+
+PAGES: Mapping[str, Page] = {
+    page.name: page
+    for page in (
+        _page("leaderboard", "Leaderboard", "Which agent is better?", "published"),
+        _page(
+            "rubric", "Rubric", "On which dimensions are agents good or bad?", "turns", "published"
+        ),
+        _page(
+            "decline", "Decline", "Do plans get worse from turn to turn?", "align", "dimensions"
+        ),
+        _page(
+            "agreement", "Agreement", "How far are the judges from people?", "simulated",
+            of_study=True,
+        ),
+        _page("dispersion", "Dispersion", "How far do judges differ from each other?", "turns"),
+        _page("verdicts", "Verdicts", "Do judges see what people saw in recorded answers?"),
+    )
+}  # fmt: skip
+
+
+def select(page: Page, filters: Filters, user: User) -> Selection:
+    """What the page is about."""
+    return select_study(filters, user) if page.of_study else select_runs(filters)
+
+
+def report_key(page: Page, selection: Selection) -> str:
+    """Changes exactly when the report may change."""
+    parts = [
+        str(REPORTS),
+        page.name,
+        selection.filters.query(),
+        selection.study_version,
+        *(run.version for run in selection.runs),
+        *selection.left_out,
+        *selection.notes,
+    ]
+    return sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def make_report(page: Page, selection: Selection, key: str) -> Report:
+    """The page's report, kept where it was written before."""
+    kept: Report | None = cache.get(f"analysis:{key}")
+    if kept is not None:
+        return kept
+    module, _, name = page.report.rpartition(".")
+    write: Callable[[Selection], Report] = getattr(import_module(module), name)
+    report = write(selection)
+    cache.set(f"analysis:{key}", report, KEEP_SECONDS)
+    return report

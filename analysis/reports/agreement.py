@@ -1,0 +1,394 @@
+"""How far the judges are from people who scored the same final plans."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from analysis.figures.agreement import agreement_bars, agreement_shares
+from analysis.figures.rubric import people_and_judges
+from analysis.figures.theme import figure_json
+from analysis.frames.ratings import final_scores, rating_frame
+from analysis.reports import common
+from analysis.reports.parts import (
+    Banner,
+    Cell,
+    Column,
+    Empty,
+    FigureSpec,
+    Notice,
+    Report,
+    Table,
+    count_cell,
+    estimate_cell,
+    estimate_column,
+    exclusions,
+    how_interval,
+    number_column,
+    text_cell,
+    text_column,
+)
+from analysis.reports.references import Reference, reference_of
+from analysis.reports.words import counted, ends, number, plural
+from analysis.selection import Selection
+from analysis.stats.agreement import EXACT_RULE, ROUNDED_RULE, Agreement, rubric_agreement
+from analysis.stats.means import mean_by_cluster
+from analysis.stats.results import Estimate
+from annotation.questionnaires import load_questionnaire
+from benchmarks.core.system import Dimension
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PURPOSE = "The agreement page compares people's scores of final plans with the judges' mean."
+SEED = 20250104
+ENOUGH = 0.6
+
+
+@dataclass(frozen=True)
+class People:
+    """Who answered: annotators and submitted items, by whether they are simulated."""
+
+    annotators: int
+    simulated: int
+    items: int
+    trajectories: int
+
+
+def agreement_report(selection: Selection) -> Report:
+    """Everything on the page about people and judges."""
+    study = selection.study
+    if study is None:
+        return Report(empty=_no_study(), notices=tuple(map(Notice, selection.notes)))
+    frame = rating_frame(study.pk, selection.runs)
+    everyone = people_of(frame)
+    if selection.filters.simulated == "exclude":
+        frame = frame[~frame["simulated"].astype(bool)]
+    people = people_of(frame)
+    banners = _simulated_banner(people)
+    if frame.empty:
+        return Report(
+            empty=_no_answers(everyone, selection),
+            notices=tuple(common.selection_notices(selection)),
+        )
+    dimensions = common.dimensions_of(selection.system)
+    results, overall, means = compare(frame, dimensions, selection, study.pk)
+    reference = reference_of(selection.system)
+    questions = _questions(frame, study.questionnaire, reference)
+    figures = []
+    if results and overall is not None and overall.n:
+        figures = _figures(results, means)
+    tables = [_table(results, overall, reference)] if overall is not None else []
+    if overall is not None:
+        tables.append(_distribution([*results, overall]))
+    return Report(
+        sentence=sentence(results, overall, people, reference),
+        figures=tuple(figures),
+        tables=(*tables, *questions),
+        notices=(*common.selection_notices(selection), *_notices(frame, people)),
+        banners=banners,
+        how=(
+            *common.how_runs(selection),
+            *_how(results, overall, people, everyone, selection, reference),
+        ),
+    )
+
+
+def people_of(frame: "DataFrame") -> People:
+    by_annotator = frame.groupby("annotator")["simulated"].any()
+    return People(
+        annotators=len(by_annotator),
+        simulated=int(by_annotator.sum()),
+        items=len(frame.groupby(["trajectory", "annotator"])),
+        trajectories=frame["trajectory"].nunique(),
+    )
+
+
+Compared = tuple[tuple[Agreement, ...], Agreement | None, Mapping[str, tuple[Estimate, Estimate]]]
+
+
+def compare(
+    frame: "DataFrame", dimensions: Sequence[Dimension], selection: Selection, study: int
+) -> Compared:
+    """Agreement by dimension and over all, and both sides' means on the same items."""
+    asked = frame[frame["dimension"] != ""]
+    titles = {d.key: d.title for d in dimensions if d.key in set(asked["dimension"])}
+    judged = final_scores(study, selection.runs, list(titles))
+    if asked.empty or judged.empty:
+        return (), None, {}
+    human = asked.pivot_table(
+        index=["trajectory", "task", "annotator"], columns="dimension", values="human"
+    )
+    tasks = human.index.get_level_values("task").tolist()
+    trajectories = human.index.get_level_values("trajectory")
+    people: dict[str, Any] = {}
+    judges: dict[str, Any] = {}
+    for key, title in titles.items():
+        rows = judged.xs(key, level="dimension") if key in judged.index.levels[1] else judged[:0]
+        people[title] = human[key].to_numpy(dtype="float64")
+        judges[title] = rows.reindex(trajectories).to_numpy(dtype="float64")
+    results, overall = rubric_agreement(people, judges, tasks=tasks, seed=SEED)
+    means = {}
+    for title in people:
+        complete = judges[title].mean(axis=1) + 0 * people[title]  # missing where either side is
+        kept = complete == complete
+        clusters = [task for task, keep in zip(tasks, kept, strict=True) if keep]
+        means[title] = (
+            mean_by_cluster(people[title][kept], clusters, seed=SEED),
+            mean_by_cluster(complete[kept], clusters, seed=SEED),
+        )
+    return results, overall, means
+
+
+def sentence(
+    results: Sequence[Agreement], overall: Agreement | None, people: People, reference: Reference
+) -> str:
+    """How often judges meet people, in how many dimensions, and in which direction they err."""
+    who = _who(people)
+    if overall is None or overall.exact.value is None or overall.within_one.value is None:
+        return f"{who} answered, but no final plan of theirs was scored by every judge."
+    exact, near = overall.exact, overall.within_one
+    enough = [r for r in results if r.exact.value is not None and r.exact.value >= ENOUGH]
+    defined = [r for r in results if r.exact.value is not None]
+    text = (
+        f"The judges' mean equals the score of {who} on {number(exact.value or 0, 'share')} of "
+        f"{overall.n:,} answers{_inside(exact)} and lies within one point on "
+        f"{number(near.value or 0, 'share')}{_inside(near)}; it is equal on at least 60 % of the "
+        f"answers in {len(enough)} of {plural(len(defined), 'dimension')}"
+    )
+    if reference.agreement:
+        text += " (the paper: six of eight, and more than 80 % within one point)"
+    bias = overall.bias
+    if bias.value is not None:
+        text += f". Judges score {_direction(bias)}"
+    return f"{text}."
+
+
+def _who(people: People) -> str:
+    if people.simulated == people.annotators:
+        return plural(people.simulated, "simulated annotator")
+    if people.simulated:
+        real = people.annotators - people.simulated
+        return f"{plural(real, 'person', 'people')} and {plural(people.simulated, 'simulated annotator')}"
+    return plural(people.annotators, "person", "people")
+
+
+def _direction(bias: Estimate) -> str:
+    value, interval = bias.value or 0.0, bias.interval
+    size = f"{number(abs(value), 'points')} points"
+    if interval is not None and interval.low <= 0 <= interval.high:
+        return f"neither clearly higher nor lower ({number(value, 'points', signed=True)} points on average)"
+    return f"{size} {'higher' if value > 0 else 'lower'} on average"
+
+
+def _inside(estimate: Estimate) -> str:
+    if estimate.interval is None:
+        return ""
+    return f" (95 % interval {ends(estimate.interval, 'share')})"
+
+
+def _figures(
+    results: Sequence[Agreement], means: Mapping[str, tuple[Estimate, Estimate]]
+) -> list[FigureSpec]:
+    names = [result.dimension for result in results]
+    bars = agreement_bars(results)
+    shares = agreement_shares(results)
+    both = people_and_judges(
+        names, [means[name][0] for name in names], [means[name][1] for name in names]
+    )
+    k = results[0].judges
+    return [
+        FigureSpec(
+            "differences",
+            "How far the judges' mean is from the person's score",
+            f"Share of answers at each absolute difference; the mean of {k} judges moves in steps "
+            f"of 1/{k}.",
+            figure_json(bars),
+            bars["layout"]["height"],
+        ),
+        FigureSpec(
+            "shares",
+            "Share equal and share within one point, by dimension",
+            "With 95 % intervals that resample tasks.",
+            figure_json(shares),
+            shares["layout"]["height"],
+        ),
+        FigureSpec(
+            "means",
+            "Mean scores of people and of judges on the same answers",
+            "With 95 % intervals that resample tasks.",
+            figure_json(both),
+            both["layout"]["height"],
+        ),
+    ]
+
+
+def _table(results: Sequence[Agreement], overall: Agreement | None, reference: Reference) -> Table:
+    columns = (
+        text_column("Dimension"),
+        number_column("n"),
+        estimate_column("Equal", help=EXACT_RULE),
+        estimate_column("Equal when rounded", help=ROUNDED_RULE),
+        estimate_column("Within one", help="At most one point apart"),
+        estimate_column("Bias", help="Judges' mean minus the person's score"),
+        estimate_column("Mean difference", help="Mean absolute difference"),
+        text_column("Left out"),
+    )
+    rows = []
+    for result in [*results, *([overall] if overall is not None else [])]:
+        left = counted(result.excluded)
+        rows.append(
+            (
+                text_cell(result.dimension[:1].upper() + result.dimension[1:]),
+                count_cell(result.n),
+                estimate_cell(result.exact, "share"),
+                estimate_cell(result.rounded, "share"),
+                estimate_cell(result.within_one, "share"),
+                estimate_cell(result.bias, "points", signed=True),
+                estimate_cell(result.absolute, "points"),
+                Cell(str(sum(result.excluded.values())) if left else "none", (left,), sub=left),
+            )
+        )
+    return Table(
+        "agreement",
+        "Agreement by dimension",
+        columns,
+        tuple(rows),
+        note=f"Equal: {EXACT_RULE}. {reference.agreement}",
+    )
+
+
+def _distribution(results: Sequence[Agreement]) -> Table:
+    labels = [bin.label for bin in results[0].distribution.bins] if results else []
+    rows = tuple(
+        (
+            text_cell(result.dimension[:1].upper() + result.dimension[1:]),
+            *(count_cell(bin.count) for bin in result.distribution.bins),
+        )
+        for result in results
+    )
+    return Table(
+        "differences",
+        "Answers at each absolute difference",
+        (text_column("Dimension"), *(number_column(label) for label in labels)),
+        rows,
+        open=False,
+    )
+
+
+def _questions(frame: "DataFrame", questionnaire: str, reference: Reference) -> list[Table]:
+    """Means of the questions that are no rubric dimension, beside the published ones."""
+    known = {question.key: question for question in load_questionnaire(questionnaire).questions}
+    rows = []
+    for key, question in known.items():
+        if question.dimension:
+            continue
+        answers = frame[frame["question"] == key]
+        mean = (
+            mean_by_cluster(answers["human"].to_numpy(), answers["task"].tolist(), seed=SEED)
+            if len(answers)
+            else Estimate.without_value("no item was asked this")
+        )
+        published = reference.questions.get(key)
+        rows.append(
+            (
+                text_cell(f"{question.number} {question.title}", sub=question.definition),
+                estimate_cell(mean, "points", show_n=True),
+                Cell(f"{published:.2f}", (published,), sub="n = 240")
+                if published is not None
+                else Cell(data=(None,), reason="not published"),
+            )
+        )
+    if not rows:
+        return []
+    columns = (
+        text_column("Question"),
+        estimate_column("Mean"),
+        Column("Published", ("published",)),
+    )
+    note = "Answers of people alone, 1 to 5, 5 best; 95 % intervals resample tasks."
+    return [Table("questions", "Questions on the feedback", columns, tuple(rows), note)]
+
+
+def _simulated_banner(people: People) -> tuple[Banner, ...]:
+    if not people.simulated:
+        return ()
+    text = (
+        f"{people.simulated} of {plural(people.annotators, 'annotator')} here "
+        f"{'is a script' if people.simulated == 1 else 'are scripts'}. Their scores say nothing "
+        "about people; the filter “Simulated annotators” leaves them out."
+    )
+    return (Banner("Simulated annotators", text),)
+
+
+def _notices(frame: "DataFrame", people: People) -> list[Notice]:
+    per_item = frame.groupby("trajectory")["annotator"].nunique()
+    found = []
+    if len(per_item) and int(per_item.max()) == 1:
+        found.append(
+            Notice(
+                "Each trajectory was judged by one annotator: this compares people with judges, and "
+                "says nothing about how far people agree with each other.",
+                "info",
+            )
+        )
+    if people.items < 30:
+        found.append(Notice(f"Only {plural(people.items, 'item')}: intervals are wide and rough."))
+    return found
+
+
+def _how(
+    results: Sequence[Agreement],
+    overall: Agreement | None,
+    people: People,
+    everyone: People,
+    selection: Selection,
+    reference: Reference,
+) -> list[str]:
+    study = selection.study
+    lines = [
+        f"Study {study}: {plural(people.items, 'submitted item')} on "
+        f"{plural(people.trajectories, 'trajectory', 'trajectories')} by "
+        f"{plural(people.annotators, 'annotator')}, {people.simulated} of them simulated.",
+    ]
+    gone = everyone.simulated - people.simulated
+    if gone:
+        lines.append(f"{plural(gone, 'simulated annotator')} left out by the filter.")
+    if overall is not None:
+        estimates = [estimate for r in [*results, overall] for estimate in (r.exact, r.bias)]
+        left = exclusions([overall.exact])
+        lines += [
+            f"Δ = |person − mean of {overall.judges} judges| on the final plan, counted in whole "
+            f"{_part(overall.judges)}. Equal: {EXACT_RULE}; equal when rounded: {ROUNDED_RULE}; within "
+            "one: Δ ≤ 1. Bias: judges − person.",
+            f"95 % intervals: {how_interval(estimates) or 'none'}; tasks are resampled, because "
+            "trajectories of one task are not independent.",
+            f"Left out: {counted(left)}." if left else "No answer is left out.",
+        ]
+    if reference.agreement:
+        lines.append(reference.agreement)
+    return lines
+
+
+def _part(k: int) -> str:
+    return {1: "points", 2: "halves", 3: "thirds", 4: "quarters"}.get(k, f"{k}ths") + (
+        "" if k == 1 else " of a point"
+    )
+
+
+def _no_study() -> Empty:
+    url = common.address("annotation:study_list")
+    text = f"{PURPOSE} It needs a study with submitted items that you may read; there is none."
+    return Empty("No study yet", text, "Look at the studies" if url else "", url)
+
+
+def _no_answers(everyone: People, selection: Selection) -> Empty:
+    if everyone.items:
+        text = (
+            f"All {plural(everyone.items, 'submitted item')} are by simulated annotators, and the "
+            "filter leaves these out."
+        )
+        query = selection.filters.query(simulated="include")
+        return Empty("No answers by people yet", f"{PURPOSE} {text}", "Count them", f"?{query}")
+    url = common.address("annotation:study_list")
+    text = f"{PURPOSE} Nobody has submitted an item of this study that fits the filters."
+    return Empty("No answers yet", text, "Look at the studies" if url else "", url)

@@ -1,0 +1,202 @@
+"""What all reports say alike: which runs, who judged, what is not the real thing, where to look."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.urls import NoReverseMatch, reverse
+
+from analysis.figures.theme import Style, assign_styles
+from analysis.figures.words import label as escaped
+from analysis.filters import with_query
+from analysis.reports.parts import Badge, Banner, Empty, Notice
+from analysis.reports.words import listed, plural
+from analysis.selection import ChosenRun, Selection
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.system import Dimension
+from benchmarks.models import Agent
+
+LABEL_WORDS = {
+    "scripted": Badge("scripted", "aside", "A script, not a model: it shows how things work."),
+    "recorded": Badge(
+        "recorded", "aside", "Answers that were recorded elsewhere, drawn from a pool."
+    ),
+    "lexicon": Badge("lexicon", "aside", "A list of words decides, not a model."),
+    "human": Badge("person", "", "A person takes this part."),
+}
+PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a run here.")
+
+
+def address(name: str, query: Mapping[str, Any] | None = None, **kwargs: Any) -> str:
+    """An address by name, or nothing where there is none."""
+    try:
+        return with_query(reverse(name, kwargs=kwargs), query or {})
+    except NoReverseMatch:
+        return ""
+
+
+def trajectories_of(run: ChosenRun, **more: Any) -> str:
+    """The list of a run's trajectories, filtered."""
+    return address("benchmarks:trajectory_list", {"run": run.pk, **more})
+
+
+def dimensions_of(system: str) -> tuple[Dimension, ...]:
+    return get_system(system).dimensions if system in SYSTEMS else ()
+
+
+def titles_of(system: str) -> dict[str, str]:
+    return {dimension.key: dimension.title for dimension in dimensions_of(system)}
+
+
+def in_words(reason: str, titles: Mapping[str, str]) -> str:
+    """A reason with dimensions by title instead of key, and codes without underscores."""
+    for key, title in titles.items():
+        reason = reason.replace(key, title.lower())
+    return reason.replace("_", " ")
+
+
+def label_of(run: ChosenRun, role: str) -> set[str]:
+    """Who fills a role: scripted, recorded, lexicon, human, …"""
+    return {str(filler.get("label", "")) for filler in run.roles.get(role, ())}
+
+
+def judge_labels(runs: Iterable[ChosenRun], system: str) -> set[str]:
+    """Of what kind the judges are, over all judging roles."""
+    if system not in SYSTEMS:
+        return set()
+    roles = [role.name for role in get_system(system).roles if role.judges]
+    return {label for run in runs for role in roles for label in label_of(run, role)}
+
+
+def agent_badges(run: ChosenRun) -> tuple[Badge, ...]:
+    badges = [LABEL_WORDS[run.agent_kind]] if run.agent_kind in LABEL_WORDS else []
+    if not run.finished:
+        words = f"{run.done} of {run.total} trajectories are done"
+        badges.append(Badge("unfinished", "warn", words))
+    return tuple(badges)
+
+
+def banners(selection: Selection) -> tuple[Banner, ...]:
+    """What marks the runs as something else than models judged by models."""
+    runs, found = selection.runs, []
+    kinds = {run.agent_kind for run in runs}
+    judges = judge_labels(runs, selection.system)
+    made_by = []
+    if "scripted" in kinds:
+        made_by.append("scripted agents")
+    if "recorded" in kinds:
+        made_by.append("agents that draw recorded answers from a pool")
+    if "scripted" in judges:
+        made_by.append("scripted judges")
+    if "lexicon" in judges:
+        made_by.append("lexicon judges, which decide by lists of words")
+    if any(run.is_demo for run in runs):
+        title, end = "Demo data", "Nothing here says anything about a real model."
+    elif "lexicon" in judges:
+        title, end = "Lexicon judges", "Their verdicts are rough; see the note on their precision."
+    elif "recorded" in kinds:
+        title, end = "Recorded answers", "Nobody re-planned: an answer was chosen from the pool."
+    else:
+        title, end = "Scripted parts", "Read the figures with that in mind."
+    if made_by:
+        found.append(Banner(title, f"Made with {listed(made_by)}. {end}"))
+    imported = sum(run.imported for run in runs)
+    if imported:
+        words = f"{plural(imported, 'run was', 'runs were')} made elsewhere and imported."
+        found.append(Banner("Imported", words))
+    return tuple(found)
+
+
+def styles(labels: Sequence[str]) -> dict[str, Style]:
+    """One look per agent: the same on all pages, because every agent is passed, oldest first."""
+    known = Agent.objects.order_by("pk").values_list("title", flat=True)
+    return assign_styles([*known, *labels])
+
+
+def no_runs(purpose: str, selection: Selection) -> Empty:
+    """Why there is nothing yet, and what to do."""
+    start = address("benchmarks:run_new")
+    if selection.dataset is None:
+        text = f"{purpose} It needs a run with finished trajectories; there is none yet."
+        return Empty("No runs yet", text, "Start a run" if start else "", start)
+    if selection.left_out:
+        text = f"{purpose} The runs that these filters choose have finished nothing yet."
+        list_url = address("benchmarks:run_list")
+        return Empty(
+            "Nothing is finished yet", text, "Look at the runs" if list_url else "", list_url
+        )
+    text = f"{purpose} No run fits these filters."
+    return Empty("No runs here", text, "Clear the filters", "?")
+
+
+def selection_notices(selection: Selection) -> list[Notice]:
+    """What the address asked for and did not get, and runs that are not finished."""
+    notices = [Notice(note) for note in selection.notes]
+    open_runs = [run for run in selection.runs if not run.finished]
+    if open_runs:
+        names = [f"{run.label} ({run.done} of {run.total})" for run in open_runs]
+        notices.append(
+            Notice(
+                f"Not finished, so the figures will still move: {listed(names, most=5)}.", "info"
+            )
+        )
+    return notices
+
+
+def how_runs(selection: Selection) -> list[str]:
+    """Dataset, level, condition, runs, seeds, judging and versions, to copy."""
+    runs = selection.runs
+    if not runs:
+        return []
+    filters = selection.filters
+    numbers = ", ".join(f"{run.label} (run {run.pk})" for run in runs)
+    levels = sorted({run.level or "none" for run in runs})
+    conditions = sorted({run.condition for run in runs})
+    lines = [
+        f"Dataset {selection.dataset}; level {', '.join(levels)}; condition {'; '.join(conditions)}.",
+        f"Runs: {numbers}. Seed of the runs: {_same(str(run.seed) for run in runs)}.",
+        f"Judging: {_same(run.judging_name or 'none' for run in runs)}; judges: "
+        f"{_same(_judges(run, selection.system) for run in runs)}. "
+        f"Scorer version {_same(run.pins.get('scorer', 'unknown') for run in runs)}, protocol "
+        f"{_same(run.pins.get('protocol', 'unknown') for run in runs)}, prompts "
+        f"{_same(run.pins.get('prompts', 'unknown') for run in runs)}.",
+    ]
+    if selection.left_out:
+        lines.append(f"Runs left out: {'; '.join(selection.left_out)}.")
+    if filters.agents:
+        lines.append("Only the chosen agents are counted.")
+    return lines
+
+
+def _judges(run: ChosenRun, system: str) -> str:
+    if run.imported or system not in SYSTEMS:
+        return "as imported"
+    words = []
+    for role in get_system(system).roles:
+        if role.judges and run.roles.get(role.name):
+            fillers = [
+                f"{filler.get('policy') or filler.get('label')} {filler.get('version', '')}".strip()
+                for filler in run.roles[role.name]
+            ]
+            words.append(f"{role.title.lower()} {', '.join(fillers)}")
+    return "; ".join(words) or "none"
+
+
+def _same(values: Iterable[str]) -> str:
+    """One word for all where they agree, else each that occurs."""
+    return " / ".join(dict.fromkeys(values))
+
+
+def linked(figure: dict[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:
+    """Give the points of a figure the addresses of what they count.
+
+    A point belongs to the name on its vertical axis, or else to the name of its line.
+    """
+    urls = {escaped(name): url for name, url in urls.items() if url}
+    for trace in figure["data"]:
+        if trace.get("hoverinfo") == "skip" or not isinstance(trace.get("y"), list):
+            continue
+        fallback = urls.get(trace.get("name", ""), "")
+        found = [urls.get(str(place), fallback) for place in trace["y"]]
+        if any(found):
+            trace["customdata"] = found
+    return figure

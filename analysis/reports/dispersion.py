@@ -1,0 +1,219 @@
+"""How far judges differ from each other: spread of their means, and who is strict or lenient."""
+
+from collections.abc import Sequence
+
+from analysis.figures.dispersion import dispersion_bars, severity_dots
+from analysis.figures.theme import figure_json
+from analysis.frames.scores import judge_cells
+from analysis.reports import common
+from analysis.reports.parts import (
+    Cell,
+    FigureSpec,
+    Notice,
+    Report,
+    Table,
+    count_cell,
+    estimate_cell,
+    estimate_column,
+    number_cell,
+    number_column,
+    text_cell,
+    text_column,
+)
+from analysis.reports.references import Reference, reference_of
+from analysis.reports.words import listed, number, plural, stated
+from analysis.selection import Selection
+from analysis.stats.dispersion import Dispersion, JudgeMean, Severity, judge_dispersion
+
+PURPOSE = "The dispersion page shows how far the judges differ from each other."
+
+
+def dispersion_report(selection: Selection) -> Report:
+    """Everything on the page about the spread between judges."""
+    dimensions = common.dimensions_of(selection.system)
+    if not selection.runs or not dimensions:
+        return Report(empty=common.no_runs(PURPOSE, selection))
+    final = selection.filters.turns != "all"
+    frame = judge_cells(selection.runs, [d.key for d in dimensions], final=final)
+    if frame.empty:
+        return Report(empty=common.no_runs(PURPOSE, selection))
+    titles = {dimension.key: dimension.title for dimension in dimensions}
+    result = judge_dispersion(
+        [
+            JudgeMean(row.label, titles[row.dimension], row.judge, _number(row.mean), int(row.n))
+            for row in frame.itertuples(index=False)
+        ]
+    )
+    reference = reference_of(selection.system)
+    labels = [run.label for run in selection.runs]
+    bars = dispersion_bars(result, reference.dispersion, common.styles(labels))
+    dots = severity_dots(result)
+    turns = "final turns" if final else "all turns"
+    return Report(
+        sentence=sentence(result, reference),
+        figures=(
+            FigureSpec(
+                "spread",
+                f"Standard deviation between judges' means, {turns}",
+                "Bar: mean over agents with its 95 % interval. Marks: each agent.",
+                figure_json(bars),
+                bars["layout"]["height"],
+            ),
+            FigureSpec(
+                "severity",
+                "How much higher each judge scores than all judges together",
+                "Mean over agents with its 95 % interval; left of the line is stricter.",
+                figure_json(dots),
+                dots["layout"]["height"],
+            ),
+        ),
+        tables=(_spread(result, reference), _severity(result), _means(result)),
+        notices=(
+            *common.selection_notices(selection),
+            *(Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in result.warnings),
+        ),
+        how=(*common.how_runs(selection), *_how(result, turns)),
+    )
+
+
+def _number(value: float) -> float | None:
+    return (
+        None if value != value else float(value)
+    )  # the frame's missing value is not equal to itself
+
+
+def sentence(result: Dispersion, reference: Reference) -> str:
+    """The widest spread, beside the paper's bound, and the strictest and most lenient judge."""
+    known = [row for row in result.dimensions if row.mean_sd.value is not None]
+    if not known:
+        why = listed(list(dict.fromkeys(row.mean_sd.undefined for row in result.dimensions)))
+        return f"How far judges differ cannot be said: {why}."
+    widest = max(known, key=lambda row: row.mean_sd.value or 0)
+    value = widest.mean_sd.value or 0.0
+    judges = plural(len(result.judges), "judge")
+    if reference.dispersion is not None:
+        above = [row for row in known if (row.mean_sd.value or 0) >= reference.dispersion]
+        bound = number(reference.dispersion, "points")
+        if above:
+            names = listed([row.dimension.lower() for row in above])
+            text = (
+                f"The {judges} differ by {bound} points or more on {len(above)} of "
+                f"{len(known)} dimensions ({names}), where the paper's stay below {bound}; most on "
+                f"{widest.dimension.lower()}, {stated(widest.mean_sd, 'points')}"
+            )
+        else:
+            text = (
+                f"On all {len(known)} dimensions the {judges} differ by less than {bound} points, "
+                f"as in the paper; most on {widest.dimension.lower()}, "
+                f"{stated(widest.mean_sd, 'points')}"
+            )
+    else:
+        text = (
+            f"The {judges} differ most on {widest.dimension.lower()}, by {number(value, 'points')}"
+        )
+    lacking = [row.dimension.lower() for row in result.dimensions if row.mean_sd.value is None]
+    if lacking:
+        text += f"; {listed(lacking)} cannot be compared, because a judge scored nothing there"
+    return f"{text}{_strictest(result)}."
+
+
+def _overall(result: Dispersion) -> list[Severity]:
+    return [
+        row
+        for row in result.severity
+        if row.dimension == "all dimensions" and row.bias.value is not None
+    ]
+
+
+def _strictest(result: Dispersion) -> str:
+    rows = _overall(result)
+    if len(rows) < 2:
+        return ""
+    low = min(rows, key=lambda row: row.bias.value or 0)
+    high = max(rows, key=lambda row: row.bias.value or 0)
+    return (
+        f". {low.judge} is the strictest ({number(low.bias.value or 0, 'points', signed=True)}), "
+        f"{high.judge} the most lenient ({number(high.bias.value or 0, 'points', signed=True)})"
+    )
+
+
+def _spread(result: Dispersion, reference: Reference) -> Table:
+    bound = reference.dispersion
+    columns = [text_column("Dimension"), estimate_column("Mean SD")]
+    if bound is not None:
+        columns.append(text_column("Published", help=reference.dispersion_source))
+    columns += [number_column(model) for model in result.models]
+    rows = []
+    for row in result.dimensions:
+        cells = [text_cell(row.dimension), estimate_cell(row.mean_sd, "points", show_n=True)]
+        if bound is not None:
+            words = f"below {number(bound, 'points')}"
+            cells.append(Cell(words, (words,)))
+        cells += [
+            number_cell(model.sd.value, "points", reason=model.sd.undefined) for model in row.models
+        ]
+        rows.append(tuple(cells))
+    return Table(
+        "spread",
+        "Spread between judges",
+        tuple(columns),
+        tuple(rows),
+        note="Population standard deviation, over judges, of each judge's mean score for an agent; "
+        "mean over agents with a 95 % t interval and n agents.",
+    )
+
+
+def _severity(result: Dispersion) -> Table:
+    names = list(dict.fromkeys(row.dimension for row in result.severity))
+    found = {(row.judge, row.dimension): row.bias for row in result.severity}
+    return Table(
+        "severity",
+        "Strict and lenient judges",
+        (text_column("Judge"), *(estimate_column(name[:1].upper() + name[1:]) for name in names)),
+        tuple(
+            (
+                text_cell(judge),
+                *(estimate_cell(found[judge, name], "points", signed=True) for name in names),
+            )
+            for judge in result.judges
+        ),
+        note="How much higher a judge scores than all judges' mean, over agents, with 95 % t intervals.",
+    )
+
+
+def _means(result: Dispersion) -> Table:
+    rows = [
+        (
+            text_cell(cell.model),
+            text_cell(cell.dimension),
+            text_cell(cell.judge),
+            number_cell(cell.mean, "points", reason="this judge scored nothing here"),
+            count_cell(cell.n),
+        )
+        for cell in result.means
+    ]
+    return Table(
+        "means",
+        f"Each judge's means ({plural(len(rows), 'row')})",
+        (
+            text_column("Agent"),
+            text_column("Dimension"),
+            text_column("Judge"),
+            number_column("Mean"),
+            number_column("Scores"),
+        ),
+        tuple(rows),
+        open=False,
+    )
+
+
+def _how(result: Dispersion, turns: str) -> Sequence[str]:
+    scores = sum(cell.n for cell in result.means)
+    return (
+        f"{scores:,} scores of {turns} by {listed(list(result.judges))}.",
+        "σ of an agent and dimension is the population standard deviation over judges of their mean "
+        "scores; the bar is the mean of σ over agents, with a 95 % t interval over agents. Where a "
+        "judge scored nothing, σ is undefined and the agent is left out of the mean.",
+        "Severity: mean over agents of (judge's mean − mean of all judges' means). The spread of means "
+        "hides disagreement that cancels out over turns.",
+    )

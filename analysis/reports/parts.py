@@ -1,0 +1,227 @@
+"""What a report is made of: one sentence, figures, tables, notices, and how it was computed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from analysis.reports.words import Unit, counted, ends, number
+from analysis.stats.results import Estimate
+
+Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
+Datum = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A word in a frame; ``why`` is shown on focus."""
+
+    text: str
+    tone: Tone = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is shown, and what the CSV holds (``data``, one entry per part of the column).
+
+    ``reason`` stands in for a value that does not exist.
+    """
+
+    text: str = ""
+    data: tuple[Datum, ...] = ()
+    sub: str = ""
+    url: str = ""
+    reason: str = ""
+    tip: str = ""
+    badges: tuple[Badge, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. ``parts`` are the columns of the CSV that it becomes."""
+
+    label: str
+    parts: tuple[str, ...]
+    num: bool = True
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table; the first cell of a row names it. ``open``: shown at once, not on request."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    open: bool = True
+
+    @property
+    def lines(self) -> list[list[tuple[Cell, Column]]]:
+        """The rows with the column of each cell."""
+        return [list(zip(row, self.columns, strict=True)) for row in self.rows]
+
+    @property
+    def header(self) -> list[str]:
+        return [part for column in self.columns for part in column.parts]
+
+    def records(self) -> list[list[Datum]]:
+        """The rows as the CSV has them."""
+        return [[datum for cell in row for datum in cell.data] for row in self.rows]
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """One figure as JSON, ready to be served."""
+
+    name: str
+    title: str
+    subtitle: str
+    json: str
+    height: int
+
+    @property
+    def css_height(self) -> str:
+        """The room that the page keeps free until the figure is drawn."""
+        return f"{self.height}px"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that must be known before reading on."""
+
+    text: str
+    tone: Literal["info", "warning"] = "warning"
+
+
+@dataclass(frozen=True)
+class Banner:
+    """One line over the page that marks what is not the real thing."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Empty:
+    """Why there is nothing to show, and the one thing to do about it (the name of an address)."""
+
+    title: str
+    text: str
+    action: str = ""
+    action_url: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a page of analysis shows."""
+
+    sentence: str = ""
+    figures: tuple[FigureSpec, ...] = ()
+    tables: tuple[Table, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    banners: tuple[Banner, ...] = ()
+    how: tuple[str, ...] = ()
+    empty: Empty | None = None
+
+    def figure(self, name: str) -> FigureSpec | None:
+        return next((figure for figure in self.figures if figure.name == name), None)
+
+    def table(self, name: str) -> Table | None:
+        return next((table for table in self.tables if table.name == name), None)
+
+
+def text_column(label: str, part: str = "", help: str = "") -> Column:
+    return Column(label, (part or label.lower(),), num=False, help=help)
+
+
+def number_column(label: str, part: str = "", help: str = "") -> Column:
+    return Column(label, (part or label.lower(),), help=help)
+
+
+def estimate_column(label: str, part: str = "", help: str = "") -> Column:
+    name = part or label.lower()
+    return Column(
+        label, (name, f"{name} low", f"{name} high", f"{name} n", f"{name} note"), help=help
+    )
+
+
+def text_cell(text: str, *, url: str = "", sub: str = "", badges: Sequence[Badge] = ()) -> Cell:
+    return Cell(text, (text,), url=url, sub=sub, badges=tuple(badges))
+
+
+def number_cell(value: float | None, unit: Unit, *, reason: str = "", url: str = "") -> Cell:
+    """A plain number, or a dash with the reason."""
+    if value is None:
+        return Cell(data=(None,), reason=reason or "not known")
+    return Cell(number(value, unit), (_rounded(value),), url=url)
+
+
+def count_cell(count: int | None, *, reason: str = "", url: str = "", tip: str = "") -> Cell:
+    if count is None:
+        return Cell(data=(None,), reason=reason or "not known")
+    return Cell(f"{count:,}", (count,), url=url, tip=tip)
+
+
+def estimate_cell(
+    estimate: Estimate,
+    unit: Unit,
+    *,
+    signed: bool = False,
+    url: str = "",
+    show_n: bool = False,
+    show_interval: bool = True,
+) -> Cell:
+    """A value with its interval and n under it; what is odd about it on focus."""
+    notes = [*estimate.warnings]
+    if estimate.excluded:
+        notes.append(f"left out: {counted(estimate.excluded)}")
+    if estimate.value is None:
+        why = [estimate.undefined, *notes]
+        data = (None, None, None, estimate.n, "; ".join(why))
+        return Cell(data=data, reason="; ".join(why))
+    interval = estimate.interval
+    if estimate.no_interval:
+        notes.insert(0, estimate.no_interval)
+    low = _rounded(interval.low) if interval else None
+    high = _rounded(interval.high) if interval else None
+    sub = []
+    if interval and show_interval:
+        sub.append(ends(interval, unit, signed=signed))
+    if show_n:
+        sub.append(f"n = {estimate.n:,}")
+    return Cell(
+        number(estimate.value, unit, signed=signed),
+        (_rounded(estimate.value), low, high, estimate.n, "; ".join(notes)),
+        sub=", ".join(sub),
+        url=url,
+        tip="; ".join(notes),
+    )
+
+
+def how_interval(estimates: Sequence[Estimate]) -> str:
+    """The methods of the intervals among the estimates, with the seed where chance had a part."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for estimate in estimates:
+        if estimate.interval is not None:
+            found.setdefault(estimate.interval.method, estimate.interval.details)
+    words = []
+    for method, details in found.items():
+        seed = details.get("seed")
+        more = f", {details['resamples']:,} resamples, seed {seed}" if seed is not None else ""
+        words.append(f"{method}{more}")
+    return "; ".join(words)
+
+
+def _rounded(value: float) -> float:
+    return round(value, 6)
+
+
+def exclusions(estimates: Sequence[Estimate]) -> dict[str, int]:
+    """What was left out, by reason, summed over the estimates."""
+    total: dict[str, int] = {}
+    for estimate in estimates:
+        for reason, count in estimate.excluded.items():
+            total[reason] = total.get(reason, 0) + count
+    return total

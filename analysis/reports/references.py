@@ -1,0 +1,54 @@
+"""What the papers say of whole pages, with where it stands there; single figures are in systems."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from benchmarks.systems.adaplanbench.published import CORRELATION_TOLERANCE, CORRELATIONS, MODELS
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Statements of one paper that a page holds its own figures against.
+
+    ``questions`` are published means of questions to people, by key; ``dispersion`` is what all
+    published spreads between judges stay below.
+    """
+
+    name: str
+    tasks: str
+    correlations: Mapping[str, float] = field(default_factory=dict)
+    correlations_source: str = ""
+    correlations_n: int = 0
+    tolerance: float = 0.0
+    agreement: str = ""
+    agreement_below: tuple[str, ...] = ()
+    questions: Mapping[str, float] = field(default_factory=dict)
+    dispersion: float | None = None
+    dispersion_source: str = ""
+
+
+REFERENCES: Mapping[str, Reference] = {
+    "adaplanbench": Reference(
+        name="AdaPlanBench paper",
+        tasks="307 household tasks of the paper, level not stated",
+        correlations=CORRELATIONS,
+        correlations_source="section 3.2",
+        correlations_n=len(MODELS),
+        tolerance=CORRELATION_TOLERANCE,
+        agreement=(
+            "The AdaPlanBench paper reports at least 60 % of items exactly equal on six of eight "
+            "dimensions (not on physical plausibility and effectiveness) and more than 80 % of all "
+            "differences within one point, over 240 trajectories with one annotator each "
+            "(appendix F.2)."
+        ),
+        agreement_below=("physical_plausibility", "effectiveness"),
+        questions={"feedback_reasonable": 4.45, "feedback_clear": 4.66},
+        dispersion=0.30,
+        dispersion_source="appendix F.2, Figure 19",
+    ),
+}
+NONE = Reference("", "")
+
+
+def reference_of(system: str) -> Reference:
+    return REFERENCES.get(system, NONE)

@@ -1,0 +1,278 @@
+"""Where agents are good or bad: mean scores by dimension, of final turns or of all."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from analysis.figures.rubric import rubric_dots, rubric_heatmap
+from analysis.figures.theme import figure_json
+from analysis.frames.outcomes import unfinished
+from analysis.frames.scores import Unscored, turn_scores, unscored
+from analysis.reports import common
+from analysis.reports.parts import (
+    Cell,
+    Column,
+    FigureSpec,
+    Notice,
+    Report,
+    Table,
+    estimate_cell,
+    estimate_column,
+    exclusions,
+    how_interval,
+)
+from analysis.reports.words import capital, counted, listed, number, plural
+from analysis.selection import Selection
+from analysis.stats.means import MeanTable, mean_by_cluster, mean_t
+from analysis.stats.results import Estimate
+from benchmarks.core.registry import get_system
+from benchmarks.core.system import Dimension
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PURPOSE = "The rubric table shows on which dimensions agents do well, as the judges score them."
+SEED = 20250102
+MISSING = "not every judge scored it"
+PUBLISHED = "published without an interval"
+
+
+def rubric_report(selection: Selection) -> Report:
+    """Everything on the rubric's page."""
+    dimensions = common.dimensions_of(selection.system)
+    if not selection.runs or not dimensions:
+        return Report(empty=common.no_runs(PURPOSE, selection))
+    final = selection.filters.turns != "all"
+    keys = [dimension.key for dimension in dimensions]
+    frame = turn_scores(selection.runs, keys, final=final)
+    if frame.empty:
+        return Report(
+            empty=common.no_runs(PURPOSE, selection), notices=tuple(_notices(selection, {}, {}))
+        )
+    titles = {dimension.key: dimension.title for dimension in dimensions}
+    lacking = unscored(selection.runs, keys, final=final)
+    labels = [run.label for run in selection.runs]
+    here = mean_scores(frame, labels, dimensions, final=final, lacking=lacking)
+    published = (
+        _published(selection.system, dimensions)
+        if selection.filters.published != "hide"
+        else MeanTable((), here.columns, {})
+    )
+    together = _joined(here, published)
+    unit = "final turns" if final else "all turns"
+    figures = (
+        _figure("heatmap", f"Mean score by agent and dimension, {unit}",
+                "Three judges' mean of 1 to 5; open the table for intervals"
+                if False else "Mean over judges, 1 to 5, 5 best",
+                rubric_heatmap(together), selection),
+        _figure("dots", f"The same with 95 % intervals, {unit}",
+                f"{len(here.rows)} agents run here",
+                rubric_dots(here, styles=common.styles(labels)), selection),
+    )  # fmt: skip
+    return Report(
+        sentence=sentence(here, final=final, lacking=lacking, titles=titles),
+        figures=figures,
+        tables=(_table(here, published, dimensions, selection),),
+        notices=tuple(_notices(selection, lacking, titles)),
+        how=(*common.how_runs(selection), *_how(here, final, lacking, titles, selection)),
+    )
+
+
+def mean_scores(
+    frame: "DataFrame",
+    labels: Sequence[str],
+    dimensions: Sequence[Dimension],
+    *,
+    final: bool,
+    lacking: Mapping[str, Unscored],
+) -> MeanTable:
+    """Mean by agent and dimension. Final turns are one per trajectory, so t; turns of one
+    trajectory are not independent, so all turns are resampled by task.
+    """
+    cells = {}
+    groups = {key: rows for key, rows in frame.groupby(["label", "dimension"], sort=False)}
+    for label in labels:
+        for dimension in dimensions:
+            rows = groups.get((label, dimension.key))
+            cells[label, dimension.title] = _mean(rows, final, _why(dimension.key, lacking))
+    return MeanTable(tuple(labels), tuple(d.title for d in dimensions), cells)
+
+
+def _mean(rows: "DataFrame | None", final: bool, why: str) -> Estimate:
+    if rows is None:
+        return Estimate.without_value("no turn was judged on it")
+    known = rows[rows["score"].notna()]
+    gone = len(rows) - len(known)
+    excluded = {MISSING: gone} if gone else {}
+    if known.empty:
+        return Estimate.without_value(why, excluded=excluded)
+    if final:
+        return mean_t(known["score"].to_numpy(), excluded=excluded)
+    return mean_by_cluster(
+        known["score"].to_numpy(), known["task"].tolist(), seed=SEED, excluded=excluded
+    )
+
+
+def _why(key: str, lacking: Mapping[str, Unscored]) -> str:
+    """Why nothing is scored, in the judges' own words."""
+    if key not in lacking:
+        return MISSING
+    return f"{MISSING}: {next(iter(lacking[key].reasons))}"
+
+
+def _published(system: str, dimensions: Sequence[Dimension]) -> MeanTable:
+    titles = {dimension.key: dimension.title for dimension in dimensions}
+    cells: dict[tuple[str, str], Estimate] = {}
+    models: dict[str, None] = {}
+    for entry in get_system(system).published:
+        if entry.metric in titles:
+            models.setdefault(entry.model)
+            cells[entry.model, titles[entry.metric]] = Estimate(
+                entry.value, entry.n or 0, no_interval=PUBLISHED
+            )
+    for model in models:
+        for title in titles.values():
+            cells.setdefault((model, title), Estimate.without_value("not published"))
+    return MeanTable(tuple(models), tuple(titles.values()), cells)
+
+
+def _joined(here: MeanTable, published: MeanTable) -> MeanTable:
+    """Both in one table, published rows named as such."""
+    rows = {row: row for row in here.rows} | {f"{row} (published)": row for row in published.rows}
+    cells = dict(here.cells)
+    for name, row in list(rows.items())[len(here.rows) :]:
+        cells |= {(name, column): published.cells[row, column] for column in published.columns}
+    return MeanTable(tuple(rows), here.columns, cells)
+
+
+def sentence(
+    table: MeanTable, *, final: bool, lacking: Mapping[str, Unscored], titles: Mapping[str, str]
+) -> str:
+    """Best and worst dimension over agents, and the widest gap between agents."""
+    overall = {}
+    for column in table.columns:
+        values = [
+            cell.value for row in table.rows if (cell := table.cells[row, column]).value is not None
+        ]
+        if values:
+            overall[column] = sum(values) / len(values)
+    if not overall:
+        return f"Nothing can be compared: on no dimension did every judge give a score{_reason(lacking)}."
+    best = max(overall, key=lambda column: overall[column])
+    worst = min(overall, key=lambda column: overall[column])
+    turns = "final plans" if final else "plans of all turns"
+    agents = plural(len(table.rows), "agent")
+    if best == worst:
+        text = f"Over {agents}, {turns} score {number(overall[best], 'points')} on {best.lower()}, the only dimension that every judge scored"
+    else:
+        text = (
+            f"Over {agents}, {turns} score best on {best.lower()} "
+            f"({number(overall[best], 'points')}) and worst on {worst.lower()} "
+            f"({number(overall[worst], 'points')})"
+        )
+    gap = _widest(table)
+    if gap:
+        column, high, low = gap
+        text += (
+            f"; agents differ most on {column.lower()}, from "
+            f"{number(table.cells[low, column].value or 0, 'points')} ({low}) to "
+            f"{number(table.cells[high, column].value or 0, 'points')} ({high})"
+        )
+    missing = [titles[key].lower() for key in lacking if titles[key] not in overall]
+    if missing:
+        text += f"; {listed(missing)} could not be compared{_reason(lacking)}"
+    return f"{text}."
+
+
+def _widest(table: MeanTable) -> tuple[str, str, str] | None:
+    """The dimension on which agents lie furthest apart, with the highest and the lowest."""
+    found: list[tuple[float, str, str, str]] = []
+    for column in table.columns:
+        known = [
+            (cell.value, row)
+            for row in table.rows
+            if (cell := table.cells[row, column]).value is not None
+        ]
+        if len(known) > 1:
+            (low, lowest), (high, highest) = min(known), max(known)
+            found.append((high - low, column, highest, lowest))
+    return max(found)[1:] if found and max(found)[0] > 0 else None
+
+
+def _reason(lacking: Mapping[str, Unscored]) -> str:
+    reasons = [next(iter(item.reasons)) for item in lacking.values()]
+    return f" ({reasons[0]})" if reasons else ""
+
+
+def _figure(
+    name: str, title: str, subtitle: str, figure: dict[str, object], selection: Selection
+) -> FigureSpec:
+    links = {run.label: common.trajectories_of(run) for run in selection.runs}
+    height = figure["layout"]["height"]  # type: ignore[index]
+    return FigureSpec(name, title, subtitle, figure_json(common.linked(figure, links)), height)
+
+
+def _table(
+    here: MeanTable, published: MeanTable, dimensions: Sequence[Dimension], selection: Selection
+) -> Table:
+    columns = (
+        Column("Agent", ("agent", "kind", "run"), num=False),
+        *(estimate_column(dimension.title, help=dimension.definition) for dimension in dimensions),
+    )
+    rows = []
+    for run in selection.runs:
+        name = Cell(run.label, (run.label, run.agent_kind, f"run {run.pk}"),
+                    url=common.trajectories_of(run), badges=common.agent_badges(run))  # fmt: skip
+        cells = (here.cells[run.label, dimension.title] for dimension in dimensions)
+        rows.append((name, *(estimate_cell(cell, "points", show_n=True) for cell in cells)))
+    for model in published.rows:
+        name = Cell(model, (model, "published", "Table 8"), sub="Table 8",
+                    badges=(common.PUBLISHED_BADGE,))  # fmt: skip
+        cells = (published.cells[model, dimension.title] for dimension in dimensions)
+        rows.append((name, *(estimate_cell(cell, "points", show_n=True) for cell in cells)))
+    return Table(
+        "means",
+        "Mean scores",
+        columns,
+        tuple(rows),
+        note="Mean over judges and trajectories, 1 to 5, with 95 % intervals and n.",
+    )
+
+
+def _notices(
+    selection: Selection, lacking: Mapping[str, Unscored], titles: Mapping[str, str]
+) -> list[Notice]:
+    found = common.selection_notices(selection)
+    for key, item in lacking.items():
+        reason, _ = next(iter(item.reasons.items()))
+        text = f"{capital(titles[key])}: {item.missing:,} of {item.asked:,} scores are missing ({reason})."
+        found.append(Notice(text))
+    return found
+
+
+def _how(
+    table: MeanTable,
+    final: bool,
+    lacking: Mapping[str, Unscored],
+    titles: Mapping[str, str],
+    selection: Selection,
+) -> list[str]:
+    cells = list(table.cells.values())
+    unit = (
+        "Final turns: one value per trajectory, the mean over its judges"
+        if final
+        else "All turns: one value per turn, the mean over its judges; longer trajectories weigh more"
+    )
+    left = exclusions(cells)
+    lines = [
+        f"{unit}. A turn counts on a dimension only where every judge who was asked scored it.",
+        f"Means with 95 % intervals: {how_interval(cells) or 'none'}.",
+        f"Left out: {counted(left)}." if left else "No score is left out.",
+    ]
+    for key, item in lacking.items():
+        lines.append(f"Unscored on {titles[key].lower()}: {counted(item.reasons)}.")
+    waiting = [
+        f"{run.label}: {counted(unfinished(run))}" for run in selection.runs if unfinished(run)
+    ]
+    if waiting:
+        lines.append(f"Trajectories that are not finished: {'; '.join(waiting)}.")
+    return lines

@@ -1,0 +1,70 @@
+"""Numbers and counts in words, for sentences, tables and the notes on how things were computed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from analysis.stats.results import Estimate, Interval
+
+Unit = Literal["share", "points", "number"]
+MINUS = "−"
+
+
+def number(value: float, unit: Unit, *, signed: bool = False) -> str:
+    """A share in percent with one decimal, points with two, other numbers with three digits."""
+    match unit:
+        case "share":
+            text = f"{abs(100 * value):.1f} %"
+        case "points":
+            text = f"{abs(value):.2f}"
+        case _:
+            size = abs(value)
+            text = f"{size:.0f}" if size >= 100 else f"{size:.1f}" if size >= 10 else f"{size:.2f}"
+    is_zero = not any(digit in text for digit in "123456789")
+    if value < 0 and not is_zero:
+        return MINUS + text
+    return f"+{text}" if signed and not is_zero else text
+
+
+def ends(interval: Interval, unit: Unit, *, signed: bool = False) -> str:
+    """An interval as "61.2 to 89.0 %": the unit once, at the end."""
+    low, high = (number(end, unit, signed=signed) for end in (interval.low, interval.high))
+    return f"{low.removesuffix(' %')} to {high}"
+
+
+def level(interval: Interval) -> str:
+    return f"{100 * interval.level:g} %"
+
+
+def stated(estimate: Estimate, unit: Unit, *, signed: bool = False) -> str:
+    """A value with its interval in brackets, or why there is none."""
+    if estimate.value is None:
+        return f"undefined ({estimate.undefined})"
+    text = number(estimate.value, unit, signed=signed)
+    if estimate.interval is None:
+        return text
+    inside = ends(estimate.interval, unit, signed=signed)
+    return f"{text} ({level(estimate.interval)} interval {inside})"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A count with its noun: 1 task, 1,200 tasks."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(items: Sequence[str], *, most: int = 4) -> str:
+    """A list in words, cut short where it is long: a, b and 3 more."""
+    shown = list(items[:most])
+    if len(items) > most:
+        shown.append(f"{len(items) - most} more")
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def counted(reasons: Mapping[str, int]) -> str:
+    """What was left out, by reason: 3 (ended as judge failure), 1 (waits for a person)."""
+    return ", ".join(f"{count:,} ({reason})" for reason, count in reasons.items())
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,381 @@
+"""From the words of an address to the runs that a page is about, with what else could be chosen.
+
+Sensible without any words: the dataset with the newest finished runs, its level with most runs,
+the standard condition, and of each agent its newest finished run.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, F, Max, Q
+
+from analysis.filters import Filters
+from annotation.access import OVERSEERS
+from annotation.models import Assignment, Membership, Study
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.models import Dataset, Judging, Run, Trajectory
+
+STANDARD = "standard"
+# Whether simulated annotators count: in demos unless told otherwise, elsewhere only if told so.
+SIMULATED = ("include", "exclude")
+FINISHED = (Run.Status.DONE, Run.Status.ATTENTION)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One choice of a filter; ``count`` is how many runs have it."""
+
+    value: str
+    label: str
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class ChosenRun:
+    """A run that a page is about. ``label`` names its agent, and no other agent on the page."""
+
+    pk: int
+    agent: str
+    label: str
+    agent_kind: str
+    level: str
+    condition: str
+    status: str
+    is_demo: bool
+    imported: bool
+    seed: int
+    settings: Mapping[str, Any]
+    roles: Mapping[str, Sequence[Mapping[str, Any]]]
+    pins: Mapping[str, str]
+    judging: int | None
+    judging_name: str
+    data_version: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def done(self) -> int:
+        return self.counts.get(Trajectory.Status.DONE, 0)
+
+    @property
+    def total(self) -> int:
+        """Trajectories of the run; a cancelled one was replaced by a new attempt or given up."""
+        return sum(self.counts.values())
+
+    @property
+    def finished(self) -> bool:
+        return self.status in FINISHED
+
+    @property
+    def version(self) -> str:
+        """Changes whenever anything that a page shows of the run may have changed."""
+        return f"{self.pk}.{self.data_version}.{self.status}.{self.done}.{self.judging}"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a page is about: the runs, and where they stand among what could be chosen."""
+
+    filters: Filters
+    dataset: Dataset | None = None
+    study: Study | None = None
+    runs: tuple[ChosenRun, ...] = ()
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
+    study_version: str = ""
+
+    @property
+    def system(self) -> str:
+        return self.dataset.system if self.dataset else ""
+
+    @property
+    def judgings(self) -> list[int]:
+        return [run.judging for run in self.runs if run.judging is not None]
+
+    @property
+    def by_judging(self) -> dict[int, ChosenRun]:
+        return {run.judging: run for run in self.runs if run.judging is not None}
+
+
+def select_runs(filters: Filters) -> Selection:
+    """The runs of a page on agents: one per agent, all of one dataset, level and condition."""
+    datasets = list(
+        Dataset.objects.annotate(
+            run_count=Count("runs"),
+            newest=Max("runs__finished_at", filter=Q(runs__status__in=FINISHED)),
+        )
+        .filter(run_count__gt=0)
+        .order_by(F("newest").desc(nulls_last=True), "-pk")
+    )
+    if not datasets:
+        return Selection(filters)
+    notes: list[str] = []
+    dataset = _dataset(datasets, filters, notes)
+    rows = list(_runs(Run.objects.filter(dataset=dataset)))
+    selection = _narrow(replace(filters, dataset=str(dataset.pk)), rows, notes, one_each=True)
+    selection = _with_dimensions(selection, dataset.system)
+    options = {
+        "dataset": tuple(Option(str(d.pk), str(d), _number(d, "run_count")) for d in datasets),
+        **selection.options,
+    }
+    return replace(selection, dataset=dataset, options=options)
+
+
+def _with_dimensions(selection: Selection, system: str) -> Selection:
+    """The rubric dimensions among which a page may choose; by default the main ones."""
+    known = get_system(system).dimensions if system in SYSTEMS else ()
+    wanted = tuple(d.key for d in known if d.key in selection.filters.dimensions)
+    main = tuple(d.key for d in known if d.main) or tuple(d.key for d in known)
+    return replace(
+        selection,
+        filters=replace(selection.filters, dimensions=wanted or main),
+        options={
+            **selection.options,
+            "dimensions": tuple(Option(d.key, d.title) for d in known),
+        },
+    )
+
+
+def readable_studies(user: User) -> tuple[list[Study], list[str]]:
+    """The studies whose results this person may read, newest first, and why some are missing.
+
+    Whoever still has open items in a blinded study would learn from its results who made what.
+    """
+    submitted = Q(assignments__state=Assignment.State.SUBMITTED)
+    rows = Study.objects.annotate(
+        answered=Count("assignments", filter=submitted),
+        latest=Max("assignments__submitted_at"),
+    ).order_by("-pk")
+    if not user.is_superuser:
+        mine = Membership.objects.filter(user=user, role__in=OVERSEERS)
+        rows = rows.filter(pk__in=mine.values("study"))
+    waiting = set(
+        Assignment.objects.filter(
+            annotator=user, state=Assignment.State.OPEN, study__blinded=True
+        ).values_list("study", flat=True)
+    )
+    studies = list(rows)
+    notes = [
+        f"“{study.name}” is left out while you have open items in it: it is blinded."
+        for study in studies
+        if study.pk in waiting
+    ]
+    return [study for study in studies if study.pk not in waiting], notes
+
+
+def select_study(filters: Filters, user: User) -> Selection:
+    """The runs whose trajectories people judged in a study; by default the newest with answers."""
+    studies, notes = readable_studies(user)
+    if not studies:
+        return Selection(filters, notes=tuple(notes))
+    default = next((study for study in studies if _number(study, "answered")), studies[0])
+    study = next((s for s in studies if filters.study == str(s.pk)), default)
+    if filters.study and filters.study != str(study.pk):
+        notes.append(f"There is no study {filters.study}; this is “{study.name}”.")
+    rows = list(_runs(Run.objects.filter(trajectories__assignments__study=study).distinct()))
+    dataset = rows[0].dataset if rows else None
+    words = replace(
+        filters,
+        study=str(study.pk),
+        dataset=str(dataset.pk) if dataset is not None else "",
+        simulated=filters.simulated
+        if filters.simulated in SIMULATED
+        else SIMULATED[0 if study.is_demo else 1],
+    )
+    selection = _narrow(words, rows, notes, one_each=False)
+    options = {
+        "study": tuple(Option(str(s.pk), s.name, _number(s, "answered")) for s in studies),
+        **selection.options,
+    }
+    version = f"{study.pk}.{getattr(study, 'answered', 0)}.{getattr(study, 'latest', None)}"
+    return replace(selection, dataset=dataset, study=study, options=options, study_version=version)
+
+
+def _runs(rows: Any) -> Iterable[Run]:
+    found: Iterable[Run] = rows.select_related(
+        "agent", "experiment", "primary_judging", "dataset"
+    ).order_by("pk")
+    return found
+
+
+def _dataset(datasets: Sequence[Dataset], filters: Filters, notes: list[str]) -> Dataset:
+    for dataset in datasets:
+        if filters.dataset == str(dataset.pk):
+            return dataset
+    if filters.dataset:
+        notes.append(f"There is no dataset {filters.dataset} with runs; this is {datasets[0]}.")
+    return datasets[0]
+
+
+def _narrow(
+    filters: Filters, rows: Sequence[Run], notes: list[str], *, one_each: bool
+) -> Selection:
+    """Apply level, condition, experiment, agents and judging, in this order."""
+    experiments = {
+        str(run.experiment_id): run.experiment.name for run in rows if run.experiment is not None
+    }
+    wanted = filters.experiment if filters.experiment in experiments else ""
+    if filters.experiment and not wanted:
+        notes.append(f"There is no experiment {filters.experiment} on this dataset; all are shown.")
+    options: dict[str, tuple[Option, ...]] = {
+        "experiment": tuple(Option(pk, name) for pk, name in reversed(experiments.items()))
+    }
+    if wanted:
+        rows = [run for run in rows if str(run.experiment_id) == wanted]
+    level, options["level"] = _choice("level", filters.level, rows, one_each, notes)
+    if one_each or level:
+        rows = [run for run in rows if run.level == level]
+    condition, options["condition"] = _choice("condition", filters.condition, rows, one_each, notes)
+    if one_each or condition:
+        rows = [run for run in rows if run.condition == condition]
+    names = {run.agent.name: run.agent.title for run in rows}
+    labels = _labels(names)
+    options["agents"] = tuple(Option(name, labels[name]) for name in names)
+    agents = tuple(name for name in filters.agents if name in names)
+    if len(agents) < len(filters.agents):
+        gone = [name for name in filters.agents if name not in names]
+        notes.append(f"No such runs here by {', '.join(gone)}.")
+    if agents:
+        rows = [run for run in rows if run.agent.name in agents]
+    counts = _counts([run.pk for run in rows])
+    left_out: list[str] = []
+    if one_each:
+        rows, left_out = _newest_each(rows, counts, labels)
+    judgings, options["judging"] = _judgings(rows, filters.judging, notes)
+    chosen = filters.judging if filters.judging in {o.value for o in options["judging"]} else ""
+    return Selection(
+        replace(
+            filters,
+            level=level,
+            condition=condition,
+            experiment=wanted,
+            agents=agents,
+            judging=chosen,
+        ),
+        runs=tuple(_chosen(run, labels, counts, judgings) for run in rows),
+        left_out=tuple(left_out),
+        notes=tuple(notes),
+        options=options,
+    )
+
+
+def _choice(
+    name: str, wanted: str, rows: Sequence[Run], required: bool, notes: list[str]
+) -> tuple[str, tuple[Option, ...]]:
+    """The chosen level or condition, with all that occur; by default the one with most runs."""
+    counts = Counter[str](getattr(run, name) for run in rows)
+    options = tuple(Option(value, value or "none", count) for value, count in counts.items())
+    if wanted in counts:
+        return wanted, options
+    if not required:
+        default = ""
+    elif name == "condition" and STANDARD in counts:
+        default = STANDARD
+    else:
+        default = max(counts, key=lambda value: counts[value], default="")
+    if wanted:
+        shown = f"this is {default}" if default else "all are shown"
+        notes.append(f"There are no runs with {name} {wanted} here; {shown}.")
+    return default, options
+
+
+def _counts(runs: Sequence[int]) -> dict[int, dict[str, int]]:
+    """Trajectories by run and status."""
+    found: dict[int, dict[str, int]] = {pk: {} for pk in runs}
+    if runs:
+        rows = Trajectory.objects.filter(run__in=runs).values_list("run", "status")
+        for pk, status, count in rows.annotate(n=Count("pk")).order_by():
+            found[pk][status] = count
+    return found
+
+
+def _newest_each(
+    rows: Sequence[Run], counts: Mapping[int, Mapping[str, int]], labels: Mapping[str, str]
+) -> tuple[list[Run], list[str]]:
+    """Of each agent the newest finished run, else the newest with anything done.
+
+    Runs of one agent are not put together: their trajectories share tasks.
+    """
+    by_agent: dict[str, list[Run]] = {}
+    for run in rows:
+        by_agent.setdefault(run.agent.name, []).append(run)
+    kept, left_out = [], []
+    for name, runs in by_agent.items():
+        begun = [run for run in runs if counts[run.pk].get(Trajectory.Status.DONE)]
+        if not begun:
+            left_out += [f"{labels[name]}: run {run.pk} has finished nothing yet" for run in runs]
+            continue
+        best = max(begun, key=lambda run: (run.status in FINISHED, run.pk))
+        kept.append(best)
+        others = [str(run.pk) for run in runs if run is not best]
+        if others:
+            word = "runs" if len(others) > 1 else "run"
+            left_out.append(f"{labels[name]}: {word} {', '.join(others)}; shown is {best.pk}")
+    return kept, left_out
+
+
+def _judgings(
+    rows: Sequence[Run], wanted: str, notes: list[str]
+) -> tuple[dict[int, tuple[int, str]], tuple[Option, ...]]:
+    """The judging of each run, by name; the primary one where no other is asked for."""
+    primary = {
+        run.pk: (run.primary_judging.pk, run.primary_judging.name)
+        for run in rows
+        if run.primary_judging is not None
+    }
+    found = list(
+        Judging.objects.filter(run__in=[run.pk for run in rows]).values_list("pk", "run", "name")
+    )
+    counts = Counter(name for _, _, name in found)
+    options = tuple(Option(name, name, count) for name, count in counts.items())
+    if not wanted:
+        return primary, options
+    if wanted not in counts:
+        notes.append(f"There is no judging {wanted} of these runs; shown is the primary one.")
+        return primary, options
+    return {run: (pk, name) for pk, run, name in found if name == wanted}, options
+
+
+def _chosen(
+    run: Run,
+    labels: Mapping[str, str],
+    counts: Mapping[int, Mapping[str, int]],
+    judgings: Mapping[int, tuple[int, str]],
+) -> ChosenRun:
+    judging, judging_name = judgings.get(run.pk, (None, ""))
+    return ChosenRun(
+        pk=run.pk,
+        agent=run.agent.name,
+        label=labels[run.agent.name],
+        agent_kind=run.agent.kind,
+        level=run.level,
+        condition=run.condition,
+        status=run.status,
+        is_demo=run.is_demo,
+        imported=run.kind == Run.Kind.IMPORTED,
+        seed=run.seed,
+        settings=run.settings,
+        roles=run.roles,
+        pins=run.pins,
+        judging=judging,
+        judging_name=judging_name,
+        data_version=run.data_version,
+        counts=counts[run.pk],
+    )
+
+
+def _labels(names: Mapping[str, str]) -> dict[str, str]:
+    """A label for each agent: its title, with the name where two share one."""
+    titles = Counter(names.values())
+    return {
+        name: f"{title} ({name})" if titles[title] > 1 else title or name
+        for name, title in names.items()
+    }
+
+
+def _number(row: Any, name: str) -> int:
+    value: int = getattr(row, name)
+    return value

@@ -1,0 +1,157 @@
+"""A page of analysis, its figures as JSON and its tables as CSV, all from the same report."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import get_conditional_response
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from analysis.filters import Filters, read_filters, with_query
+from analysis.forms import FilterForm
+from analysis.pages import PAGES, Page, make_report, report_key, select
+from analysis.reports.common import banners
+from analysis.reports.parts import Datum, Report
+from analysis.selection import Selection
+from benchmarks.access import VIEW, allow, signed_in
+
+
+@require_safe
+@signed_in
+def index(request: HttpRequest) -> HttpResponseBase:
+    """The first page, with the filters of the address."""
+    allow(request, VIEW)
+    return redirect(with_query(reverse("analysis:leaderboard"), request.GET.urlencode()))
+
+
+@require_safe
+@signed_in
+def page(request: HttpRequest, name: str) -> HttpResponseBase:
+    """One sentence, the figures, the tables, and how it was computed."""
+    found, selection, key = _open(request, name)
+    report = make_report(found, selection, key)
+    query = selection.filters.query()
+    context = {
+        "page": found,
+        "report": report,
+        "selection": selection,
+        "form": FilterForm(selection, found.filters),
+        "banners": banners(selection),
+        "tabs": _tabs(found, selection),
+        "subject": _subject(selection),
+        "figures": [
+            (figure, _part_url(found, "figure", figure.name, query)) for figure in report.figures
+        ],
+        "tables": [
+            (table, _part_url(found, "table", table.name, query)) for table in report.tables
+        ],
+        "page_url": with_query(reverse(f"analysis:{name}"), query),
+        "plain_url": reverse(f"analysis:{name}"),
+    }
+    return render(request, "analysis/page.html", context)
+
+
+@require_safe
+@signed_in
+def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
+    """A figure as JSON; unchanged (304) as long as nothing behind it changed."""
+    found, selection, key = _open(request, name)
+    tag = f'"{key}-{part}"'
+    unchanged = get_conditional_response(request, etag=tag)
+    if unchanged is not None:
+        return _kept_privately(unchanged)
+    spec = make_report(found, selection, key).figure(part)
+    if spec is None:
+        raise Http404("There is no such figure.")
+    response = HttpResponse(spec.json, content_type="application/json")
+    response["ETag"] = tag
+    return _kept_privately(response)
+
+
+@require_safe
+@signed_in
+def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
+    """A table as CSV: the rows of the page, in numbers that are not rounded for reading."""
+    found, selection, key = _open(request, name)
+    shown = make_report(found, selection, key).table(part)
+    if shown is None:
+        raise Http404("There is no such table.")
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(shown.header)
+    writer.writerows(_plain(row) for row in shown.records())
+    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    words = [
+        name,
+        part,
+        slugify(str(selection.study or selection.dataset or "")),
+        selection.filters.level,
+    ]
+    filename = "-".join(word for word in map(slugify, words) if word)
+    response["Content-Disposition"] = f'attachment; filename="{filename}.csv"'
+    return _kept_privately(response)
+
+
+def _open(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
+    """Authorise, then find what the address is about."""
+    allow(request, VIEW)
+    found = PAGES[name]
+    selection = select(found, read_filters(request.GET), request.user)  # type: ignore[arg-type]
+    return found, selection, report_key(found, selection)
+
+
+def _kept_privately(response: HttpResponseBase) -> HttpResponseBase:
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _part_url(found: Page, kind: str, part: str, query: str) -> str:
+    return with_query(reverse(f"analysis:{found.name}_{kind}", kwargs={"part": part}), query)
+
+
+def _tabs(found: Page, selection: Selection) -> list[dict[str, object]]:
+    """The other pages, with the filters that mean the same there."""
+    chosen = selection.filters
+    if found.of_study:
+        shared = Filters(dataset=chosen.dataset, agents=chosen.agents)
+    else:
+        shared = Filters(
+            dataset=chosen.dataset,
+            level=chosen.level,
+            condition=chosen.condition,
+            agents=chosen.agents,
+            experiment=chosen.experiment,
+            judging=chosen.judging,
+        )
+    tabs: list[dict[str, object]] = []
+    for other in PAGES.values():
+        query = "" if other.of_study else shared.query()
+        url = with_query(reverse(f"analysis:{other.name}"), query)
+        tabs.append({"title": other.title, "url": url, "current": other is found})
+    return tabs
+
+
+def _subject(selection: Selection) -> str:
+    """What the figures are about, in one line under the title."""
+    chosen = selection.filters
+    words = [str(part) for part in (selection.study, selection.dataset) if part is not None]
+    words += [f"level {chosen.level}"] if chosen.level else []
+    words += [f"condition {chosen.condition}"] if chosen.condition else []
+    words += [f"{len(selection.runs)} runs" if len(selection.runs) != 1 else "1 run"]
+    return " · ".join(words) if selection.dataset or selection.study else ""
+
+
+def _plain(row: Iterable[Datum]) -> list[Datum]:
+    """Cells that a spreadsheet will not take for formulas."""
+    return [
+        f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
+        for cell in row
+    ]
+
+
+def shows_anything(report: Report) -> bool:
+    return bool(report.figures or report.tables)
