@@ -6,11 +6,11 @@ from typing import Any
 
 from benchmarks.core.system import Dimension, Published, Role, Setting
 from benchmarks.core.types import Episode, Outcome, Profile, Task
-from benchmarks.systems.adaplanbench import demo, episode, metrics, parsers, prompts
+from benchmarks.systems.adaplanbench import demo, episode, metrics, parsers, prompts, scripted
+from benchmarks.systems.adaplanbench.macgyver import policies as macgyver
 from benchmarks.systems.adaplanbench.protocol import SETTINGS
 from benchmarks.systems.adaplanbench.published import PUBLISHED
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
-from benchmarks.systems.adaplanbench.scripted import POLICIES
 
 
 class AdaPlanBench:
@@ -36,7 +36,7 @@ class AdaPlanBench:
     )
     settings: tuple[Setting, ...] = SETTINGS
     parsers = parsers.PARSERS
-    scripted = POLICIES
+    scripted = {**scripted.POLICIES, **macgyver.POLICIES}
     dimensions: tuple[Dimension, ...] = DIMENSIONS
     published: tuple[Published, ...] = PUBLISHED
 

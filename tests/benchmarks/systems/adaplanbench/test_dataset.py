@@ -166,7 +166,7 @@ def test_a_missing_file_is_a_fault_too(tmp_path: Path) -> None:
 
 
 def test_memory_does_not_grow_with_the_file(write: Write) -> None:
-    row = query(ban_pool=[pool(1, [f"No tool number {n}." for n in range(100)], [])])
+    row = query(ban_pool=[pool(1, [f"No tool number {n}." for n in range(40)], [])])
 
     def peak(queries: int) -> int:
         path = write([{**row, "query_id": n} for n in range(queries)])
@@ -179,7 +179,7 @@ def test_memory_does_not_grow_with_the_file(write: Write) -> None:
         return most
 
     # Ten times the queries need next to nothing more: only their ids are remembered.
-    assert peak(2000) < peak(200) + 600_000
+    assert peak(600) < peak(60) + 300_000
 
 
 def test_what_is_written_is_read_again(write: Write, tmp_path: Path) -> None:

@@ -1,0 +1,147 @@
+"""A MacGyver problem with its recorded answers, as a task with three profiles."""
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.core.seeds import derive_seed
+from benchmarks.core.types import Profile, Task
+from benchmarks.systems.adaplanbench.macgyver import lexicon
+from benchmarks.systems.adaplanbench.macgyver.answers import ReadAnswer, read_answer
+from benchmarks.systems.adaplanbench.macgyver.constraints import (
+    Named,
+    derive_profiles,
+    named_in,
+    phrases,
+)
+from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
+from benchmarks.systems.adaplanbench.macgyver.reader import VERDICTS, Recorded, Riddle
+from benchmarks.systems.adaplanbench.macgyver.words import sentences
+from benchmarks.systems.adaplanbench.plans import PoolPlan, number_steps
+
+BUILD_VERSION = "1"
+SEED = 1
+
+
+def build_task(
+    riddle: Riddle, recorded: Sequence[Recorded], seed: int = SEED
+) -> tuple[Task, tuple[Profile, ...]]:
+    """The task of a problem; the same problem, answers and seed give the same task."""
+    problem = read_problem(riddle.problem, riddle.id)
+    listed = lexicon.named(problem.offers)
+    plans, verdicts, others = _plans(recorded, listed)
+    reference, source = _reference(riddle, plans, listed)
+    rng = random.Random(derive_seed("macgyver", BUILD_VERSION, seed, riddle.id))
+    profiles = derive_profiles(plans, listed, [named_in(problem.query), reference], rng)
+    payload: dict[str, Any] = {
+        "plans": [_plan_row(plan, verdicts[plan.key]) for plan in plans],
+        "others": others,
+        "counts": {
+            "answers": len(recorded),
+            "plans": len(plans),
+            "unsolvable": sum(row["kind"] == "unsolvable" for row in others),
+            "empty": sum(row["kind"] == "empty" for row in others),
+            "merged": len(recorded) - len(plans) - len(others),
+        },
+        "problem": riddle.problem,
+        "listed": list(listed),
+        "solution": riddle.solution,
+        "solvable": riddle.solvable,
+        "unconventional": riddle.unconventional,
+        "label": riddle.label,
+        "reference": source,
+        "lexicon": lexicon.VERSION,
+        "build": BUILD_VERSION,
+        "seed": seed,
+    }
+    return Task(f"macgyver-{riddle.id}", problem.query, theme_of(problem.query), payload), profiles
+
+
+def theme_of(query: str) -> str:
+    """The main theme of a query, by the words in it."""
+    words = [word for tokens in sentences(query) for word in tokens]
+    hits = {
+        name: sum(word in known for word in words) for name, known in phrases()["themes"].items()
+    }
+    best = max(hits, key=lambda name: hits[name])
+    return best if hits[best] else "other"
+
+
+def plan_of(answer: ReadAnswer, key: str, listed: Sequence[str]) -> PoolPlan:
+    """An answer as a plan of the pool, with the tools and attributes that its words name."""
+    found = lexicon.uses(number_steps(answer.steps), listed)
+    return PoolPlan(key, answer.steps, found.tools, found.attributes)
+
+
+def slug(author: str) -> str:
+    """A name as it may stand in a key."""
+    return re.sub(r"[^a-z0-9]+", "-", author.lower()).strip("-")
+
+
+def _plans(
+    recorded: Sequence[Recorded], listed: Sequence[str]
+) -> tuple[list[PoolPlan], dict[str, list[str]], list[dict[str, str]]]:
+    """Plans, the verdicts on each by its key, and the answers that are no plans.
+
+    An answer that stands twice with one author is one plan with two verdicts.
+    """
+    plans: dict[tuple[str, str], PoolPlan] = {}
+    verdicts: dict[str, list[str]] = {}
+    others: list[dict[str, str]] = []
+    counts: dict[str, int] = {}
+    for row in recorded:
+        answer = read_answer(row.text)
+        if answer.kind != "plan":
+            others.append(
+                {
+                    "author": row.author,
+                    "verdict": row.verdict,
+                    "kind": answer.kind,
+                    "text": answer.remark,
+                }
+            )
+            continue
+        same = (row.author, normal(number_steps(answer.steps)))
+        if same not in plans:
+            counts[row.author] = counts.get(row.author, 0) + 1
+            plan = plan_of(answer, f"{slug(row.author)}-{counts[row.author]}", listed)
+            plans[same] = replace(plan, author=row.author)
+        verdicts.setdefault(plans[same].key, []).append(row.verdict)
+    return list(plans.values()), verdicts, others
+
+
+def normal(text: str) -> str:
+    """A text by its words alone: two answers that differ only in layout are the same answer."""
+    return " ".join(re.findall(r"[a-z]+|\d+(?!\d*\.\s)", text.lower()))
+
+
+def _plan_row(plan: PoolPlan, verdicts: Sequence[str]) -> dict[str, Any]:
+    given = sorted({verdict for verdict in verdicts if verdict}, key=VERDICTS.index)
+    return {
+        "key": plan.key,
+        "steps": list(plan.steps),
+        "tools": list(plan.tools),
+        "attributes": list(plan.attributes),
+        "author": plan.author,
+        "verdict": " / ".join(given),
+        "verdicts": [verdict for verdict in verdicts if verdict],
+    }
+
+
+def _reference(
+    riddle: Riddle, plans: Sequence[PoolPlan], listed: Sequence[str]
+) -> tuple[Named, str]:
+    """What the reference names, and which text it is: the solution, a plan's key, or none.
+
+    Where the recorded solution says that there is none, the plan that names fewest tools stands
+    in, so that every profile leaves a way open.
+    """
+    answer = read_answer(riddle.solution)
+    if answer.kind == "plan":
+        return named_in(number_steps(answer.steps), listed), "solution"
+    if plans:
+        plan = min(plans, key=lambda p: (len(p.tools) + len(p.attributes), p.key))
+        return named_in(plan.text, listed), plan.key
+    return Named(frozenset(), frozenset()), ""

@@ -1,0 +1,173 @@
+"""Hidden constraints of a MacGyver problem, from the tools that it and its answers name.
+
+A world constraint takes a tool away, a user constraint refuses an attribute of tools or of their
+use. Neither ever touches what the reference needs or what the problem itself is about.
+"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import yaml
+
+from benchmarks.core.types import Constraint, Profile
+from benchmarks.systems.adaplanbench.macgyver.lexicon import FOLDER, load_lexicon, mentions
+from benchmarks.systems.adaplanbench.macgyver.words import plural
+from benchmarks.systems.adaplanbench.plans import PoolPlan
+
+# New constraints per level: (world, user). A level holds those of the levels below it too.
+SIZES = {"low": (3, 2), "mid": (3, 2), "high": (3, 2)}
+_SPREAD = 2.5
+_LISTED_BONUS = 1.0
+_SLIP = -3.0
+
+
+@cache
+def phrases() -> Any:
+    """Wordings of world constraints, and themes."""
+    return yaml.safe_load((FOLDER / "phrases.yaml").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Named:
+    """The tools and attributes that a text names and does not rule out."""
+
+    tools: frozenset[str]
+    attributes: frozenset[str]
+
+
+def named_in(text: str, listed: Sequence[str] = ()) -> Named:
+    """What a text names, however it is meant, unless it is ruled out."""
+    found = [m for m in mentions(text, listed) if m.status != "ruled_out"]
+    tools = {m.name for m in found if m.kind == "tool"}
+    lexicon = load_lexicon()
+    kinds = {lexicon.tools[name].of for name in tools}
+    # A general word that no kind explains may mean any of its kinds.
+    loose = {name for name in tools if name in lexicon.general and name not in kinds}
+    tools |= {tool.name for tool in lexicon.tools.values() if tool.of in loose}
+    return Named(frozenset(tools), frozenset(m.name for m in found if m.kind == "attribute"))
+
+
+def derive_profiles(
+    plans: Sequence[PoolPlan],
+    listed: Sequence[str],
+    spared: Iterable[Named],
+    rng: random.Random,
+) -> tuple[Profile, ...]:
+    """Profiles low, mid and high; what is ``spared`` is never restricted."""
+    spared = list(spared)
+    no_tools = frozenset().union(*(named.tools for named in spared))
+    no_deeds = frozenset().union(*(named.attributes for named in spared))
+    world = _tools(plans, listed, no_tools, rng)
+    user = _attributes(plans, listed, no_deeds, rng)
+    said = _Wording(rng)
+    constraints: list[Constraint] = []
+    profiles = []
+    for rank, (level, (more_world, more_user)) in enumerate(SIZES.items()):
+        for name in world[rank * more_world : (rank + 1) * more_world]:
+            number = sum(c.kind == "world" for c in constraints) + 1
+            constraints.append(
+                Constraint(f"w{number}", "world", said.no_tool(name), f"tool:{name}")
+            )
+        for name in user[rank * more_user : (rank + 1) * more_user]:
+            number = sum(c.kind == "user" for c in constraints) + 1
+            text = said.no_attribute(name)
+            constraints.append(Constraint(f"u{number}", "user", text, f"attribute:{name}"))
+        profiles.append(Profile(level, tuple(constraints)))
+    return tuple(profiles)
+
+
+def _ordered(
+    counts: Mapping[str, int], bonus: Mapping[str, float], rng: random.Random
+) -> list[str]:
+    """Names in the order in which they are taken: those that more answers use tend to come first.
+
+    Chance mixes the order, so that a level does not hold the favourites alone; what no answer
+    uses comes last in any case.
+    """
+
+    def rank(name: str) -> tuple[bool, float]:
+        weight = min(counts[name], 4) + bonus.get(name, 0.0) + _SPREAD * rng.random()
+        return counts[name] == 0, -weight
+
+    ranks = {name: rank(name) for name in sorted(counts)}
+    return sorted(ranks, key=lambda name: ranks[name])
+
+
+def _tools(
+    plans: Sequence[PoolPlan],
+    listed: Sequence[str],
+    spared: frozenset[str],
+    rng: random.Random,
+) -> list[str]:
+    lexicon = load_lexicon()
+    used = {
+        name: sum(name in plan.tools for plan in plans) for plan in plans for name in plan.tools
+    }
+    counts = {name: used.get(name, 0) for name in listed}
+    counts |= {n: count for n, count in used.items() if n not in counts and _plain(n, count)}
+    counts = {name: n for name, n in counts.items() if name not in spared}
+    # "No tape" beside "no duct tape" would be one constraint twice.
+    kinds = {lexicon.tools[name].of for name in counts} | {lexicon.tools[n].of for n in listed}
+    counts = {name: n for name, n in counts.items() if name not in kinds or name in listed}
+    # What the problem does not offer and one answer alone names may be a slip of the pen.
+    bonus = {n: _SLIP for n, count in counts.items() if count == 1}
+    bonus |= dict.fromkeys(listed, _LISTED_BONUS)
+    taken: list[str] = []
+    for name in _ordered(counts, bonus, rng):
+        of = lexicon.tools[name].of
+        if of not in taken and not any(lexicon.tools[t].of == name for t in taken):
+            taken.append(name)
+    return taken
+
+
+def _plain(name: str, count: int) -> bool:
+    """Whether a tool that the problem does not offer may be one that answers brought along.
+
+    Words that are also verbs, general words and what lies about outdoors mostly are no tool.
+    """
+    lexicon = load_lexicon()
+    tool = lexicon.tools[name]
+    outdoors = lexicon.attributes["outdoor"].name in tool.attributes or name == "water"
+    return not (tool.word or outdoors or name in lexicon.general) or (count > 2 and not outdoors)
+
+
+def _attributes(
+    plans: Sequence[PoolPlan],
+    listed: Sequence[str],
+    spared: frozenset[str],
+    rng: random.Random,
+) -> list[str]:
+    lexicon = load_lexicon()
+    offered = {name for tool in listed for name in lexicon.tools[tool].attributes}
+    used = {
+        name: sum(name in plan.attributes for plan in plans) for p in plans for name in p.attributes
+    }
+    counts = {name: used.get(name, 0) for name in sorted(offered | set(used))}
+    return _ordered({n: c for n, c in counts.items() if n not in spared}, {}, rng)
+
+
+class _Wording:
+    """How one person words it: no sentence pattern is used twice while another is left."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.left: dict[str, list[str]] = {}
+
+    def no_tool(self, name: str) -> str:
+        number = load_lexicon().tools[name].number
+        if number == "many":
+            head, _, last = name.rpartition(" ")
+            number, name = "plural", f"{head} {plural(last)}".strip()
+        if not self.left.get(number):
+            self.left[number] = list(phrases()["world"][number])
+            self.rng.shuffle(self.left[number])
+        article = "an" if name[0] in "aeiou" and not name.startswith(("usb", "one")) else "a"
+        pattern = self.left[number].pop()
+        return str(pattern).format(it=name, a=article, A=article.capitalize())
+
+    def no_attribute(self, name: str) -> str:
+        texts = next(a.texts for a in load_lexicon().attributes.values() if a.name == name)
+        return self.rng.choice(texts)

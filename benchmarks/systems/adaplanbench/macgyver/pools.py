@@ -1,0 +1,96 @@
+"""Recorded agents: they propose what somebody once answered, and have nothing else to say."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from benchmarks.core.answerers import Answer, Answerer, Scripted
+from benchmarks.core.seeds import derive_seed
+from benchmarks.core.system import ScriptedPolicy
+from benchmarks.core.types import Ask, Json, Task
+from benchmarks.systems.adaplanbench.macgyver.build import normal
+from benchmarks.systems.adaplanbench.plans import PoolPlan, pool_of
+
+VERSION = "1"
+PEOPLE = "Prolific"
+_FORMS = ("solutions_gpt4", "gpt4-prompt-2", "gpt4-prompt-3", "gpt4-prompt-4")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Whose answers a recorded agent proposes: these authors, or all but those."""
+
+    title: str
+    authors: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def holds(self, author: str) -> bool:
+        if self.authors:
+            return author in self.authors
+        return bool(author) and author not in self.without
+
+
+POOLS: Mapping[str, Pool] = {
+    "gpt4": Pool("Recorded GPT-4, all prompts", _FORMS),
+    "llama2": Pool(
+        "Recorded Llama 2, all sizes",
+        ("llama2_7b_solutions", "llama2_13b_solutions", "llama2_70b_solutions"),
+    ),
+    "people": Pool("Recorded people", (PEOPLE,)),
+    "all-models": Pool("Recorded models, all together", without=(PEOPLE,)),
+    "everyone": Pool("Recorded people and models"),
+    "gpt4-prompt-1": Pool("Recorded GPT-4, first prompt", ("solutions_gpt4",)),
+    "gpt4-prompt-2": Pool("Recorded GPT-4, second prompt", ("gpt4-prompt-2",)),
+    "gpt4-prompt-3": Pool("Recorded GPT-4, third prompt", ("gpt4-prompt-3",)),
+    "gpt4-prompt-4": Pool("Recorded GPT-4, fourth prompt", ("gpt4-prompt-4",)),
+    "gpt35": Pool("Recorded GPT-3.5", ("solutions_gpt35",)),
+    "claude2": Pool("Recorded Claude 2", ("solutions_claude2",)),
+    "bard": Pool("Recorded Bard", ("solutions_bard",)),
+    "llama2-7b": Pool("Recorded Llama 2 7B", ("llama2_7b_solutions",)),
+    "llama2-13b": Pool("Recorded Llama 2 13B", ("llama2_13b_solutions",)),
+    "llama2-70b": Pool("Recorded Llama 2 70B", ("llama2_70b_solutions",)),
+}
+
+
+def pool_for(task: Task, policy: str) -> tuple[PoolPlan, ...]:
+    """The different answers that a recorded agent may propose, in the order of the record."""
+    pool = POOLS[policy]
+    found: dict[str, PoolPlan] = {}
+    for plan in pool_of(task):
+        if pool.holds(plan.author):
+            found.setdefault(normal(plan.text), plan)
+    return tuple(found.values())
+
+
+def pool_size(task: Task, policy: str) -> int | None:
+    """How many answers a recorded agent has for a task; None for policies that have no pool."""
+    return len(pool_for(task, policy)) if policy in POOLS else None
+
+
+def _recorded(name: str) -> Callable[[Task, Json], Answerer]:
+    def build(task: Task, parameters: Json) -> Answerer:
+        order = list(pool_for(task, name))
+        random.Random(derive_seed("pool", name, task.id)).shuffle(order)
+
+        def rule(ask: Ask, seed: int) -> Answer:
+            proposed = {normal(text) for text in ask.context["plans"]}
+            disclosed = {said["about"] for turn in ask.context["told"] for said in turn}
+            left = [plan for plan in order if normal(plan.text) not in proposed]
+            fits = [plan for plan in left if not any(plan.uses(about) for about in disclosed)]
+            if fits:
+                return Answer(fits[0].text)
+            return Answer(
+                "",
+                declined=f"pool_exhausted: {len(order) - len(left)} of {len(order)} answers "
+                f"proposed, {len(left)} ruled out by what was disclosed",
+            )
+
+        return Scripted(name, VERSION, rule, {"pool": name}, kind="recorded")
+
+    return build
+
+
+POLICIES: Mapping[str, ScriptedPolicy] = {
+    name: ScriptedPolicy(name, "agent", pool.title, VERSION, _recorded(name), label="recorded")
+    for name, pool in POOLS.items()
+}

@@ -1,0 +1,209 @@
+"""The query of a MacGyver problem: its goal and circumstances, without its list of resources.
+
+A problem tells what there is ("You have a rope, a tarp and …"), what is wrong with it ("However,
+the rope is frayed"), and that nothing else may be used. All three go; what the goal is, what is
+missing, and what the place is like stay.
+"""
+
+import re
+from dataclasses import dataclass
+
+from benchmarks.systems.adaplanbench.macgyver.lexicon import mentions
+from benchmarks.systems.adaplanbench.macgyver.words import PREPOSITIONS, sentences
+
+_THINGS = (
+    r"(?:items?|tools?|objects?|materials?|resources?|utilities|ingredients?|things|supplies|"
+    r"equipment|components)"
+)
+_HAVE = (
+    r"(?:(?:have|'ve|’ve|hold|carry|find|see|own|only have|possess)(?: got)?"
+    r"(?: only| available| access to| with you)?)\b(?!\s+(?:no|none|nothing)\b)"
+)
+_OFFERS = re.compile(
+    rf"""
+      \b(?:available|additional)\ (?:to\ you\ )?(?:{_THINGS}\ )?(?:is|are|include|includes|were|:)
+    | \b{_THINGS}\ (?:that\ )?(?:are\ )?(?:currently\ )?(?:available|within\ reach|
+          at\ (?:your|hand)|on\ hand|you(?:'ve|’ve|\ have)|laying\ idle|to\ you)
+    | \b(?:the\ )?only\ {_THINGS}\b
+    | \byour\ (?:only\ )?(?:{_THINGS}|backpack|toolbox|bag|kit)\ (?:is|are|include|includes|
+          contains|consists?)\b
+    | \ball\ (?:that\ )?(?:you|i)\b[^,.]{{0,12}}\b(?:have|find)
+    | \bat\ your\ disposal\b | \bto\ choose\ from\b
+    | \b(?:you|i)(?:\ (?:do|also|only|just|still|now|will))*\ ?{_HAVE}
+    | \bwhat\ you\ have\b
+    | ^with\ only\ | ^available\b | ^items\ available | ^tools\ available
+    | \baround\ you\b | \bin\ a\ room\ with\b | \bthe\ following\ {_THINGS}
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_KEEP_BEFORE = re.compile(
+    r",?\s*\b(?:but|however,|and)\s+(?:(?:all|the only \w+|what) (?:that )?you (?:have|'ve|do have)"
+    r"|(?:you|i) (?:do |only |also |just )*have)\b.*$",
+    re.IGNORECASE,
+)
+_KEEP_AFTER = re.compile(
+    r",\s*but\s+((?:you|i) (?:do not|don't|don’t|lack|have no)\b.*)$", re.IGNORECASE
+)
+_ONLY_THERE_IS = re.compile(r",?\s*but there (?:is|are) only\b[^.?!]*\bavailable\b", re.IGNORECASE)
+_NOTHING_ELSE = re.compile(
+    rf"^(?:no|nothing) other {_THINGS}|^no other\b|^nothing else\b", re.IGNORECASE
+)
+_BUT = re.compile(
+    r"^(?:however|unfortunately|sadly|but|besides|also|yet|still|note|keep in mind|additionally|"
+    r"to make (?:things|matters)|the (?:problem|issue|thing|challenge|catch) (?:here )?is|"
+    r"the problem is further|constraints?:)",
+    re.IGNORECASE,
+)
+# What is left of "The issue here is that the …" says nothing.
+_OPENING = re.compile(r"(?:\bis|\bmind|\bfact|\bnote)$", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:constraints?|note)\s*:\s*", re.IGNORECASE)
+_CUT = re.compile(
+    r",\s+(?=\w+ing\b)|,?\s+(?:and|but|so|so that|which|that's|that is|because|as|since|causing|"
+    r"while|therefore|that)\s+|;\s+",
+    re.IGNORECASE,
+)
+_THESE = (
+    r"(?:(?:only|just|nothing but)\s+)?"
+    r"(?:these|those|the|this|your|such|all these|the given|the available)"
+)
+_WHAT_THERE_IS = (
+    r"(?:\s+(?:you have|at hand|on hand|at your disposal|available|to you|"
+    r"in this (?:scenario|situation)))*"
+)
+_ENDINGS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r",?\s*\b(?:under|with|given|despite|considering|because of|in)\s+(?:all\s+)?"
+        r"(?:these|those|the|this|such)\s+(?:\w+\s+)?(?:conditions?|constraints?|considerations?|"
+        r"issues?|challenges?|circumstances|limitations?|restrictions?|scenario|situation)\b,?",
+        rf",?\s*\b(?:by )?(?:using|with|utili[sz]ing|through|from|employing|given)\s+{_THESE}"
+        rf"\s+(?:\w+\s+){{0,2}}?{_THINGS}{_WHAT_THERE_IS}",
+        r",?\s*\b(?:using|with)\s+(?:only\s+)?"
+        r"(?:what (?:you have|is available|you've got)|these(?=[,.?!]))",
+        rf",?\s*\bwithout (?:any|using any) (?:other|additional) {_THINGS}"
+        r"(?: being| are)?(?: available)?",
+        rf"\bmake these {_THINGS} work to\s+",
+        rf"\buse (?:only )?(?:these|the|your) {_THINGS} to\s+",
+        r"^(?:now|then|so|but|however|yet|besides),?\s+",
+        r"(?<=how)\s+now(?=\s+can)",
+    )
+)
+# "…, and your duct tape is too weak": a clause that turns to what there is.
+_TURNS_TO = re.compile(r",?\s+(?:and|but)\s+(?=(?:your|the)\s)", re.IGNORECASE)
+_MANY = 2
+
+
+@dataclass(frozen=True)
+class ReadProblem:
+    """A problem taken apart: the query, and the sentences that list what there is."""
+
+    query: str
+    offers: str
+
+
+def read_problem(text: str, number: int | None = None) -> ReadProblem:
+    """Query and resource list of a problem; ``number`` is its ID, which some texts start with."""
+    told = _sentences(text, number)
+    offers = [bool(_is_offer(sentence)) for sentence in told]
+    listed = " ".join(s for s, offer in zip(told, offers, strict=True) if offer)
+    tools = {m.name for m in mentions(listed) if m.kind == "tool"} - {"water"}
+    words = {w for tokens in sentences(listed) for w in tokens} - PREPOSITIONS
+    first = offers.index(True) if any(offers) else len(told)
+    kept: list[str] = []
+    for place, (sentence, offer) in enumerate(zip(told, offers, strict=True)):
+        if offer:
+            rest = _beside_offer(sentence)
+        elif sentence.endswith("?"):
+            rest = sentence
+        elif _NOTHING_ELSE.match(sentence):
+            rest = ""
+        elif place < first and not _BUT.match(sentence):
+            rest = _before_offer(sentence, tools)
+        else:
+            rest = _without_tools(sentence, tools, words)
+        rest = _tidy(rest)
+        if rest and rest not in kept:
+            kept.append(rest)
+    query = " ".join(kept) or _tidy(text)
+    return ReadProblem(query, listed)
+
+
+def _sentences(text: str, number: int | None) -> list[str]:
+    plain = " ".join(text.replace("\xa0", " ").split())
+    if number is not None:
+        plain = re.sub(rf"^{number}\s+", "", plain)
+    parts = re.split(r"(?<=[.?!])\s+(?=[A-Z\"“])", plain)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _is_offer(sentence: str) -> bool:
+    """Whether a sentence lists what there is: words that offer, and several things."""
+    match = _OFFERS.search(sentence)
+    if match is None or sentence.endswith("?"):
+        return False
+    rest = sentence if match.group().lower() == "what you have" else sentence[match.start() :]
+    things = {m.name for m in mentions(rest) if m.kind == "tool"}
+    parts = rest.count(",") + rest.count(" and ")
+    return parts >= _MANY and len(things) >= (_MANY if rest.count(",") >= _MANY else _MANY + 1)
+
+
+def _beside_offer(sentence: str) -> str:
+    """What a sentence says beside its list: a goal before it, or what is missing after it."""
+    if (after := _KEEP_AFTER.search(sentence)) is not None:
+        return after.group(1)
+    before = _KEEP_BEFORE.sub("", sentence)
+    if before != sentence and not _is_offer(before) and len(before.split()) > 3:
+        return before
+    return ""
+
+
+def _before_offer(sentence: str, tools: set[str]) -> str:
+    """A sentence that stands before the list: only what is wrong with a listed tool is dropped."""
+    subject = re.match(r"the\s+(?:\w+\s+){1,2}?(?:has|have|is|are)\b", sentence, re.IGNORECASE)
+    if subject and _names(subject.group(), tools):
+        return ""
+    for cut in _TURNS_TO.finditer(sentence):
+        if _names(" ".join(sentence[cut.end() :].split()[:4]), tools):
+            return sentence[: cut.start()]
+    by_tool = re.search(r"\s+to be \w+ (?:by|with) (?=the\s)", sentence)
+    if by_tool and _names(sentence[by_tool.end() :], tools):
+        return sentence[: by_tool.start()]
+    return sentence
+
+
+def _without_tools(sentence: str, tools: set[str], words: set[str]) -> str:
+    """A sentence up to where it speaks of the listed tools; nothing if it does from the start."""
+    label = _LABEL.match(sentence)
+    sentence = sentence[label.end() :] if label else sentence
+    subject = re.match(
+        r"(?:however|unfortunately|sadly|but|besides|also|still|yet|all|,|\s)*"
+        r"(?:the|your|these|any|all the)\s+((?:\w|-)+)",
+        sentence,
+        re.IGNORECASE,
+    )
+    if subject and subject.group(1).lower() in words:
+        return ""
+    if not _names(sentence, tools):
+        return sentence
+    for cut in reversed(list(_CUT.finditer(sentence))):
+        part = sentence[: cut.start()]
+        if not _names(part, tools) and len(part.split()) >= 4 and not _OPENING.search(part):
+            return part
+    return ""
+
+
+def _names(text: str, tools: set[str]) -> bool:
+    return any(m.kind == "tool" and m.name in tools for m in mentions(text))
+
+
+def _tidy(sentence: str) -> str:
+    """A sentence without its "using only these items", with its stop and capital letter."""
+    sentence = _ONLY_THERE_IS.sub("", sentence.strip())
+    for ending in _ENDINGS:
+        sentence = ending.sub("", sentence)
+    sentence = re.sub(r"\s+([,.?!])", r"\1", " ".join(sentence.split())).strip(" ,;")
+    if not sentence:
+        return ""
+    if sentence[-1] not in ".?!":
+        sentence += "."
+    return sentence[0].upper() + sentence[1:]

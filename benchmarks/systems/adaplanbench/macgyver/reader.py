@@ -1,0 +1,294 @@
+"""The two MacGyver files, checked: PROBLEMS.xlsx row by row, RESULTS.json problem by problem.
+
+A workbook is a zip archive of XML: what it unpacks to is bounded before anything is unpacked, and
+entities in its XML are refused (defusedxml, which openpyxl uses where it is installed).
+"""
+
+import hashlib
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import openpyxl
+from openpyxl.utils.exceptions import InvalidFileException
+
+from benchmarks.systems.adaplanbench.json_stream import JsonFile
+from benchmarks.systems.adaplanbench.problems import (
+    FileRefused,
+    Problem,
+    Problems,
+    Said,
+    text_fault,
+)
+
+COLUMNS = ("ID", "Problem", "Solvable?", "Unconventional?", "Solution", "Label")
+VERDICTS = (
+    "correct_efficient",
+    "correct_inefficient",
+    "correct_unsolvable",
+    "wrong_partial_correct",
+    "wrong_entire_wrong_solution",
+    "wrong_fail_solvability_status",
+)
+MOST_UNPACKED = 96 << 20
+MOST_RATIO = 200
+MOST_PARTS = 500
+LONGEST_TEXT = 20_000
+LONGEST_NAME = 60
+MOST_ANSWERS = 1_000
+_UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, InvalidFileException, ParseError, KeyError, ValueError,
+    TypeError, IndexError, AttributeError, EOFError, NotImplementedError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Riddle:
+    """One row of PROBLEMS.xlsx: a MacGyver problem with its reference solution."""
+
+    id: int
+    problem: str
+    solvable: bool
+    unconventional: str
+    solution: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One recorded answer of RESULTS.json; ``verdict`` is empty where nobody gave one."""
+
+    author: str
+    verdict: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the first pass found in two sound files."""
+
+    checksum: str
+    problems: int
+    answers: int
+    without_verdict: int
+    without_answers: int
+
+
+def check_files(problems_file: Path, results_file: Path) -> Checked:
+    """Go through both files; raise ``FileRefused`` with their faults, if they have any."""
+    faults = Problems()
+    ids: set[int] = set()
+    try:
+        for riddle in _riddles(problems_file, faults):
+            ids.add(riddle.id)
+    except FileRefused as refused:
+        faults.extend(refused)
+    if not ids and not faults.total:
+        faults.add(problems_file.name, "at least one problem", Said("none"))
+    answers = without = 0
+    answered: set[int] = set()
+    checksum = ""
+    try:
+        with results_file.open("rb") as raw:
+            file = JsonFile(results_file, raw)
+            for key, rows in file.members():
+                recorded = _recorded(results_file.name, key, rows, faults)
+                number = _number(results_file.name, key, ids, answered, faults)
+                if number is not None:
+                    answered.add(number)
+                answers += len(recorded)
+                without += sum(not row.verdict for row in recorded)
+            checksum = file.checksum
+    except FileRefused as refused:
+        faults.extend(refused)
+    except OSError as error:
+        faults.add(results_file.name, "a file to read", Said(error.strerror or "none"))
+    faults.check()
+    both = hashlib.sha256(f"{_digest(problems_file)} {checksum}".encode()).hexdigest()
+    return Checked(both, len(ids), answers, without, len(ids - answered))
+
+
+def read_riddles(
+    problems_file: Path, results_file: Path
+) -> Iterator[tuple[Riddle, tuple[Recorded, ...]]]:
+    """Every problem with its recorded answers; problems without any come last.
+
+    The problems are held in memory (their file is small by its limits), the answers are not.
+    """
+    faults = Problems()
+    riddles = {riddle.id: riddle for riddle in _riddles(problems_file, faults)}
+    with results_file.open("rb") as raw:
+        for key, rows in JsonFile(results_file, raw).members():
+            recorded = _recorded(results_file.name, key, rows, faults)
+            riddle = riddles.pop(_whole(key) or 0, None)
+            if riddle is None:
+                faults.add(results_file.name, "the files that were checked", Said("others"))
+            faults.check()
+            if riddle is not None:
+                yield riddle, recorded
+    for riddle in riddles.values():
+        yield riddle, ()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# PROBLEMS.xlsx ---------------------------------------------------------------------------------
+
+
+def _riddles(path: Path, faults: Problems) -> Iterator[Riddle]:
+    """The sound rows of the workbook; faults of the others are noted."""
+    rows = _rows(path)
+    header = [str(cell or "").strip() for cell in next(rows, ())]
+    if missing := [name for name in COLUMNS if name not in header]:
+        found = ", ".join(name for name in header[:10] if name) or "no header"
+        raise FileRefused(
+            [Problem(f"{path.name}, row 1", f"the columns {', '.join(missing)}", found)]
+        )
+    places = {name: header.index(name) for name in COLUMNS}
+    seen: set[int] = set()
+    for number, row in enumerate(rows, 2):
+        cells = {n: row[place] if place < len(row) else None for n, place in places.items()}
+        if all(cell is None or not str(cell).strip() for cell in cells.values()):
+            continue
+        if (riddle := _riddle(f"{path.name}, row {number}", cells, seen, faults)) is not None:
+            yield riddle
+
+
+def _rows(path: Path) -> Iterator[Sequence[Any]]:
+    """Rows of the first sheet as values. Whatever is no readable workbook is refused."""
+    _refuse_bombs(path)
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()
+            yield from sheet.iter_rows(values_only=True)
+        finally:
+            book.close()
+    except _UNREADABLE as error:
+        found = f"{type(error).__name__}: {str(error)[:100]}"
+        raise FileRefused([Problem(path.name, "a readable xlsx workbook", found)]) from None
+
+
+def _refuse_bombs(path: Path) -> None:
+    """Refuse what is no zip archive, or would unpack to more than a sound workbook can hold."""
+
+    def refuse(expected: str, found: str) -> None:
+        raise FileRefused([Problem(path.name, expected, found)])
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+    except OSError as error:
+        refuse("a file to read", error.strerror or "none")
+    except _UNREADABLE:
+        refuse("an xlsx workbook", "a file that is no zip archive")
+    unpacked = sum(part.file_size for part in parts)
+    packed = sum(part.compress_size for part in parts)
+    if len(parts) > MOST_PARTS:
+        refuse(f"a workbook of at most {MOST_PARTS} parts", f"{len(parts)} parts")
+    if any(part.flag_bits & 1 for part in parts):
+        refuse("a workbook without a password", "an encrypted one")
+    if unpacked > MOST_UNPACKED:
+        refuse(f"a workbook of at most {MOST_UNPACKED >> 20} MB unpacked", f"{unpacked >> 20} MB")
+    if unpacked > MOST_RATIO * max(packed, 4096):
+        refuse(f"contents packed at most {MOST_RATIO} to 1", f"{unpacked // max(packed, 1)} to 1")
+    if "[Content_Types].xml" not in {part.filename for part in parts}:
+        refuse("an xlsx workbook", "another kind of zip archive")
+
+
+def _riddle(
+    where: str, cells: Mapping[str, Any], seen: set[int], faults: Problems
+) -> Riddle | None:
+    before = faults.total
+    given = cells["ID"]
+    number = _whole(given)
+    if number is None:
+        faults.add(f"{where}, ID", "a whole number", _shown(given))
+    elif number in seen:
+        faults.add(f"{where}, ID", "an id of its own", Said(f"{number}, which stands above"))
+    else:
+        seen.add(number)
+    for name in ("Problem", "Solution"):
+        if fault := text_fault(cells[name], LONGEST_TEXT):
+            faults.add(f"{where} (ID {number}), {name}", fault, _shown(cells[name]))
+    solvable = str(cells["Solvable?"] or "").strip().lower()
+    if solvable not in ("yes", "no"):
+        faults.add(f"{where} (ID {number}), Solvable?", "Yes or No", _shown(cells["Solvable?"]))
+    for name in ("Unconventional?", "Label"):
+        if cells[name] is not None and (fault := text_fault(cells[name], LONGEST_NAME)):
+            faults.add(f"{where} (ID {number}), {name}", f"nothing, or {fault}", cells[name])
+    if faults.total > before or number is None:
+        return None
+    return Riddle(
+        number,
+        str(cells["Problem"]).strip(),
+        solvable == "yes",
+        str(cells["Unconventional?"] or "").strip(),
+        str(cells["Solution"]).strip(),
+        str(cells["Label"] or "").strip(),
+    )
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and value.is_integer() or isinstance(value, int):
+        return int(value)
+    text = str(value or "").strip()
+    return int(text) if text.isdecimal() and len(text) < 16 else None
+
+
+def _shown(value: Any) -> Any:
+    """A cell as ``describe`` takes it; dates and other rarities as text."""
+    return value if value is None or isinstance(value, str | bool | int | float) else str(value)
+
+
+# RESULTS.json ----------------------------------------------------------------------------------
+
+
+def _number(file: str, key: str, ids: set[int], answered: set[int], faults: Problems) -> int | None:
+    number = _whole(key)
+    where = f"{file}, problem {key[:40]!r}"
+    if number is None:
+        faults.add(where, "the number of a problem", key)
+    elif ids and number not in ids:
+        faults.add(where, "an ID that the workbook holds", key)
+    elif number in answered:
+        faults.add(where, "each problem once", Said("its number a second time"))
+    return number
+
+
+def _recorded(file: str, key: str, rows: Any, faults: Problems) -> tuple[Recorded, ...]:
+    """The sound answers to one problem; faults of the others are noted."""
+    where = f"{file}, problem {key[:40]!r}"
+    if not isinstance(rows, list) or len(rows) > MOST_ANSWERS:
+        faults.add(where, f"a list of at most {MOST_ANSWERS} answers", rows)
+        return ()
+    return tuple(_sound(where, rows, faults))
+
+
+def _sound(where: str, rows: Iterable[Any], faults: Problems) -> Iterator[Recorded]:
+    for index, row in enumerate(rows):
+        place = f"{where}[{index}]"
+        if not isinstance(row, dict):
+            faults.add(place, "an object with model, annotation and solution", row)
+            continue
+        model, verdict, text = row.get("model"), row.get("annotation"), row.get("solution")
+        before = faults.total
+        if fault := text_fault(model, LONGEST_NAME):
+            faults.add(f"{place}.model", fault, model)
+        # One row of the original has no annotation at all.
+        if verdict is not None and verdict not in VERDICTS:
+            faults.add(f"{place}.annotation", f"nothing, or one of {', '.join(VERDICTS)}", verdict)
+        if text != "" and (fault := text_fault(text, LONGEST_TEXT)):
+            faults.add(f"{place}.solution", fault, text)
+        if faults.total == before:
+            yield Recorded(str(model).strip(), str(verdict or ""), str(text))
