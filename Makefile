@@ -58,23 +58,23 @@ format: $(VENV)/.dev ## Put the code into its usual form
 	$(PY) -m ruff format .
 
 lock: ## Pin requirements/*.in anew (needs uv)
-	@scripts/lock.sh
+	@requirements/scripts/lock.sh
 
 clean: ## Remove the environment and all caches; the data in var/ stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 chromium:
-	@scripts/chromium.sh
+	@requirements/scripts/chromium.sh
 
 $(PY):
-	@PYTHON="$(PYTHON)" scripts/venv.sh "$(VENV)"
+	@PYTHON="$(PYTHON)" requirements/scripts/venv.sh "$(VENV)"
 
 # The stamps make the next call quick; a changed lock file makes them old.
 $(VENV)/.core: requirements/core.lock | $(PY)
-	@scripts/install.sh "$(PY)" $<
+	@requirements/scripts/install.sh "$(PY)" $<
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock | $(PY)
-	@scripts/install.sh "$(PY)" $<
+	@requirements/scripts/install.sh "$(PY)" $<
 	@touch $@ $(VENV)/.core

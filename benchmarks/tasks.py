@@ -6,11 +6,9 @@ import threading
 from collections.abc import Sequence
 
 from celery import shared_task
+from django.conf import settings
 
 from benchmarks.services import jobs, work
-
-# Doorbells per run: how many workers may share its trajectories at once.
-BELLS = int(os.environ.get("PLANJURY_WORKERS_PER_RUN", "4"))
 
 
 def owner_name() -> str:
@@ -19,9 +17,9 @@ def owner_name() -> str:
 
 
 def ring_runs(run_ids: Sequence[int]) -> None:
-    """Wake workers for these runs. More bells than work is harmless."""
+    """Wake as many workers as may share a run. More bells than work is harmless."""
     for run_id in run_ids:
-        for _ in range(BELLS):
+        for _ in range(settings.WORKERS_PER_RUN):
             carry_run.delay(run_id)
 
 

@@ -161,6 +161,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_POOL = "threads"
+# How many workers may share the trajectories of one run.
+WORKERS_PER_RUN = env.integer("PLANJURY_WORKERS_PER_RUN", default=4, least=1, most=256)
 CELERY_WORKER_CONCURRENCY = env.integer("PLANJURY_WORKER_THREADS", default=4, least=1, most=256)
 CELERY_TIMEZONE = "UTC"
 
