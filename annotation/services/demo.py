@@ -12,6 +12,7 @@ from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.services.demo import SEED, save_demo_dataset, start_demo_runs
 from benchmarks.services.jobs import Progress, enqueue_job, job_kind
 from benchmarks.services.work import WORKABLE, work_on_run
+from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 
 KIND = "demo"
 PASSWORD = "planjury-demo"
@@ -130,12 +131,15 @@ def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
     ended = Trajectory.objects.filter(run__dataset=dataset, run__is_demo=True).exclude(
         status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING]
     )
-    agents = 10
+    done = ended.count()
     progress.report(
-        done=ended.count(),
-        total=dataset.tasks.count() * agents * len(LEVELS),
+        done=done,
+        total=dataset.tasks.count() * len(TEMPERAMENTS) * len(LEVELS),
         message=message,
     )
+    if done > progress.job.done:
+        # The limit on attempts is for jobs that get nowhere; this one got on since it began.
+        Job.objects.filter(pk=progress.job.pk).update(attempts=1)
 
 
 def ensure_demo_study(dataset: Dataset, progress: Progress | None = None) -> Study:
@@ -168,3 +172,11 @@ def ensure_demo_study(dataset: Dataset, progress: Progress | None = None) -> Stu
             if role and name in accounts:
                 add_member(study=study, user=accounts[name], role=role)
     return study
+
+
+def reload_demo() -> None:
+    """Take up the loading where it failed or was cancelled; otherwise there is nothing to do."""
+    with transaction.atomic():
+        latest = Job.objects.select_for_update().filter(kind=KIND).order_by("-pk").first()
+        if latest is not None and latest.status in (Job.Status.FAILED, Job.Status.CANCELLED):
+            enqueue_job(kind=KIND, title=latest.title)

@@ -96,9 +96,9 @@ def undo_edit(
     client_id: uuid.UUID,
     undoes: uuid.UUID | None = None,
 ) -> Recorded:
-    """Take back an edit, by default the latest of the item; the answer before it stands again."""
+    """Take back an edit, by default the latest score; the answer before it stands again."""
     if undoes is None:
-        latest = _standing(assignment).order_by("-pk").first()
+        latest = _standing(assignment).exclude(question=COMMENT).order_by("-pk").first()
         if latest is None:
             raise Refused("invalid", "there is nothing to undo")
         undoes = latest.client_id
@@ -143,7 +143,7 @@ def _record(
                 overtook=overtook,
             )
         )  # fmt: skip
-    _note_active(assignment, active_ms)
+    note_active(assignment=assignment, active_ms=active_ms)
     return outcomes
 
 
@@ -235,7 +235,7 @@ def _refuse_unless_asked(
         raise Refused("invalid", "a score comes without text")
 
 
-def _note_active(assignment: Assignment, active_ms: int) -> None:
+def note_active(*, assignment: Assignment, active_ms: int) -> None:
     """Time at work as the page counts it: a total, so that telling it twice adds nothing."""
     if assignment.opened_at is None or active_ms <= 0:
         return

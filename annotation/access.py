@@ -1,0 +1,106 @@
+"""Who may do what in a study. Every view of a study begins with one of these."""
+
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+
+from annotation.models import Assignment, Membership, Study
+
+Role = Membership.Role
+# Who sees how far everybody is, and who sees every answer.
+OVERSEERS = frozenset({Role.MANAGER, Role.RESEARCHER, Role.OBSERVER})
+READERS = frozenset({Role.MANAGER, Role.RESEARCHER})
+
+
+@dataclass(frozen=True)
+class StudyAccess:
+    """A study together with what this person may do in it."""
+
+    study: Study
+    user: User
+    roles: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def oversees(self) -> bool:
+        return self.user.is_superuser or bool(self.roles & OVERSEERS)
+
+    @property
+    def reads_answers(self) -> bool:
+        return self.user.is_superuser or bool(self.roles & READERS)
+
+    @property
+    def manages(self) -> bool:
+        return self.user.is_superuser or Role.MANAGER in self.roles
+
+    @property
+    def annotates(self) -> bool:
+        return Role.ANNOTATOR in self.roles
+
+    @property
+    def blind(self) -> bool:
+        """Whether names of models are kept from this person, whatever their other roles."""
+        if not self.study.blinded or not self.annotates:
+            return False
+        own = self.study.assignments.filter(annotator=self.user)
+        return own.filter(state=Assignment.State.OPEN).exists()
+
+
+def person(request: HttpRequest) -> User:
+    """The person behind a request; views are reached by people who are signed in."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied("Sign in first.")
+    return request.user
+
+
+def fetch_study(request: HttpRequest, pk: int) -> StudyAccess:
+    """A study for anybody who takes part in it; for others it does not exist."""
+    user = person(request)
+    study = Study.objects.filter(pk=pk).first()
+    if study is None:
+        raise Http404
+    roles = frozenset(study.memberships.filter(user=user).values_list("role", flat=True))
+    if not roles and not user.is_superuser:
+        raise Http404
+    return StudyAccess(study, user, roles)
+
+
+def fetch_overseen_study(request: HttpRequest, pk: int) -> StudyAccess:
+    """A study for those who look on from outside the annotators."""
+    access = fetch_study(request, pk)
+    if not access.oversees:
+        raise PermissionDenied("This page is for those who run the study.")
+    return access
+
+
+def fetch_read_study(request: HttpRequest, pk: int) -> StudyAccess:
+    """A study for those who may see everybody's answers."""
+    access = fetch_study(request, pk)
+    if not access.reads_answers:
+        raise PermissionDenied("Answers are open to the study's managers and researchers.")
+    return access
+
+
+def fetch_managed_study(request: HttpRequest, pk: int) -> StudyAccess:
+    """A study for its managers."""
+    access = fetch_study(request, pk)
+    if not access.manages:
+        raise PermissionDenied("Only a manager of the study may change it.")
+    return access
+
+
+def fetch_assignment(
+    request: HttpRequest, pk: int, position: int
+) -> tuple[StudyAccess, Assignment]:
+    """One of this person's own items; somebody else's cannot be named."""
+    access = fetch_study(request, pk)
+    item = (
+        access.study.assignments.filter(annotator=access.user, position=position)
+        .select_related("trajectory__task")
+        .first()
+    )
+    if item is None or not access.annotates:
+        raise Http404
+    item.study = access.study
+    return access, item

@@ -1,0 +1,66 @@
+"""The home page: what is waiting for whoever is signed in."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.access import person
+from annotation.selectors.home import (
+    annotating,
+    demo_progress,
+    home_studies,
+    newest_experiments,
+)
+from annotation.services.demo import reload_demo
+from benchmarks.access import START, VIEW, allow, signed_in
+
+STOP_POLLING = 286
+
+
+@require_GET
+@signed_in
+def home(request: HttpRequest) -> HttpResponseBase:
+    """Own items first, then what is going on."""
+    user = person(request)
+    sees_results = user.has_perm(VIEW)
+    rows = home_studies(user)
+    own = annotating(rows)
+    return render(
+        request,
+        "annotation/home.html",
+        {
+            "own": own,
+            "others": [row for row in rows if row not in own],
+            "sees_results": sees_results,
+            "may_start": user.has_perm(START),
+            "experiments": newest_experiments() if sees_results else [],
+            "demo": demo_progress() if sees_results else None,
+        },
+    )
+
+
+@require_GET
+@signed_in
+def demo(request: HttpRequest) -> HttpResponseBase:
+    """How far the demo is: nothing (204) while unchanged; 286 ends the polling."""
+    allow(request, VIEW)
+    progress = demo_progress()
+    if progress is None:
+        return HttpResponse(status=STOP_POLLING)
+    if not progress.over and request.GET.get("seen") == progress.mark:
+        return HttpResponse(status=204)
+    response = render(request, "annotation/partials/_demo.html", {"demo": progress})
+    if progress.over:
+        # What was loaded shows on the rest of the page too.
+        response["HX-Refresh"] = "true"
+        response.status_code = STOP_POLLING
+    return response
+
+
+@require_POST
+@signed_in
+def load_again(request: HttpRequest) -> HttpResponseBase:
+    """Take up the loading of the demo where it failed."""
+    allow(request, START)
+    reload_demo()
+    return redirect("annotation:home")

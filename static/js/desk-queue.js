@@ -1,0 +1,249 @@
+// Answers on their way to the server. Each lies in the browser's storage, under the name of the
+// person who gave it, until the server has said that it is stored; so neither a reload nor a lost
+// connection loses one. Sending one twice is harmless: the server knows each by its id.
+(function () {
+  "use strict";
+  const PREFIX = "planjury.answers.";
+  const PAUSES = [1000, 2000, 4000, 8000, 15000, 30000];
+  const TIMEOUT = 15000;
+  const MOST = 100;
+
+  const cookie = (name) => {
+    const found = document.cookie.split("; ").find((part) => part.startsWith(name + "="));
+    return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
+  };
+  // The cookie, not the page's copy: signing in again in another tab changes it.
+  const token = () => cookie("csrftoken") || (document.querySelector("[name=csrfmiddlewaretoken]") || {}).value || "";
+
+  function makeId() {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    bytes[6] = (bytes[6] & 15) | 64;
+    bytes[8] = (bytes[8] & 63) | 128;
+    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  }
+
+  // One key for each entry: two tabs add and remove without reading what the other wrote.
+  function makeStore(owner) {
+    const prefix = PREFIX + owner + ".";
+    let memory = null;
+    try {
+      localStorage.setItem(prefix + "probe", "1");
+      localStorage.removeItem(prefix + "probe");
+    } catch (error) {
+      memory = new Map();
+    }
+    let last = 0;
+    return {
+      lasting: () => memory === null,
+      add(entry) {
+        last = Math.max(last + 1, Date.now() * 1000);
+        entry.key = prefix + String(last).padStart(18, "0") + "." + entry.id;
+        const text = JSON.stringify(entry);
+        if (memory === null) {
+          try {
+            localStorage.setItem(entry.key, text);
+            return;
+          } catch (error) {
+            memory = new Map(this.all().map((old) => [old.key, JSON.stringify(old)]));
+          }
+        }
+        memory.set(entry.key, text);
+      },
+      put(entry) {
+        if (memory !== null) memory.set(entry.key, JSON.stringify(entry));
+        else localStorage.setItem(entry.key, JSON.stringify(entry));
+      },
+      remove(entry) {
+        if (memory !== null) memory.delete(entry.key);
+        try {
+          localStorage.removeItem(entry.key);
+        } catch (error) {
+          // Then it was only in memory.
+        }
+      },
+      all() {
+        const keys = memory !== null ? Array.from(memory.keys()) : Object.keys(localStorage).filter((key) => key.startsWith(prefix));
+        const read = (key) => (memory !== null ? memory.get(key) : localStorage.getItem(key));
+        const entries = [];
+        for (const key of keys.sort()) {
+          try {
+            entries.push(JSON.parse(read(key)));
+          } catch (error) {
+            // Removed by another tab in this moment.
+          }
+        }
+        return entries.filter(Boolean);
+      },
+    };
+  }
+
+  // tell(state, detail): state is saved, saving, waiting or refused; done(entry, result) and
+  // refused(entry, reason, reply) follow each entry.
+  function makeQueue({ owner, tell, done = () => {}, refused = () => {} }) {
+    const store = makeStore(owner);
+    let sending = false;
+    let failures = 0;
+    let timer = null;
+    let lastRefusal = "";
+    let halted = "";
+
+    function report() {
+      const left = store.all().length;
+      if (halted) tell("refused", halted);
+      else if (left && (failures || !navigator.onLine)) tell("waiting", left);
+      else if (left) tell("saving", left);
+      else if (lastRefusal) tell("refused", lastRefusal);
+      else tell("saved", 0);
+    }
+
+    function add(entry) {
+      lastRefusal = "";
+      store.add(Object.assign(entry, { id: entry.id || makeId(), unsent: true }));
+      report();
+      flush();
+      return entry;
+    }
+
+    // The next message: all edits of one item that stand first in line, or one submission.
+    function nextMessage() {
+      const entries = store.all();
+      if (!entries.length) return null;
+      const [first] = entries;
+      if (first.kind === "submit") return { entries: [first], url: first.url };
+      const end = entries.findIndex((entry) => entry.kind !== "edit" || entry.url !== first.url);
+      return { entries: entries.slice(0, end < 0 ? MOST : Math.min(end, MOST)), url: first.url };
+    }
+
+    async function send(message) {
+      const control = new AbortController();
+      const limit = setTimeout(() => control.abort(), TIMEOUT);
+      const last = message.entries[message.entries.length - 1];
+      const submits = last.kind === "submit";
+      const body = submits
+        ? new URLSearchParams({ activeMs: String(last.activeMs || 0) })
+        : JSON.stringify({ edits: message.entries.map((entry) => entry.edit), activeMs: last.activeMs || 0 });
+      try {
+        const headers = { "X-CSRFToken": token(), Accept: "application/json" };
+        if (!submits) headers["Content-Type"] = "application/json";
+        return await fetch(message.url, {
+          method: "POST", headers, body, credentials: "same-origin", redirect: "error", keepalive: true, signal: control.signal,
+        });
+      } finally {
+        clearTimeout(limit);
+      }
+    }
+
+    // True when the line may move on, false when it must wait.
+    async function take(message, response) {
+      const reply = await response.json().catch(() => ({}));
+      if (response.status === 401) {
+        halted = reply.refused || "you are signed out";
+        return false;
+      }
+      if (response.status === 403 && !reply.code) {
+        halted = "the server did not accept this page; reload it, your answers are kept";
+        return false;
+      }
+      if (response.status === 429 || response.status >= 500) throw new Error("try later");
+      halted = "";
+      if (message.entries[0].kind === "submit") {
+        const [entry] = message.entries;
+        store.remove(entry);
+        if (response.ok) done(entry, reply);
+        else refuse(entry, reply.refused || words(response.status), reply);
+        return true;
+      }
+      const results = new Map((reply.results || []).map((result) => [result.id, result]));
+      for (const entry of message.entries) {
+        const result = results.get(entry.id);
+        if (result && !result.refused) {
+          store.remove(entry);
+          done(entry, result);
+        } else if (result || !response.ok) {
+          store.remove(entry);
+          refuse(entry, (result && result.refused) || reply.refused || words(response.status), reply);
+        } else {
+          throw new Error("an answer without a result");
+        }
+      }
+      return true;
+    }
+
+    function refuse(entry, reason, reply) {
+      lastRefusal = reason;
+      // What was to follow for the same item rests on what was just refused.
+      for (const other of store.all()) if (other.kind === "submit" && other.here === entry.here) store.remove(other);
+      refused(entry, reason, reply);
+    }
+
+    const words = (status) => (status === 404 ? "this item is not yours any more" : "the server answered " + status);
+
+    async function flush() {
+      if (sending) return;
+      sending = true;
+      clearTimeout(timer);
+      try {
+        let message = nextMessage();
+        while (message) {
+          report();
+          for (const entry of message.entries.filter((one) => one.unsent)) store.put(Object.assign(entry, { unsent: false }));
+          const response = await send(message);
+          failures = 0;
+          if (!(await take(message, response))) {
+            again(PAUSES[PAUSES.length - 1]);
+            break;
+          }
+          message = nextMessage();
+        }
+      } catch (error) {
+        failures += 1;
+        again(PAUSES[Math.min(failures, PAUSES.length) - 1]);
+      } finally {
+        sending = false;
+        report();
+      }
+    }
+
+    function again(pause) {
+      clearTimeout(timer);
+      timer = setTimeout(flush, pause);
+    }
+
+    window.addEventListener("online", flush);
+    window.addEventListener("offline", report);
+    window.addEventListener("focus", () => store.all().length && flush());
+    window.addEventListener("beforeunload", (event) => {
+      if (!store.lasting() && store.all().length) event.preventDefault();
+    });
+    report();
+    flush();
+    return { add, flush, remove: (entry) => { store.remove(entry); report(); }, all: () => store.all(), makeId };
+  }
+
+  function showState(element, state, detail) {
+    if (!element) return;
+    const words = {
+      saved: "saved",
+      saving: "saving",
+      waiting: "waiting for the network (" + detail + ")",
+      refused: "refused: " + detail,
+    }[state];
+    element.dataset.state = state;
+    if (element.textContent !== words) element.textContent = words;
+  }
+
+  window.planjury = Object.assign(window.planjury || {}, { makeQueue, showState });
+
+  // Pages without a desk send what an earlier desk left behind, and show it while they do.
+  const carrier = document.querySelector("[data-answers-of]");
+  if (carrier) {
+    makeQueue({
+      owner: carrier.dataset.answersOf,
+      tell(state, detail) {
+        if (state !== "saved") carrier.hidden = false;
+        showState(carrier.querySelector(".save-state"), state, detail);
+      },
+    });
+  }
+})();
