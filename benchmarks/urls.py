@@ -1,6 +1,38 @@
 """Addresses of the benchmarks app."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
+
+from benchmarks.views import datasets, runs, trajectories
 
 app_name = "benchmarks"
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns = [
+    path("datasets/", datasets.dataset_list, name="dataset_list"),
+    path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
+    path("tasks/<int:task_id>/", datasets.task, name="task"),
+    path("agents/", datasets.agent_list, name="agent_list"),
+    path("runs/", runs.run_list, name="run_list"),
+    path("runs/new/", runs.run_new, name="run_new"),
+    path("runs/<int:run_id>/", runs.run, name="run"),
+    path("runs/<int:run_id>/progress/", runs.run_progress, name="run_progress"),
+    path("runs/<int:run_id>/pause/", runs.run_pause, name="run_pause"),
+    path("runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
+    path("runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
+    path("trajectories/", trajectories.trajectory_list, name="trajectory_list"),
+    path("trajectories/<int:trajectory_id>/", trajectories.trajectory, name="trajectory"),
+    path(
+        "trajectories/<int:trajectory_id>/exchanges/",
+        trajectories.trajectory_exchanges,
+        name="trajectory_exchanges",
+    ),
+    path(
+        "trajectories/<int:trajectory_id>/retry/",
+        trajectories.trajectory_retry,
+        name="trajectory_retry",
+    ),
+    path(
+        "trajectories/<int:trajectory_id>/restart/",
+        trajectories.trajectory_restart,
+        name="trajectory_restart",
+    ),
+    path("compare/", trajectories.compare, name="compare"),
+]

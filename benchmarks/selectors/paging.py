@@ -13,11 +13,11 @@ CAP = 1000
 
 @dataclass(frozen=True)
 class Page(Generic[M]):
-    """Rows with the query strings of the neighbouring pages, empty where there is none."""
+    """Rows with the addresses of the neighbouring pages, empty where there is none."""
 
     rows: Sequence[M]
-    previous: str
-    next: str
+    previous_url: str
+    next_url: str
 
 
 def as_id(text: str) -> int | None:
@@ -50,12 +50,12 @@ def page_by_id(rows: QuerySet[M], params: QueryDict, *, size: int, newest: bool 
 
 
 def _with(params: QueryDict, name: str, key: int) -> str:
-    """The query string with this key in place of the ones it had."""
+    """The same address with this key in place of the ones it had."""
     changed = params.copy()
     for old in ("after", "before"):
         changed.pop(old, None)
     changed[name] = str(key)
-    return changed.urlencode()
+    return "?" + changed.urlencode()
 
 
 def count_up_to(rows: QuerySet[M], cap: int = CAP) -> str:

@@ -1,16 +1,18 @@
 """Reading runs: progress and metrics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from benchmarks.core.registry import get_system
+from benchmarks.core.words import Ending, Measure, Tone, ending, measures_of
 from benchmarks.mappers import core_outcome
-from benchmarks.models import Run, Trajectory
+from benchmarks.models import Dataset, Profile, Run, Trajectory
+from benchmarks.selectors.casting import system_of
 
 
 @dataclass(frozen=True)
@@ -91,3 +93,94 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "status": counts,
         **system.summarise([core_outcome(row) for row in rows]),
     }
+
+
+def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
+    """The runs of a choice; names are those of ``forms.RunFilter``."""
+    rows = Run.objects.select_related("dataset", "agent", "experiment").defer(
+        "settings", "roles", "pins"
+    )
+    for name in ("dataset", "agent", "level", "condition", "status", "experiment"):
+        if chosen.get(name):
+            rows = rows.filter(**{name: chosen[name]})
+    return rows
+
+
+TONES: Mapping[str, Tone] = {
+    Run.Status.QUEUED: "idle",
+    Run.Status.RUNNING: "info",
+    Run.Status.PAUSED: "warn",
+    Run.Status.WAITING: "warn",
+    Run.Status.ATTENTION: "bad",
+    Run.Status.DONE: "ok",
+    Run.Status.CANCELLED: "idle",
+}
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One line of a list of runs."""
+
+    run: Run
+    progress: RunProgress
+    tone: Tone
+
+
+def run_rows(runs: Sequence[Run]) -> list[RunRow]:
+    """Lines for these runs; their progress in one query."""
+    progress = runs_progress(list(runs))
+    return [RunRow(run, progress[run.pk], TONES[run.status]) for run in runs]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A metric for a page: ``value`` None is undefined, and ``excluded`` says what is left out."""
+
+    name: str
+    measure: Measure
+    value: float | None
+    n: int
+    excluded: Mapping[str, int]
+
+    @property
+    def left_out(self) -> int:
+        return sum(self.excluded.values())
+
+    @property
+    def why(self) -> str:
+        """Why there is no value, or what is outside it."""
+        if not self.left_out:
+            return "" if self.n else "no trajectory has ended yet"
+        return "; ".join(f"{n} left out: {reason}" for reason, n in self.excluded.items())
+
+
+def run_figures(system: str, metrics: Mapping[str, Any]) -> list[Figure]:
+    """The metrics that a system puts into words, in its order."""
+    return [
+        Figure(name, measure, found["value"], found["n"], found["excluded"])
+        for name, measure in measures_of(system).items()
+        if (found := metrics["metrics"].get(name)) is not None
+    ]
+
+
+def run_size(dataset: Dataset, levels: Sequence[str], tasks: Sequence[str]) -> int:
+    """How many trajectories one agent would play: tasks that have a profile at these levels."""
+    if levels:
+        rows = Profile.objects.filter(task__dataset=dataset, level__in=levels)
+        return (rows.filter(task__external_id__in=tasks) if tasks else rows).count()
+    found = dataset.tasks.filter(external_id__in=tasks) if tasks else dataset.tasks.all()
+    return found.count()
+
+
+def ended_metrics(run: Run) -> dict[str, Any] | None:
+    """The run's metrics, or None where its system is not known here (imports) or nothing ended."""
+    if system_of(run.dataset.system) is None:
+        return None
+    metrics = run_metrics(run)
+    return metrics if metrics["trajectories"] else None
+
+
+def ending_counts(run: Run, metrics: Mapping[str, Any]) -> list[tuple[str, Ending, int]]:
+    """(code, words, number) of every ending, the most frequent first."""
+    counts = sorted(metrics["terminations"].items(), key=lambda pair: (-pair[1], pair[0]))
+    return [(code, ending(run.dataset.system, code), n) for code, n in counts]

@@ -1,0 +1,276 @@
+"""Forms: the filters of lists, and starting runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from benchmarks.core.errors import SettingError
+from benchmarks.core.system import Role, Setting, System
+from benchmarks.core.words import plain
+from benchmarks.models import Agent, Dataset, Run
+from benchmarks.selectors.casting import agents_for
+from benchmarks.selectors.datasets import dataset_levels
+from benchmarks.selectors.trajectories import NO, UNDEFINED, YES, RunOptions
+
+HUMAN = "human"
+LARGEST_SEED = 2**63 - 1
+LARGEST_ID = 2**63 - 1
+Choices = Sequence[tuple[Any, str]]
+
+
+def _select(label: str, anything: str, choices: Choices) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=[("", anything), *choices], required=False)
+
+
+class Filter(forms.Form):
+    """A form that lives in the address; a value that is not on offer is named and left out."""
+
+    use_required_attribute = False
+
+    def chosen(self) -> dict[str, Any]:
+        """What is chosen and valid."""
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}
+
+    def active(self) -> list[tuple[str, str, str]]:
+        """(field, value, words) of every choice, one for each value."""
+        found = []
+        for name, value in self.chosen().items():
+            field = self.fields[name]
+            values = value if isinstance(value, list) else [value]
+            labels = dict(getattr(field, "choices", ()))
+            for one in values:
+                if name == "order":
+                    continue
+                shown = labels.get(one, labels.get(str(one), str(one)))
+                found.append((name, str(one), f"{field.label}: {shown}"))
+        return found
+
+
+class RunFilter(Filter):
+    """What the list of runs can be narrowed to."""
+
+    dataset = _select("Dataset", "Any dataset", ())
+    agent = _select("Agent", "Any agent", ())
+    level = _select("Level", "Any level", ())
+    status = _select("Status", "Any status", Run.Status.choices)
+    condition = _select("Condition", "Any condition", ())
+    experiment = forms.IntegerField(
+        label="Started together, group",
+        required=False,
+        min_value=1,
+        max_value=LARGEST_ID,
+        widget=forms.HiddenInput,
+    )
+
+    def __init__(self, data: Mapping[str, Any], options: RunOptions) -> None:
+        super().__init__(data)
+        _offer(self, options)
+
+
+class TrajectoryFilter(Filter):
+    """What the list of trajectories can be narrowed to."""
+
+    q = forms.CharField(
+        label="Words in the task",
+        required=False,
+        max_length=200,
+        widget=forms.TextInput(attrs={"type": "search"}),
+    )
+    dataset = _select("Dataset", "Any dataset", ())
+    agent = _select("Agent", "Any agent", ())
+    level = _select("Level", "Any level", ())
+    condition = _select("Condition", "Any condition", ())
+    end = forms.MultipleChoiceField(
+        label="How it ended", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    valid = _select(
+        "Valid", "Either", [(YES, "Valid"), (NO, "Not valid"), (UNDEFINED, "Undefined")]
+    )
+    accurate = _select(
+        "Passes", "Either", [(YES, "Valid and passes"), (NO, "Does not"), (UNDEFINED, "Undefined")]
+    )
+    repeated = _select("Repeated violations", "Either", [(YES, "With"), (NO, "Without")])
+    unscored = _select("Unscored", "Either", [(YES, "A score is missing"), (NO, "All scored")])
+    min_turns = forms.IntegerField(label="Turns from", required=False, min_value=0, max_value=1000)
+    max_turns = forms.IntegerField(label="Turns to", required=False, min_value=0, max_value=1000)
+    order = _select("Order", "Newest first", [("oldest", "Oldest first")])
+    run = forms.IntegerField(
+        label="Run",
+        required=False,
+        min_value=1,
+        max_value=LARGEST_ID,
+        widget=forms.HiddenInput,
+    )
+    task = forms.IntegerField(
+        label="Task",
+        required=False,
+        min_value=1,
+        max_value=LARGEST_ID,
+        widget=forms.HiddenInput,
+    )
+
+    def __init__(self, data: Mapping[str, Any], options: RunOptions, ends: Choices) -> None:
+        super().__init__(data)
+        _offer(self, options)
+        _set_choices(self, "end", ends)
+
+
+def _set_choices(form: forms.Form, name: str, choices: Choices, anything: str = "") -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = [("", anything), *choices] if anything else list(choices)
+
+
+def _offer(form: forms.Form, options: RunOptions) -> None:
+    _set_choices(form, "dataset", options.datasets, "Any dataset")
+    _set_choices(form, "agent", options.agents, "Any agent")
+    _set_choices(form, "level", options.levels, "Any level")
+    _set_choices(form, "condition", options.conditions, "Any condition")
+
+
+class SettingField(forms.CharField):
+    """A setting of a system: drawn by its kind, read and refused by the system's own rules."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        super().__init__(
+            label=plain(setting.name),
+            help_text=setting.help,
+            initial=_as_text(setting.default),
+            required=False,
+            widget=_widget(setting),
+        )
+
+    def clean(self, value: Any) -> Any:
+        text = str(value or "").strip()
+        if not text:
+            return self.setting.default
+        try:
+            return self.setting.read(text)
+        except SettingError as error:
+            raise forms.ValidationError(f"Expected {error.expected}, found {text!r}.") from None
+
+
+def _as_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _widget(setting: Setting) -> forms.Widget:
+    if setting.kind == "bool":
+        return forms.Select(choices=[("false", "Off"), ("true", "On")])
+    if setting.choices:
+        return forms.Select(choices=[(name, plain(name)) for name in setting.choices])
+    bounds = {"min": setting.minimum, "max": setting.maximum}
+    step = "1" if setting.kind == "int" else "any"
+    given = {name: f"{bound:g}" for name, bound in bounds.items() if bound is not None}
+    return forms.NumberInput(attrs={**given, "step": step})
+
+
+class NewRunForm(forms.Form):
+    """Runs on one dataset: agents, levels, and in folds roles, settings, seed and tasks."""
+
+    use_required_attribute = False
+
+    agents = forms.MultipleChoiceField(
+        label="Agents",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one agent."},
+    )
+    levels = forms.MultipleChoiceField(
+        label="Levels",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one level."},
+    )
+    name = forms.CharField(
+        label="Name",
+        required=False,
+        max_length=160,
+        help_text="What you will find these runs by. Left empty, it is made of dataset and levels.",
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        initial=0,
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text="The same seed gives the same answers of scripted agents and judges.",
+    )
+    tasks = forms.CharField(
+        label="Only these tasks",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Task ids, one a line. Left empty, all tasks of the dataset are run.",
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None, *, dataset: Dataset, system: System) -> None:
+        super().__init__(data)
+        self.dataset, self.system = dataset, system
+        self.all_agents: list[Agent] = agents_for(system.key)
+        self.all_levels = dataset_levels(dataset)
+        _set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
+        if self.all_levels:
+            _set_choices(self, "levels", [(level, level) for level in self.all_levels])
+            self.fields["levels"].initial = self.all_levels[:1]
+        else:
+            del self.fields["levels"]
+        self.role_names: list[str] = []
+        for role in system.roles[1:]:
+            for seat in range(1, role.seats + 1):
+                self._add_role(role, seat)
+        self.setting_names = []
+        for setting in system.settings:
+            self.fields[f"set_{setting.name}"] = SettingField(setting)
+            self.setting_names.append(f"set_{setting.name}")
+
+    def _add_role(self, role: Role, seat: int) -> None:
+        policies = [p for p in self.system.scripted.values() if p.role == role.name]
+        wanted = self.dataset.roles.get(role.name) or role.default
+        title = f"{role.title.removesuffix('s')} {seat}" if role.seats > 1 else role.title
+        name = f"role_{role.name}_{seat}"
+        self.fields[name] = forms.ChoiceField(
+            label=title,
+            choices=[*((p.name, f"{p.title} ({p.label})") for p in policies), (HUMAN, "A person")],
+            initial=wanted[(seat - 1) % len(wanted)] if wanted else HUMAN,
+        )
+        self.role_names.append(name)
+
+    @property
+    def role_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.role_names]
+
+    @property
+    def setting_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.setting_names]
+
+    def clean_seed(self) -> int:
+        return self.cleaned_data["seed"] or 0
+
+    def clean_tasks(self) -> list[str]:
+        ids = [line.strip() for line in self.cleaned_data["tasks"].splitlines() if line.strip()]
+        known = set(
+            self.dataset.tasks.filter(external_id__in=ids).values_list("external_id", flat=True)
+        )
+        unknown = [task for task in ids if task not in known]
+        if unknown:
+            named = ", ".join(unknown[:5])
+            raise forms.ValidationError(f"This dataset has no task {named}.")
+        return ids
+
+    @property
+    def chosen_agents(self) -> list[Agent]:
+        wanted = self.cleaned_data.get("agents", ())
+        return [agent for agent in self.all_agents if agent.name in wanted]
+
+    @property
+    def chosen_roles(self) -> dict[str, list[str]]:
+        chosen: dict[str, list[str]] = {}
+        for name in self.role_names:
+            role = name.removeprefix("role_").rpartition("_")[0]
+            chosen.setdefault(role, []).append(self.cleaned_data[name])
+        return chosen
+
+    @property
+    def chosen_settings(self) -> dict[str, Any]:
+        return {name.removeprefix("set_"): self.cleaned_data[name] for name in self.setting_names}

@@ -1,0 +1,36 @@
+"""Who can answer: agents with the runs they were in, and the scripts for the other roles."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Max, QuerySet
+
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.system import ScriptedPolicy
+from benchmarks.models import Agent
+
+
+def agents() -> QuerySet[Agent]:
+    """All agents with how many runs each was in, and when it was last put into one."""
+    return Agent.objects.annotate(run_count=Count("runs"), last_run=Max("runs__created_at"))
+
+
+@dataclass(frozen=True)
+class SystemScripts:
+    """The scripted answerers of a system for all roles but the agent's, by role title."""
+
+    title: str
+    roles: Sequence[tuple[str, Sequence[ScriptedPolicy]]]
+
+
+def scripted_roles() -> list[SystemScripts]:
+    """What can judge, simulate and so on without a model or a person."""
+    found = []
+    for key in SYSTEMS:
+        system = get_system(key)
+        roles = [
+            (role.title, [p for p in system.scripted.values() if p.role == role.name])
+            for role in system.roles[1:]
+        ]
+        found.append(SystemScripts(system.title, [pair for pair in roles if pair[1]]))
+    return found

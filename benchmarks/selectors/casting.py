@@ -1,0 +1,128 @@
+"""Who fills the roles of a run, and what readers must be told about them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.core.errors import UnknownName
+from benchmarks.core.registry import get_system
+from benchmarks.core.system import System
+from benchmarks.core.words import plain
+from benchmarks.models import Agent, Run
+
+LABELS = {
+    "scripted": "scripted",
+    "lexicon": "lexicon",
+    "recorded": "recorded",
+    "human": "person",
+    "endpoint": "language model",
+}
+
+
+@dataclass(frozen=True)
+class FillerView:
+    """Somebody who fills a seat; ``label`` says what they are where that is no model or person."""
+
+    title: str
+    label: str
+    version: str
+    seats: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class RoleView:
+    """A role with all who fill it; nobody where the role is not asked under these settings."""
+
+    title: str
+    fillers: tuple[FillerView, ...]
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What a banner says over everything that is not the real thing."""
+
+    title: str
+    text: str
+
+
+def system_of(key: str) -> System | None:
+    """The system, or None for datasets of systems that are not registered (imports)."""
+    try:
+        return get_system(key)
+    except UnknownName:
+        return None
+
+
+def policy_title(system: System | None, policy: str) -> str:
+    """The title of a scripted policy; its name where it is no longer known."""
+    known = system.scripted.get(policy) if system else None
+    return known.title if known else plain(policy)
+
+
+def run_roles(run: Run) -> list[RoleView]:
+    """Every role of the system with who fills it in this run."""
+    system = system_of(run.dataset.system)
+    titles = {role.name: role.title for role in system.roles} if system else {}
+    names = [*titles, *(name for name in run.roles if name not in titles)]
+    return [
+        RoleView(
+            titles.get(name, plain(name)),
+            _fillers(system, run.agent if name == "agent" else None, run.roles.get(name, ())),
+        )
+        for name in names
+    ]
+
+
+def _fillers(
+    system: System | None, agent: Agent | None, rows: Iterable[Mapping[str, Any]]
+) -> tuple[FillerView, ...]:
+    """Fillers with their seats; one who fills several seats stands once."""
+    seats: dict[tuple[str, str, str], list[int]] = {}
+    for place, row in enumerate(rows, 1):
+        label = LABELS.get(row.get("label", row["kind"]), row["kind"])
+        title = policy_title(system, row["policy"]) if "policy" in row else "A person"
+        key = (agent.title if agent else title, label, row.get("version", ""))
+        seats.setdefault(key, []).append(place)
+    return tuple(FillerView(*key, tuple(places)) for key, places in seats.items())
+
+
+_SAYS = {
+    "recorded": Caution(
+        "Recorded answers",
+        "The agent proposes answers that were given elsewhere, without knowing the feedback.",
+    ),
+    "scripted": Caution("Scripted agent", "Plans are chosen by a rule, not by a model."),
+    "lexicon": Caution("Lexicon judges", "Violations are found by looking for words."),
+    "rules": Caution("Scripted judges", "Judges and user simulator follow rules."),
+    "demo": Caution(
+        "Demo data",
+        "Tasks were written for this demo, agents and judges are scripts. "
+        "Nothing here says anything about a real model.",
+    ),
+}
+
+
+def run_caution(run: Run) -> Caution | None:
+    """What must be said over results of this run, in one; None where everything is real."""
+    labels = {
+        name: {row.get("label", row["kind"]) for row in rows} for name, rows in run.roles.items()
+    }
+    agent = labels.pop("agent", set())
+    others: set[str] = set().union(*labels.values())
+    said = [_SAYS[label] for label in ("recorded", "scripted") if label in agent]
+    said += [
+        _SAYS[key]
+        for key, label in (("lexicon", "lexicon"), ("rules", "scripted"))
+        if label in others
+    ]
+    if run.is_demo:
+        said = [_SAYS["demo"]]
+    if not said:
+        return None
+    return Caution(" · ".join(c.title for c in said), " ".join(c.text for c in said))
+
+
+def agents_for(system: str) -> list[Agent]:
+    """Agents that a run on this system can be given."""
+    kinds = [Agent.Kind.SCRIPTED, Agent.Kind.RECORDED, Agent.Kind.HUMAN]
+    return list(Agent.objects.filter(system__in=[system, ""], kind__in=kinds))

@@ -1,0 +1,92 @@
+"""The log of a trajectory as pages show it: who was told what, and what came back."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.core.types import Message
+from benchmarks.core.words import plain
+from benchmarks.mappers import core_messages
+from benchmarks.models import Exchange, Trajectory
+from benchmarks.selectors.casting import policy_title, system_of
+
+TONES = {
+    "sent": "info",
+    "answered": "ok",
+    "unreadable": "bad",
+    "declined": "idle",
+    "failed": "bad",
+    "lost": "warn",
+}
+
+
+@dataclass(frozen=True)
+class ExchangeView:
+    """One attempt at one ask, with its messages in full."""
+
+    row: Exchange
+    role: str
+    answerer: str
+    tone: str
+    messages: Sequence[Message]
+    value: str
+
+    @property
+    def last_message(self) -> Message | None:
+        return self.messages[-1] if self.messages else None
+
+
+@dataclass(frozen=True)
+class TurnSteps:
+    """The steps of the log in which a turn was made: from ``first`` up to, not with, ``end``."""
+
+    turn: int
+    first: int
+    end: int | None
+
+
+def turn_steps(trajectory: Trajectory) -> list[TurnSteps]:
+    """Which steps of the log belong to which turn: each begins where the agent is asked.
+
+    The agent of every system is its first role.
+    """
+    system = system_of(trajectory.run.dataset.system)
+    agent = system.roles[0].name if system else "agent"
+    asked = Exchange.objects.filter(trajectory=trajectory, role=agent)
+    starts = list(asked.order_by("step").values_list("step", flat=True).distinct())
+    ends = [*starts[1:], None]
+    return [
+        TurnSteps(turn, first, end)
+        for turn, (first, end) in enumerate(zip(starts, ends, strict=False), 1)
+    ]
+
+
+def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[ExchangeView]:
+    """The exchanges of a turn in order, or all of them; three queries in all."""
+    rows = Exchange.objects.filter(trajectory=trajectory).select_related("answerer")
+    if steps is not None:
+        rows = rows.filter(step__gte=steps.first)
+        rows = rows.filter(step__lt=steps.end) if steps.end is not None else rows
+    found = list(rows.order_by("step", "slot", "attempt"))
+    system = system_of(trajectory.run.dataset.system)
+    titles = {role.name: role.title for role in system.roles} if system else {}
+    digests = sorted({digest for row in found for digest in row.messages})
+    told = dict(zip(digests, core_messages(digests), strict=True))
+    return [
+        ExchangeView(
+            row,
+            titles.get(row.role, plain(row.role)),
+            policy_title(system, row.answerer.name),
+            TONES.get(row.state, ""),
+            [told[digest] for digest in row.messages],
+            _shown(row),
+        )
+        for row in found
+    ]
+
+
+def _shown(row: Exchange) -> str:
+    """The parsed reply as indented JSON, empty where nothing was parsed."""
+    if row.state != Exchange.State.ANSWERED:
+        return ""
+    return json.dumps(row.value, indent=2, ensure_ascii=False)

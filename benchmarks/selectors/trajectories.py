@@ -1,0 +1,233 @@
+"""The list of trajectories: what can be chosen, what a choice selects, and what a row shows."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
+
+from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.words import Ending, ending, endings_of, plain
+from benchmarks.models import JudgeScore, Run, Trajectory, Violation
+
+S = Trajectory.Status
+# What stands in place of an ending while, or because, there is none.
+STATES: Mapping[str, Ending] = {
+    S.PENDING: Ending("Not begun", "It waits for a worker.", "idle"),
+    S.RUNNING: Ending("Under way", "A worker carries it at this moment.", "info"),
+    S.WAITING: Ending("Waits for a person", "A person has to answer before it can go on.", "warn"),
+    S.FAILED: Ending("Failed", "Infrastructure let it down; it can be taken up again.", "bad"),
+    S.DECISION: Ending(
+        "Needs a decision", "What is stored no longer agrees with today's versions.", "warn"
+    ),
+    S.CANCELLED: Ending("Cancelled", "It was given up before its end.", "idle"),
+}
+YES, NO, UNDEFINED = "yes", "no", "undefined"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What runs differ in, as (value, label) pairs for the filters of lists."""
+
+    datasets: list[tuple[int, str]]
+    agents: list[tuple[int, str]]
+    levels: list[tuple[str, str]]
+    conditions: list[tuple[str, str]]
+
+
+def run_options() -> RunOptions:
+    """The datasets, agents, levels and conditions that there are runs of, in one query."""
+    rows = (
+        Run.objects.order_by()
+        .values_list(
+            "dataset", "dataset__name", "dataset__version", "agent", "agent__title", "level",
+            "condition",
+        )
+        .distinct()
+    )  # fmt: skip
+    found = list(rows)
+    datasets = {row[0]: f"{row[1]} {row[2]}" for row in found}
+    agents = {row[3]: row[4] for row in found}
+    return RunOptions(
+        sorted(datasets.items(), key=lambda pair: pair[1].lower()),
+        sorted(agents.items(), key=lambda pair: pair[1].lower()),
+        [(level, level) for level in sorted({row[5] for row in found if row[5]}, key=_rank)],
+        [(name, name) for name in sorted({row[6] for row in found})],
+    )
+
+
+def _rank(level: str) -> tuple[int, str]:
+    known = ("low", "mid", "high")
+    return (known.index(level) if level in known else len(known), level)
+
+
+def end_options() -> list[tuple[str, str]]:
+    """How trajectories ended, or where they stand, as (value, label) pairs of a filter.
+
+    One query on an index that holds both columns.
+    """
+    rows = Trajectory.objects.order_by().values_list("status", "termination").distinct()
+    found = set(rows)
+    codes = sorted({code for status, code in found if status == S.DONE})
+    states = [(str(s), STATES[s].title) for s in STATES if any(s == status for status, _ in found)]
+    return [(code, ending_title(code)) for code in codes] + states
+
+
+def ending_title(code: str) -> str:
+    """An ending in words, whichever system it belongs to."""
+    for system in SYSTEMS:
+        if code in endings_of(system):
+            return endings_of(system)[code].title
+    return plain(code)
+
+
+def trajectory_end(trajectory: Trajectory) -> Ending:
+    """How a trajectory ended, or where it stands."""
+    if trajectory.status == S.DONE:
+        return ending(trajectory.run.dataset.system, trajectory.termination)
+    return STATES[trajectory.status]
+
+
+def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
+    """The trajectories of a choice; names are those of ``forms.TrajectoryFilter``.
+
+    Without a choice of endings, what has not begun and what was given up before its first turn
+    is left out.
+    """
+    rows = Trajectory.objects.all()
+    equal = {
+        "dataset": "run__dataset",
+        "agent": "run__agent",
+        "level": "run__level",
+        "condition": "run__condition",
+        "run": "run",
+        "task": "task",
+    }
+    for name, column in equal.items():
+        if chosen.get(name):
+            rows = rows.filter(**{column: chosen[name]})
+    if words := chosen.get("q"):
+        rows = rows.filter(Q(task__external_id__icontains=words) | Q(task__prompt__icontains=words))
+    rows = rows.filter(_ends(chosen.get("end") or ()))
+    for name in ("valid", "accurate"):
+        if wanted := chosen.get(name):
+            rows = rows.filter(_metric(name, wanted))
+    if wanted := chosen.get("repeated"):
+        again = Violation.objects.filter(turn__trajectory=OuterRef("pk"), repeated=True)
+        rows = rows.filter(Exists(again) if wanted == YES else ~Exists(again))
+    if wanted := chosen.get("unscored"):
+        missing = JudgeScore.objects.filter(trajectory=OuterRef("pk"), value=None)
+        rows = rows.filter(Exists(missing) if wanted == YES else ~Exists(missing))
+    if least := chosen.get("min_turns"):
+        rows = rows.filter(turn_count__gte=least)
+    if most := chosen.get("max_turns"):
+        rows = rows.filter(turn_count__lte=most)
+    return rows
+
+
+def _ends(wanted: Sequence[str]) -> Q:
+    if not wanted:
+        return ~Q(status=S.PENDING) & ~Q(status=S.CANCELLED, turn_count=0)
+    states = [code for code in wanted if code in STATES]
+    codes = [code for code in wanted if code not in STATES]
+    found = Q(status__in=states)
+    return found | Q(status=S.DONE, termination__in=codes) if codes else found
+
+
+def _metric(name: str, wanted: str) -> Q:
+    """Trajectories whose metric is 1, 0, or undefined (null, or not recorded)."""
+    if wanted == UNDEFINED:
+        undefined = Q(**{f"metrics__{name}": None}) | Q(**{f"metrics__{name}__isnull": True})
+        return Q(status=S.DONE) & undefined
+    return Q(**{f"metrics__{name}": 1.0 if wanted == YES else 0.0})
+
+
+@dataclass(frozen=True)
+class FinalScores:
+    """The judges' scores of a last plan: their mean, and how many there should be but are not."""
+
+    mean: float | None
+    missing: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A yes-or-no metric of a trajectory: None is undefined, and ``reason`` says why."""
+
+    value: bool | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class TrajectoryRow:
+    """One line of a list."""
+
+    trajectory: Trajectory
+    end: Ending
+    valid: Verdict
+    accurate: Verdict
+    scores: FinalScores
+
+
+def with_parts(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
+    """What a line shows, joined; a task's payload (its pool of plans) stays where it is."""
+    return rows.select_related("run__dataset", "run__agent", "task", "profile").defer(
+        "task__payload", "run__settings", "run__roles", "run__pins", "payload"
+    )
+
+
+def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
+    """Lines for these trajectories; the scores of all of them in one query."""
+    found = list(trajectories)
+    scores = final_scores([row.pk for row in found])
+    nothing = FinalScores(None, 0)
+    return [
+        TrajectoryRow(
+            row,
+            trajectory_end(row),
+            verdict(row, "valid"),
+            verdict(row, "accurate"),
+            scores.get(row.pk, nothing),
+        )
+        for row in found
+    ]
+
+
+def final_scores(ids: Sequence[int]) -> dict[int, FinalScores]:
+    """The mean over all scores of the last turn, by the judging that each run calls its own."""
+    rows = (
+        JudgeScore.objects.filter(
+            trajectory__in=ids, is_final=True, judging=F("run__primary_judging")
+        )
+        .order_by()
+        .values_list("trajectory")
+        .annotate(mean=Avg("value"), missing=Count("pk", filter=Q(value=None)))
+    )
+    return {pk: FinalScores(mean, missing) for pk, mean, missing in rows}
+
+
+def verdict(trajectory: Trajectory, name: str) -> Verdict:
+    """A yes-or-no metric with the reason where it is undefined."""
+    if trajectory.status != S.DONE:
+        return Verdict(None, "the trajectory has not ended")
+    value = trajectory.metrics.get(name)
+    if value is None:
+        return Verdict(None, trajectory.undefined.get(name) or "not recorded")
+    return Verdict(bool(value))
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Where a trajectory stands in the list that its reader comes from."""
+
+    newer: int | None
+    older: int | None
+
+
+def neighbours(rows: QuerySet[Trajectory], pk: int) -> Neighbours:
+    """The trajectories next to ``pk`` by id among ``rows``, whether or not it is one of them."""
+    ids = rows.order_by().values_list("pk", flat=True)
+    return Neighbours(
+        ids.filter(pk__gt=pk).order_by("pk").first(),
+        ids.filter(pk__lt=pk).order_by("-pk").first(),
+    )

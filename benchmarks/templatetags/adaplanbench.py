@@ -1,0 +1,88 @@
+"""What pages of AdaPlanBench show of a task's pool of known plans."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from django import template
+
+from benchmarks.core.types import Task as CoreTask
+from benchmarks.mappers import core_task
+from benchmarks.models import Task, Trajectory
+from benchmarks.systems.adaplanbench.macgyver.build import normal
+from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
+from benchmarks.systems.adaplanbench.plans import PoolPlan, pool_of
+from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+
+register = template.Library()
+_TITLES = {dimension.key: dimension.title for dimension in DIMENSIONS}
+
+
+@dataclass(frozen=True)
+class KnownPlan:
+    """A plan that was known beforehand; ``quality`` by dimension in words."""
+
+    key: str
+    steps: Sequence[str]
+    tools: Sequence[str]
+    attributes: Sequence[str]
+    author: str
+    verdict: str
+    quality: Sequence[tuple[str, int]]
+
+    @property
+    def mean(self) -> float | None:
+        return fmean(value for _, value in self.quality) if self.quality else None
+
+
+def _known(plan: PoolPlan) -> KnownPlan:
+    quality = [(_TITLES.get(key, key).lower(), value) for key, value in plan.quality.items()]
+    return KnownPlan(
+        plan.key, plan.steps, plan.tools, plan.attributes, plan.author, plan.verdict, quality
+    )
+
+
+@register.simple_tag
+def known_plans(task: Task) -> list[KnownPlan]:
+    """The known plans of a task, in stored order."""
+    return [_known(plan) for plan in pool_of(core_task(task, None))]
+
+
+@dataclass(frozen=True)
+class Record:
+    """The pool behind a trajectory: its size where the agent is limited to it, and its texts."""
+
+    size: int | None
+    by_text: Mapping[str, KnownPlan]
+
+    def find(self, text: str) -> KnownPlan | None:
+        return self.by_text.get(normal(text))
+
+
+@register.simple_tag
+def record(trajectory: Trajectory) -> Record:
+    """The pool of plans that the agent of a trajectory chose from.
+
+    Where several authors gave the same answer, the one of the agent's own pool stands for it. Made
+    once for a page, since every turn's card asks for it.
+    """
+    made: Record | None = trajectory.__dict__.get("_record")
+    if made is not None:
+        return made
+    task: CoreTask = core_task(trajectory.task, None)
+    fillers = trajectory.run.roles.get("agent") or [{}]
+    policy = fillers[0].get("policy", "")
+    own = pool_for(task, policy) if policy in POOLS else ()
+    by_text: dict[str, KnownPlan] = {}
+    for plan in (*own, *pool_of(task)):
+        by_text.setdefault(normal(plan.text), _known(plan))
+    made = Record(len(own) if policy in POOLS else None, by_text)
+    trajectory.__dict__["_record"] = made
+    return made
+
+
+@register.simple_tag
+def recorded_plan(pool: Record, text: str) -> KnownPlan | None:
+    """The known plan with this very text, if it has an author or a verdict to tell of."""
+    found = pool.find(text)
+    return found if found and (found.author or found.verdict) else None

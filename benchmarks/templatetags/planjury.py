@@ -1,0 +1,115 @@
+"""Numbers, durations, plans and addresses in templates."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import template
+from django.http import QueryDict
+
+from benchmarks.selectors.turns import PlanChange, plan_change
+from benchmarks.systems.adaplanbench.plans import split_steps
+
+register = template.Library()
+
+
+@register.filter
+def number(value: float | None) -> str:
+    """At most three significant digits, no needless zeros; thousands apart."""
+    if value is None:
+        return ""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    text = f"{value:.3g}"
+    return f"{value:.4f}".rstrip("0") if "e" in text else text
+
+
+@register.filter
+def score(value: float | None) -> str:
+    """A mean on the scale of 1 to 5, always with two decimals so that columns line up."""
+    return "" if value is None else f"{value:.2f}"
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    """A share in percent with one decimal."""
+    return "" if value is None else f"{100 * value:.1f} %"
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """A rough duration in words, for times that are estimates anyway."""
+    if seconds is None:
+        return ""
+    if seconds < 1:
+        return "less than a second"
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            n = round(seconds / size)
+            return f"{n} {unit}{'' if n == 1 else 's'}"
+    return ""
+
+
+@register.filter
+def steps(text: str) -> list[str]:
+    """The steps of a plan as written."""
+    return split_steps(text)
+
+
+@register.simple_tag
+def change(before: str, after: str) -> PlanChange:
+    """What became of the steps of the plan before."""
+    return plan_change(split_steps(before), split_steps(after))
+
+
+@register.filter
+def turns(indices: Sequence[int]) -> str:
+    """``turn 2``, ``turns 2 and 4``, ``turns 1, 2 and 4``."""
+    if len(indices) == 1:
+        return f"turn {indices[0]}"
+    *first, last = map(str, indices)
+    return f"turns {', '.join(first)} and {last}"
+
+
+@register.simple_tag
+def without(params: QueryDict, name: str, value: str = "") -> str:
+    """The query string without one choice, and back on the first page."""
+    changed = params.copy()
+    kept = [v for v in changed.getlist(name) if value and v != value]
+    changed.setlist(name, kept)
+    for key in [key for key in changed if not any(changed.getlist(key))]:
+        changed.pop(key)
+    for key in ("after", "before"):
+        changed.pop(key, None)
+    return "?" + changed.urlencode()
+
+
+WIDTH, HEIGHT, EDGE = 120.0, 36.0, 4.0
+
+
+@register.inclusion_tag("benchmarks/_sparkline.html")
+def sparkline(means: Sequence[float | None]) -> dict[str, Any]:
+    """A small drawing of means on the scale of 1 to 5, turn by turn; gaps stay gaps."""
+    span = max(1, len(means) - 1)
+    points = [
+        None
+        if mean is None
+        else (
+            round(EDGE + (WIDTH - 2 * EDGE) * place / span, 1),
+            round(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (mean - 1) / 4, 1),
+        )
+        for place, mean in enumerate(means)
+    ]
+    known = [mean for mean in means if mean is not None]
+    lines: list[list[tuple[float, float]]] = [[]]
+    for point in points:
+        if point is None:
+            lines.append([])
+        else:
+            lines[-1].append(point)
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "lines": [" ".join(f"{x},{y}" for x, y in line) for line in lines if len(line) > 1],
+        "last": next((point for point in reversed(points) if point), None),
+        "words": f"from {known[0]:.2f} to {known[-1]:.2f}" if known else "no scores",
+    }

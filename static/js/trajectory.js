@@ -1,0 +1,122 @@
+// Reading trajectories: keys, the marks of changes, the turn in view, and a list kept for comparison.
+(function () {
+  "use strict";
+  const MOST = 3;
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+  const stored = (name, otherwise) => {
+    try {
+      return JSON.parse(localStorage.getItem(name)) ?? otherwise;
+    } catch (error) {
+      return otherwise;
+    }
+  };
+  const store = (name, value) => {
+    try {
+      localStorage.setItem(name, JSON.stringify(value));
+    } catch (error) {
+      // No storage: what was chosen holds for this page.
+    }
+  };
+
+  // --- Changes against the plan before, shown or not ---------------------------------------------
+  const toggle = document.querySelector("[data-diff-toggle]");
+  function showChanges(shown) {
+    for (const turns of all("[data-turns]")) turns.classList.toggle("diff-off", !shown);
+    if (toggle) toggle.setAttribute("aria-pressed", String(shown));
+  }
+  if (toggle) {
+    toggle.addEventListener("click", () => {
+      const shown = toggle.getAttribute("aria-pressed") !== "true";
+      store("show-changes", shown);
+      showChanges(shown);
+    });
+    showChanges(stored("show-changes", true));
+  }
+
+  // --- Comparison: at most three, the oldest makes room ------------------------------------------
+  const tray = document.querySelector("[data-tray]");
+  let kept = stored("comparison", []);
+  if (!Array.isArray(kept)) kept = [];
+  kept = kept.filter((item) => item && /^\d+$/.test(String(item.id)) && typeof item.name === "string");
+  function keep(items) {
+    kept = items.slice(-MOST);
+    store("comparison", kept);
+    showTray();
+  }
+  function showTray() {
+    const button = document.querySelector("[data-compare]");
+    if (button) button.setAttribute("aria-pressed", String(kept.some((item) => item.id === button.dataset.compare)));
+    if (!tray) return;
+    tray.hidden = kept.length === 0;
+    tray.replaceChildren();
+    if (tray.hidden) return;
+    const words = document.createElement("p");
+    words.textContent = kept.length === 1 ? "Kept for comparison: " + kept[0].name : kept.length + " kept for comparison";
+    const clear = document.createElement("button");
+    clear.type = "button";
+    clear.className = "quiet compact";
+    clear.textContent = "Empty";
+    clear.addEventListener("click", () => keep([]));
+    tray.append(words);
+    if (kept.length > 1) {
+      const go = document.createElement("a");
+      go.className = "button compact";
+      go.href = tray.dataset.url + "?" + kept.map((item) => "t=" + item.id).join("&");
+      go.textContent = "Compare";
+      tray.append(go);
+    }
+    tray.append(clear);
+  }
+  document.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : document.body;
+    const add = target.closest("[data-compare]");
+    if (add && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      const id = add.dataset.compare;
+      const rest = kept.filter((item) => item.id !== id);
+      keep(rest.length < kept.length ? rest : [...rest, { id, name: add.dataset.compareName }]);
+    }
+    const out = target.closest("[data-compare-remove]");
+    if (out) keep(kept.filter((item) => item.id !== out.dataset.compareRemove));
+    if (target.closest("[data-compare-clear]")) {
+      keep([]);
+      location.assign(location.pathname);
+    }
+  });
+  showTray();
+
+  // --- Keys: each names its button or link -------------------------------------------------------
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    const control = document.querySelector('[data-key="' + CSS.escape(event.key) + '"]');
+    if (!control) return;
+    event.preventDefault();
+    control.click();
+  });
+
+  // --- The line of turns marks the one in view ---------------------------------------------------
+  const links = new Map(all(".turn-line a").map((link) => [link.hash.slice(1), link]));
+  if (links.size) {
+    const seen = new Set();
+    const watcher = new IntersectionObserver((entries) => {
+      for (const entry of entries) seen[entry.isIntersecting ? "add" : "delete"](entry.target.id);
+      const first = [...links.keys()].find((id) => seen.has(id));
+      for (const [id, link] of links) {
+        if (id === first) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    }, { rootMargin: "-10% 0px -60%" });
+    for (const id of links.keys()) {
+      const turn = document.getElementById(id);
+      if (turn) watcher.observe(turn);
+    }
+    // A link to a folded turn opens it.
+    const open = () => {
+      const turn = document.getElementById(location.hash.slice(1));
+      if (turn && turn.matches("details")) turn.open = true;
+    };
+    addEventListener("hashchange", open);
+    open();
+  }
+})();
