@@ -8,11 +8,12 @@ from typing import Any
 
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.types import Profile, Task
-from benchmarks.systems.adaplanbench.macgyver import lexicon
+from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
 from benchmarks.systems.adaplanbench.macgyver.answers import ReadAnswer, read_answer
 from benchmarks.systems.adaplanbench.macgyver.constraints import (
     Named,
     derive_profiles,
+    goal_of,
     named_in,
     phrases,
 )
@@ -34,7 +35,8 @@ def build_task(
     plans, verdicts, others = _plans(recorded, listed)
     reference, source = _reference(riddle, plans, listed)
     rng = random.Random(derive_seed("macgyver", BUILD_VERSION, seed, riddle.id))
-    profiles = derive_profiles(plans, listed, [named_in(problem.query), reference], rng)
+    theme = theme_of(problem.query)
+    profiles = derive_profiles(plans, listed, [goal_of(problem.query, theme), reference], rng)
     payload: dict[str, Any] = {
         "plans": [_plan_row(plan, verdicts[plan.key]) for plan in plans],
         "others": others,
@@ -52,11 +54,11 @@ def build_task(
         "unconventional": riddle.unconventional,
         "label": riddle.label,
         "reference": source,
-        "lexicon": lexicon.VERSION,
+        "lexicon": vocabulary.VERSION,
         "build": BUILD_VERSION,
         "seed": seed,
     }
-    return Task(f"macgyver-{riddle.id}", problem.query, theme_of(problem.query), payload), profiles
+    return Task(f"macgyver-{riddle.id}", problem.query, theme, payload), profiles
 
 
 def theme_of(query: str) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 import yaml
 
 from benchmarks.core.types import Constraint, Profile
-from benchmarks.systems.adaplanbench.macgyver.lexicon import FOLDER, load_lexicon, mentions
+from benchmarks.systems.adaplanbench.macgyver.lexicon import mentions, tools_of_words
+from benchmarks.systems.adaplanbench.macgyver.vocabulary import FOLDER, load_lexicon
 from benchmarks.systems.adaplanbench.macgyver.words import plural
 from benchmarks.systems.adaplanbench.plans import PoolPlan
 
@@ -48,6 +49,16 @@ def named_in(text: str, listed: Sequence[str] = ()) -> Named:
     loose = {name for name in tools if name in lexicon.general and name not in kinds}
     tools |= {tool.name for tool in lexicon.tools.values() if tool.of in loose}
     return Named(frozenset(tools), frozenset(m.name for m in found if m.kind == "attribute"))
+
+
+def goal_of(query: str, theme: str) -> Named:
+    """What a query is about: every tool that one of its words may mean, with its attributes."""
+    known = load_lexicon()
+    found = named_in(query)
+    tools = found.tools | set(tools_of_words(query))
+    deeds = {name for tool in tools for name in known.tools[tool].attributes}
+    deeds |= {known.attributes[key].name for key in phrases()["spared"].get(theme, ())}
+    return Named(frozenset(tools), found.attributes | deeds)
 
 
 def derive_profiles(
@@ -131,7 +142,9 @@ def _plain(name: str, count: int) -> bool:
     lexicon = load_lexicon()
     tool = lexicon.tools[name]
     outdoors = lexicon.attributes["outdoor"].name in tool.attributes or name == "water"
-    return not (tool.word or outdoors or name in lexicon.general) or (count > 2 and not outdoors)
+    if outdoors or name in lexicon.general:
+        return False
+    return not tool.word or count > 2
 
 
 def _attributes(

@@ -20,6 +20,7 @@ _NOT = vocabulary(
 _NEED = vocabulary(
     "use using used need needed needing require requires have has involve rely depend trust own"
 )
+_SOFT = frozenset(["really", "actually", "even", "to", "be", "have", "strictly", "necessarily"])
 _INSTEAD = (("instead", "of"), ("rather", "than"), ("in", "place", "of"), ("in", "lieu", "of"))
 _LACK = frozenset(["lack", "lacks", "lacking", "without", "except", "unlike"])
 _FEAR = vocabulary(
@@ -39,13 +40,33 @@ _MAKE = vocabulary(
     "building construct constructing craft crafting improvise shape shaping"
 )
 _MADE_UP = frozenset(["makeshift", "improvised", "homemade", "diy", "imaginary"])
-_SHAPE = frozenset(["like", "shape", "shaped", "shapes"])
+_INTO_SHAPE = vocabulary(
+    "shape shaping turn turning transform transforming form forming twist twisting bend bending "
+    "mold molding mould fold folding folded convert make roll rolling rolled crumple crumpled "
+    "shaped"
+)
+_RID = vocabulary(
+    "drain drains draining absorb absorbs absorbing remove removes removing sweep sweeping wipe "
+    "wiping mop catch catches block blocking stop stopping keep keeps prevent prevents divert "
+    "direct directing bail bailing scoop empty dump excess residual rid leaking leak "
+    "dry drying collect collects trap away repel against squeeze wring drip dripping "
+    "rain puddle flood"
+)
+_APPLY = vocabulary(
+    "pour pouring use using add adding apply fill filling mix spray dip with into put"
+)
+_RUNS = vocabulary(
+    "will flows flow drains goes passes drips dripping leaks seeps seeping runs leaking leakage"
+)
+_SHAPE = vocabulary(
+    "shape shaped shapes structure tool object form fashion manner device motion end"
+)
 _SUBJECT_ENDS = PREPOSITIONS - {"of", "with", "in"} | {"use", "using", "if", "then", "so", ";", ":"}
 
 
 def tool_status(tokens: Tokens, start: int, end: int) -> Status:
     """How the mention of a tool at ``start`` to ``end`` of a sentence is meant."""
-    if _ruled_out_before(tokens, start) or _ruled_out_after(tokens, end):
+    if ruled_out_before(tokens, start) or _ruled_out_after(tokens, end):
         return "ruled_out"
     if _likeness(tokens, start, end):
         return "likeness"
@@ -56,7 +77,7 @@ def tool_status(tokens: Tokens, start: int, end: int) -> Status:
 
 def deed_status(tokens: Tokens, start: int, end: int) -> Status:
     """How the mention of an action or a property is meant: what is feared is not done."""
-    if _ruled_out_before(tokens, start):
+    if ruled_out_before(tokens, start):
         return "ruled_out"
     window = _before(tokens, start, 6)
     near = window[-4:]
@@ -70,6 +91,21 @@ def deed_status(tokens: Tokens, start: int, end: int) -> Status:
     return "used"
 
 
+def unwanted(tokens: Tokens, start: int, end: int) -> bool:
+    """Whether a liquid is what the step gets rid of: "drain the water", "absorb the oil".
+
+    The nearest cue decides: "use the bucket to bail water" bails, "pour the remaining water" pours.
+    """
+    if end < len(tokens) and tokens[end] in _RUNS:
+        return True
+    for token in reversed(_before(tokens, start, 5)):
+        if token in _APPLY:
+            return False
+        if token in _RID:
+            return True
+    return False
+
+
 def _before(tokens: Tokens, start: int, most: int) -> list[str]:
     """The words before a mention, back to the nearest stop."""
     window: list[str] = []
@@ -80,7 +116,8 @@ def _before(tokens: Tokens, start: int, most: int) -> list[str]:
     return window
 
 
-def _ruled_out_before(tokens: Tokens, start: int) -> bool:
+def ruled_out_before(tokens: Tokens, start: int) -> bool:
+    """Whether the words before a mention say that it is not there or not used."""
     window = _before(tokens, start, 9)
     for index, token in enumerate(window):
         rest = window[index + 1 :]
@@ -94,7 +131,8 @@ def _ruled_out_before(tokens: Tokens, start: int) -> bool:
             return True
         if token in _NOT and "only" not in rest:
             verbs = [place for place, word in enumerate(rest[:3]) if word in _NEED]
-            if verbs and len(rest) - verbs[0] <= 5:
+            direct = verbs and all(word in _SOFT for word in rest[: verbs[0]])
+            if direct and len(rest) - verbs[0] <= 5:
                 return True
             if not rest or (len(rest) == 1 and rest[0] in DETERMINERS):
                 return True
@@ -129,13 +167,15 @@ def _ruled_out_after(tokens: Tokens, end: int) -> bool:
 
 
 def _likeness(tokens: Tokens, start: int, end: int) -> bool:
-    after = tokens[end] if end < len(tokens) else ""
-    if after in _SHAPE:
+    after = tokens[end : end + 2]
+    if after[:1] in (["shape"], ["shaped"]) or (
+        after[:1] == ["like"] and after[-1] in _SHAPE and len(after) > 1
+    ):
         return True
     window = _before(tokens, start, 5)
     if any(token in _MADE_UP for token in window[-3:]):
         return True
-    if "would" in window and "use" in window[window.index("would") :]:
+    if "would" in window and "use" in window[window.index("would") :] and "i" not in window:
         return True
     for place in range(len(window) - 1, -1, -1):
         token = window[place]
@@ -147,9 +187,19 @@ def _likeness(tokens: Tokens, start: int, end: int) -> bool:
         ):
             if place and window[place - 1] in ("such", "well", "known", "soon", "far", "long"):
                 return False
+            if token == "into" and not _INTO_SHAPE & set(_before(tokens, start, 12)):
+                return False
             if rest and rest[0] in ("a", "an"):
                 return True
-            return token == "as" and not rest and tokens[end - 1].endswith("s")
+            named = window[place - 1] if place else ""
+            alone = tokens[end - 1].endswith("s") or named in (
+                "use",
+                "used",
+                "act",
+                "acts",
+                "serve",
+            )
+            return token == "as" and not rest and alone
     return False
 
 

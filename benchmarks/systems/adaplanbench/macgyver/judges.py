@@ -6,9 +6,9 @@ from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
-from benchmarks.systems.adaplanbench.macgyver import lexicon
+from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
 
-VERSION = f"1-lexicon-{lexicon.VERSION}"
+VERSION = f"1-lexicon-{vocabulary.VERSION}"
 NOT_GROUNDED = "not_grounded"
 
 
@@ -17,7 +17,7 @@ def grounds(constraint: Mapping[str, str]) -> tuple[str, ...]:
 
     A constraint that does not say it is about the tools that its text names.
     """
-    known = lexicon.load_lexicon()
+    known = vocabulary.load_lexicon()
     kind, _, name = constraint["about"].partition(":")
     if kind == "tool" and name in known.tools:
         return (constraint["about"],)

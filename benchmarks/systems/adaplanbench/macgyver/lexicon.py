@@ -4,55 +4,20 @@ Everything here looks at the surface of a text. A tool counts as used where it i
 words around do not rule it out; an attribute where such a tool has it or where its words stand.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, Literal
+from functools import lru_cache
 
-import yaml
-
-from benchmarks.systems.adaplanbench.macgyver.context import Status, deed_status, tool_status
-from benchmarks.systems.adaplanbench.macgyver.words import (
-    is_noun,
-    is_verb,
-    plural,
-    sentences,
-    tokens_of,
-    verb_forms,
+from benchmarks.systems.adaplanbench.macgyver.context import (
+    Status,
+    deed_status,
+    ruled_out_before,
+    tool_status,
+    unwanted,
 )
+from benchmarks.systems.adaplanbench.macgyver.vocabulary import Form, Kind, Lexicon, load_lexicon
+from benchmarks.systems.adaplanbench.macgyver.words import is_done, is_noun, is_verb, sentences
 from benchmarks.systems.adaplanbench.plans import split_steps
-
-# Part of the identity of everything that decides by it: raise it when rules or data change.
-VERSION = "1"
-FOLDER = Path(__file__).parent
-
-Kind = Literal["tool", "attribute"]
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A canonical tool; ``of`` is the general word for it.
-
-    ``number``: one, mass (some water), plural (scissors) or many (cookies).
-    """
-
-    name: str
-    of: str = ""
-    attributes: tuple[str, ...] = ()
-    number: str = "one"
-    word: str = ""
-    not_before: frozenset[str] = frozenset()
-    not_after: frozenset[str] = frozenset()
-    only_after: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """An attribute of tools or of their use, with how a person says that it is unwanted."""
-
-    name: str
-    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -68,87 +33,6 @@ class Mention:
     @property
     def about(self) -> str:
         return f"{self.kind}:{self.name}"
-
-
-@dataclass(frozen=True)
-class _Form:
-    tokens: tuple[str, ...]
-    kind: Kind
-    key: str
-    verb: bool = False
-    blank: bool = False
-
-
-@dataclass(frozen=True)
-class Lexicon:
-    """The data files, ready for look-up: surface forms by their first token, longest first."""
-
-    tools: Mapping[str, Tool]
-    attributes: Mapping[str, Attribute]
-    general: frozenset[str]
-    forms: Mapping[str, tuple[_Form, ...]]
-    deeds: Mapping[str, tuple[_Form, ...]]
-
-
-def _read(name: str) -> Any:
-    return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
-
-
-def _variants(form: str, row: Mapping[str, Any]) -> Iterable[str]:
-    yield form
-    if row.get("number") not in ("mass", "plural"):
-        head, _, last = form.rpartition(" ")
-        yield f"{head} {plural(last)}".strip()
-
-
-def _index(forms: Iterable[_Form]) -> dict[str, tuple[_Form, ...]]:
-    by_first: dict[str, list[_Form]] = {}
-    for form in forms:
-        by_first.setdefault(form.tokens[0], []).append(form)
-    return {
-        first: tuple(sorted(found, key=lambda form: -len(form.tokens)))
-        for first, found in by_first.items()
-    }
-
-
-@cache
-def load_lexicon() -> Lexicon:
-    """The shipped lexicon."""
-    groups, deeds = _read("tools.yaml"), _read("attributes.yaml")
-    names = {key: row["name"] for key, row in deeds.items()}
-    tools: dict[str, Tool] = {}
-    forms: list[_Form] = []
-    for rows in groups.values():
-        for name, row in rows.items():
-            tools[name] = Tool(
-                name,
-                row.get("of", ""),
-                tuple(names[key] for key in row.get("is", ())),
-                row.get("number", "one"),
-                row.get("word", ""),
-                *(frozenset(row.get(k, ())) for k in ("not_before", "not_after", "only_after")),
-            )
-            own = [] if row.get("only_also") else [name]
-            surfaces = {v for form in (*own, *row.get("also", ())) for v in _variants(form, row)}
-            forms += [_Form(tokens_of(surface), "tool", name) for surface in sorted(surfaces)]
-            if row.get("word") == "both":
-                forms += [
-                    _Form(tokens_of(verb), "tool", name, verb=True) for verb in verb_forms(name)[1:]
-                ]
-    acts: list[_Form] = []
-    for key, row in deeds.items():
-        for verb in row.get("verbs", ()):
-            acts += [
-                _Form(tokens_of(form), "attribute", key, verb=form == verb)
-                for form in verb_forms(verb)
-            ]
-        acts += [_Form(tokens_of(word), "attribute", key) for word in row.get("words", ())]
-        acts += [
-            _Form(tokens_of(word), "attribute", key, blank=True) for word in row.get("unless", ())
-        ]
-    attributes = {key: Attribute(row["name"], tuple(row["texts"])) for key, row in deeds.items()}
-    general = frozenset(groups["general"])
-    return Lexicon(tools, attributes, general, _index(forms), _index(acts))
 
 
 def mentions(text: str, listed: Sequence[str] = ()) -> tuple[Mention, ...]:
@@ -168,10 +52,15 @@ def _mentions(text: str, listed: tuple[str, ...]) -> tuple[Mention, ...]:
         for tokens in sentences(step):
             found += _tools_in(lexicon, tokens, number)
             found += _deeds_in(lexicon, tokens, number)
-    found = _resolve(lexicon, found, listed)
-    found = _without_made(found, listed)
+    plain = set(found)
+    found = _without_made(_resolve(lexicon, found, listed), listed)
+    # Each tool lends its attributes, a general word only where no kind is meant: neither is a
+    # butter knife a sharp knife, nor "the straw" of metal throwaway plastic.
+    meant = {(m.step, m.surface, lexicon.tools[m.name].of) for m in found if m.kind == "tool"}
     for mention in tuple(found):
-        if mention.kind == "tool":
+        if mention.kind != "tool" or (mention.step, mention.surface, mention.name) in meant:
+            continue
+        if mention in plain or lexicon.tools[mention.name].of:
             for name in lexicon.tools[mention.name].attributes:
                 found.append(
                     Mention("attribute", name, mention.step, mention.surface, mention.status)
@@ -179,23 +68,29 @@ def _mentions(text: str, listed: tuple[str, ...]) -> tuple[Mention, ...]:
     return tuple(sorted(dict.fromkeys(found), key=lambda mention: mention.step))
 
 
-def _tools_in(lexicon: Lexicon, tokens: Sequence[str], step: int) -> list[Mention]:
-    found, place = [], 0
+def _places(lexicon: Lexicon, tokens: Sequence[str]) -> Iterator[tuple[Form, int, int]]:
+    """The tools that a sentence names, longest names first: (form, start, end)."""
+    place = 0
     while place < len(tokens):
         form = _longest(lexicon.forms, tokens, place, lexicon)
-        if form is None:
-            place += 1
-            continue
-        end = place + len(form.tokens)
-        status = tool_status(tokens, place, end)
-        found.append(Mention("tool", form.key, step, " ".join(tokens[place:end]), status))
-        place = end
+        if form is not None:
+            yield form, place, place + len(form.tokens)
+        place += 1 if form is None else len(form.tokens)
+
+
+def _tools_in(lexicon: Lexicon, tokens: Sequence[str], step: int) -> list[Mention]:
+    found = []
+    for form, start, end in _places(lexicon, tokens):
+        status = tool_status(tokens, start, end)
+        if status == "used" and lexicon.tools[form.key].rid and unwanted(tokens, start, end):
+            status = "ruled_out"
+        found.append(Mention("tool", form.key, step, " ".join(tokens[start:end]), status))
     return found
 
 
 def _longest(
-    index: Mapping[str, tuple[_Form, ...]], tokens: Sequence[str], place: int, lexicon: Lexicon
-) -> _Form | None:
+    index: Mapping[str, tuple[Form, ...]], tokens: Sequence[str], place: int, lexicon: Lexicon
+) -> Form | None:
     for form in index.get(tokens[place], ()):
         end = place + len(form.tokens)
         if tuple(tokens[place:end]) == form.tokens and _fits(lexicon, form, tokens, place, end):
@@ -203,12 +98,14 @@ def _longest(
     return None
 
 
-def _fits(lexicon: Lexicon, form: _Form, tokens: Sequence[str], start: int, end: int) -> bool:
+def _fits(lexicon: Lexicon, form: Form, tokens: Sequence[str], start: int, end: int) -> bool:
     """Whether the neighbours allow this reading of an ambiguous word."""
     before = tokens[start - 1] if start else ""
     after = tokens[end] if end < len(tokens) else ""
     if form.kind == "attribute":
-        return not form.verb or is_verb(tokens, start, end)
+        if form.form == "base":
+            return is_verb(tokens, start)
+        return form.form != "past" or is_done(tokens, start)
     tool = lexicon.tools[form.key]
     if after in tool.not_before or before in tool.not_after:
         return False
@@ -222,7 +119,7 @@ def _fits(lexicon: Lexicon, form: _Form, tokens: Sequence[str], start: int, end:
 def _deeds_in(lexicon: Lexicon, tokens: Sequence[str], step: int) -> list[Mention]:
     found = []
     hidden: dict[str, set[int]] = {}
-    hits: list[tuple[_Form, int]] = []
+    hits: list[tuple[Form, int]] = []
     for place in range(len(tokens)):
         for form in lexicon.deeds.get(tokens[place], ()):
             end = place + len(form.tokens)
@@ -287,9 +184,23 @@ def _without_made(found: list[Mention], listed: Sequence[str]) -> list[Mention]:
 
 
 def named(text: str) -> tuple[str, ...]:
-    """The tools that a text names at all, in its own words: no general words are added."""
+    """The tools that a list of resources offers, in its own words: no general words are added."""
     lexicon = load_lexicon()
-    found = [m.name for tokens in sentences(text) for m in _tools_in(lexicon, tokens, 0)]
+    found: list[str] = []
+    for tokens in sentences(text):
+        for form, start, end in _places(lexicon, tokens):
+            status = tool_status(tokens, start, end)
+            # "a hammer, which is not very heavy" is there, "bottles with no caps" offers no cap
+            if status == "used" or (status == "ruled_out" and not ruled_out_before(tokens, start)):
+                found.append(form.key)
+    return tuple(dict.fromkeys(found))
+
+
+def tools_of_words(text: str) -> tuple[str, ...]:
+    """Every tool that some single word of a text may mean, whatever stands around it."""
+    forms = load_lexicon().forms
+    words = {word for tokens in sentences(text) for word in tokens}
+    found = [form.key for w in sorted(words) for form in forms.get(w, ()) if len(form.tokens) == 1]
     return tuple(dict.fromkeys(found))
 
 

@@ -14,11 +14,11 @@ from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
-from benchmarks.systems.adaplanbench.macgyver import lexicon
+from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
 from benchmarks.systems.adaplanbench.plans import split_steps
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
-VERSION = f"1-lexicon-{lexicon.VERSION}"
+VERSION = f"1-lexicon-{vocabulary.VERSION}"
 
 _QUANTITY = re.compile(
     r"\b(?:\d+(?:[.,]\d+)?|half|quarter|twice|once|two|three|four|five|six|ten|several|a few)\b",
@@ -97,7 +97,7 @@ class Signs:
 
 
 def read_signs(plan: str, listed: tuple[str, ...] = ()) -> Signs:
-    known = lexicon.load_lexicon()
+    known = vocabulary.load_lexicon()
     found = lexicon.uses(plan, listed)
     steps = split_steps(plan)
     text = "\n".join(steps)

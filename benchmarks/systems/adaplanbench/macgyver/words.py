@@ -23,9 +23,15 @@ PREPOSITIONS = vocabulary(
 )
 # What follows a verb rather than a noun: "tape it", "stick the ends", "tie up".
 OBJECT_STARTS = vocabulary(
-    "the a an your my it them this these those both all each one some any down up out off "
-    "together back his her their its around onto along"
+    "the a an your my it them this these those both all each one some any down up out "
+    "together back his her their its"
 )
+_BEFORE_VERB = vocabulary(
+    "and or then to you i we they can will should would could must may might please just not don't "
+    "dont never also first next finally now simply either again only help helps let lets it this "
+    "which that who them would id i'd you'd i'll you'll so but if when once until up down out off"
+)
+_DOERS = vocabulary("is are be been being was were i we have has had get gets getting")
 _CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")
 _IRREGULAR_PLURALS = {
     "knife": "knives",
@@ -113,16 +119,23 @@ def is_noun(tokens: Sequence[str], start: int, end: int) -> bool:
     after = tokens[end] if end < len(tokens) else ""
     if before in DETERMINERS or before in ("of", "with", "using", "by", "from", "into", "use"):
         return True
-    if after in OBJECT_STARTS and not _determined(tokens, start):
-        return False
-    return before != "to"
+    if _determined(tokens, start):
+        return True
+    if not before.isalpha() or before in ("and", "then"):
+        # An order begins here, or a list goes on: "Stick double tape …", "string and wire …".
+        return not after.isalpha() or after in PREPOSITIONS or after in ("and", "or", "is", "are")
+    return after not in OBJECT_STARTS and before != "to"
 
 
-def is_verb(tokens: Sequence[str], start: int, end: int) -> bool:
-    """Whether a word that may be a noun too stands as a verb at ``start`` to ``end``."""
+def is_verb(tokens: Sequence[str], start: int) -> bool:
+    """Whether a base form that may be a noun too stands as a verb, as orders and aims do."""
     before = tokens[start - 1] if start else ""
-    after = tokens[end] if end < len(tokens) else ""
-    return before not in DETERMINERS and before not in ("of", "with") and after != "of"
+    return not before.isalpha() or before in _BEFORE_VERB or before.endswith("ly")
+
+
+def is_done(tokens: Sequence[str], start: int) -> bool:
+    """Whether an -ed form tells of a deed ("is melted", "I taped"), as against "melted wax"."""
+    return not _DOERS.isdisjoint(tokens[max(0, start - 2) : start])
 
 
 def _determined(tokens: Sequence[str], start: int) -> bool:

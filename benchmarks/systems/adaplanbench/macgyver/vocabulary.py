@@ -1,0 +1,131 @@
+"""The lexicon's data files, ready for look-up: tools, attributes, and their surface forms."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from benchmarks.systems.adaplanbench.macgyver.words import plural, tokens_of, verb_forms
+
+# Part of the identity of whatever decides by the lexicon: raised when rules or data change.
+VERSION = "1"
+FOLDER = Path(__file__).parent
+
+Kind = Literal["tool", "attribute"]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A canonical tool; ``of`` is the general word for it.
+
+    ``number``: one, mass (some water), plural (scissors) or many (cookies).
+    """
+
+    name: str
+    of: str = ""
+    attributes: tuple[str, ...] = ()
+    number: str = "one"
+    word: str = ""
+    not_before: frozenset[str] = frozenset()
+    not_after: frozenset[str] = frozenset()
+    only_after: frozenset[str] = frozenset()
+    rid: bool = False
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of tools or of their use, with how a person says that it is unwanted."""
+
+    name: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    tokens: tuple[str, ...]
+    kind: Kind
+    key: str
+    form: str = ""
+    blank: bool = False
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The data files, ready for look-up: surface forms by their first token, longest first."""
+
+    tools: Mapping[str, Tool]
+    attributes: Mapping[str, Attribute]
+    general: frozenset[str]
+    forms: Mapping[str, tuple[Form, ...]]
+    deeds: Mapping[str, tuple[Form, ...]]
+
+
+def _read(name: str) -> Any:
+    return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def _variants(form: str, row: Mapping[str, Any]) -> Iterable[str]:
+    yield form
+    if row.get("number") not in ("mass", "plural") and not row.get("fixed"):
+        head, _, last = form.rpartition(" ")
+        yield f"{head} {plural(last)}".strip()
+
+
+def _which(form: str, verb: str) -> str:
+    """Which form of a verb it is, as far as its reading depends on it."""
+    if form == verb:
+        return "base"
+    return "past" if form.split()[0].endswith(("ed", "wn", "en", "ck", "nt")) else ""
+
+
+def _index(forms: Iterable[Form]) -> dict[str, tuple[Form, ...]]:
+    by_first: dict[str, list[Form]] = {}
+    for form in forms:
+        by_first.setdefault(form.tokens[0], []).append(form)
+    return {
+        first: tuple(sorted(found, key=lambda form: -len(form.tokens)))
+        for first, found in by_first.items()
+    }
+
+
+@cache
+def load_lexicon() -> Lexicon:
+    """The shipped lexicon."""
+    groups, deeds = _read("tools.yaml"), _read("attributes.yaml")
+    names = {key: row["name"] for key, row in deeds.items()}
+    tools: dict[str, Tool] = {}
+    forms: list[Form] = []
+    for rows in groups.values():
+        for name, row in rows.items():
+            tools[name] = Tool(
+                name,
+                row.get("of", ""),
+                tuple(names[key] for key in row.get("is", ())),
+                row.get("number", "one"),
+                row.get("word", ""),
+                frozenset(row.get("not_before", ())),
+                frozenset(row.get("not_after", ())),
+                frozenset(row.get("only_after", ())),
+                bool(row.get("rid")),
+            )
+            surfaces = {v for form in (name, *row.get("also", ())) for v in _variants(form, row)}
+            forms += [Form(tokens_of(surface), "tool", name) for surface in sorted(surfaces)]
+            if row.get("word") == "both":
+                forms += [Form(tokens_of(verb), "tool", name) for verb in verb_forms(name)[1:]]
+    acts: list[Form] = []
+    for key, row in deeds.items():
+        for verb in row.get("verbs", ()):
+            acts += [
+                Form(tokens_of(form), "attribute", key, form=_which(form, verb))
+                for form in verb_forms(verb)
+            ]
+        acts += [Form(tokens_of(word), "attribute", key) for word in row.get("words", ())]
+        acts += [
+            Form(tokens_of(word), "attribute", key, blank=True) for word in row.get("unless", ())
+        ]
+    attributes = {key: Attribute(row["name"], tuple(row["texts"])) for key, row in deeds.items()}
+    general = frozenset(groups["general"])
+    return Lexicon(tools, attributes, general, _index(forms), _index(acts))
