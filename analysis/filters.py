@@ -1,6 +1,6 @@
 """What an address asks for: the filters of the analysis pages, as they stand in the URL."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlencode
@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 # Filters that every page has, and those that some pages add; the names are those in the URL.
-SHARED = ("dataset", "level", "condition", "agents", "experiment", "judging")
+SHARED = ("dataset", "level", "condition", "experiment", "judging", "agents")
 LISTS = ("agents", "dimensions")
 LONGEST = 300
 
@@ -29,6 +29,10 @@ class Filters:
     turns: str = ""
     align: str = ""
     dimensions: tuple[str, ...] = ()
+
+    def only(self, names: Iterable[str]) -> "Filters":
+        """These filters without all others."""
+        return Filters(**{name: getattr(self, name) for name in names})
 
     def query(self, **changes: Any) -> str:
         """The query string of these filters, some of them changed."""

@@ -30,7 +30,7 @@ FIXED: Mapping[str, Sequence[tuple[str, str]]] = {
 }
 # What an empty choice means, where one may be left open.
 OPEN = {
-    "experiment": "Newest run of each agent",
+    "experiment": "Newest runs",
     "judging": "Primary judging",
 }
 OPEN_IN_STUDIES = {

@@ -5,7 +5,7 @@ they were resolved, and the version of every run and study behind it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import import_module
 
@@ -36,16 +36,9 @@ class Page:
 
 
 def _page(name: str, title: str, question: str, *filters: str, of_study: bool = False) -> Page:
-    first = ("study",) if of_study else ("dataset",)
-    shared = tuple(f for f in SHARED if f not in ("dataset", "agents"))
-    return Page(
-        name,
-        title,
-        question,
-        f"analysis.reports.{name}.{name}_report",
-        (*first, *filters, *shared, "agents"),
-        of_study,
-    )
+    shared = ("study", *SHARED[1:]) if of_study else SHARED
+    report = f"analysis.reports.{name}.{name}_report"
+    return Page(name, title, question, report, (*shared, *filters), of_study)
 
 
 PAGES: Mapping[str, Page] = {
@@ -69,8 +62,10 @@ PAGES: Mapping[str, Page] = {
 
 
 def select(page: Page, filters: Filters, user: User) -> Selection:
-    """What the page is about."""
-    return select_study(filters, user) if page.of_study else select_runs(filters)
+    """What the page is about; filters that it does not have count for nothing."""
+    known = filters.only(page.filters)
+    selection = select_study(known, user) if page.of_study else select_runs(known)
+    return replace(selection, filters=selection.filters.only(page.filters))
 
 
 def report_key(page: Page, selection: Selection) -> str:

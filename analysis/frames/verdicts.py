@@ -5,19 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.selection import ChosenRun
 from benchmarks.models import Task, Trajectory, Turn
-from benchmarks.systems.adaplanbench.plans import split_steps
+from benchmarks.systems.adaplanbench.macgyver.build import normal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 COLUMNS = ("run", "label", "trajectory", "task", "verdict", "valid")
+SEVERAL = "several"
 
 
 def verdict_frame(runs: Sequence[ChosenRun]) -> "DataFrame":
     """One row per finished trajectory whose last plan is a recorded answer: `COLUMNS`.
 
-    ``verdict`` is the person's word on that answer, empty where none was given. ``valid`` is what
-    the constraint judges decided, missing where that is unknown.
+    ``verdict`` is what people said of that answer, empty where nobody said anything and `SEVERAL`
+    where they differed (the same words may be recorded more than once). ``valid`` is what the
+    constraint judges decided on that plan, missing where that is unknown.
     """
     import pandas as pd
 
@@ -31,9 +33,9 @@ def verdict_frame(runs: Sequence[ChosenRun]) -> "DataFrame":
     pools = {pk: _verdicts(payload) for pk, payload in tasks.values_list("pk", "payload")}
     records = []
     for run, trajectory, task, text, valid in turns.values_list(
-        "trajectory__run", "trajectory", "trajectory__task", "text", "trajectory__metrics__valid"
+        "trajectory__run", "trajectory", "trajectory__task", "text", "payload__valid"
     ):
-        verdict = pools[task].get(_normal(text))
+        verdict = pools[task].get(normal(text))
         if verdict is not None:
             records.append((run, labels[run], trajectory, task, verdict, valid))
     frame = pd.DataFrame.from_records(records, columns=list(COLUMNS))
@@ -41,14 +43,15 @@ def verdict_frame(runs: Sequence[ChosenRun]) -> "DataFrame":
 
 
 def _verdicts(payload: Mapping[str, Any]) -> dict[str, str]:
-    """The verdict on each answer of a task's pool, by its text; of equal answers the first."""
-    found: dict[str, str] = {}
-    rows = payload.get("plans", ())
-    if any(row.get("verdict") for row in rows):
-        for row in rows:
-            found.setdefault(_normal("\n".join(row["steps"])), row.get("verdict", ""))
-    return found
-
-
-def _normal(text: str) -> str:
-    return "\n".join(" ".join(step.lower().split()) for step in split_steps(text))
+    """The verdict on each answer of a task's pool, by its words; empty where nobody gave any."""
+    found: dict[str, set[str]] = {}
+    for row in payload.get("plans", ()):
+        given = row.get("verdicts") or [row.get("verdict", "")]
+        words = normal("\n".join(row["steps"]))
+        found.setdefault(words, set()).update(verdict for verdict in given if verdict)
+    if not any(found.values()):
+        return {}
+    return {
+        words: SEVERAL if len(given) > 1 else next(iter(given), "")
+        for words, given in found.items()
+    }

@@ -149,18 +149,14 @@ def sentence(
     exact, near = overall.exact, overall.within_one
     enough = [r for r in results if r.exact.value is not None and r.exact.value >= ENOUGH]
     defined = [r for r in results if r.exact.value is not None]
-    text = (
-        f"The judges' mean equals the score of {who} on {number(exact.value or 0, 'share')} of "
-        f"{overall.n:,} answers{_inside(exact)} and lies within one point on "
-        f"{number(near.value or 0, 'share')}{_inside(near)}; it is equal on at least 60 % of the "
-        f"answers in {len(enough)} of {plural(len(defined), 'dimension')}"
+    paper = " (paper: six of eight)" if reference.agreement else ""
+    nearly = " (paper: more than 80 %)" if reference.agreement else ""
+    return (
+        f"The judges' mean equals the score of {who} on {number(exact.value, 'share')} of "
+        f"{overall.n:,} answers{_inside(exact)}, on at least 60 % in {len(enough)} of "
+        f"{plural(len(defined), 'dimension')}{paper}, and lies within one point on "
+        f"{number(near.value, 'share')}{nearly}{_direction(overall.bias)}."
     )
-    if reference.agreement:
-        text += " (the paper: six of eight, and more than 80 % within one point)"
-    bias = overall.bias
-    if bias.value is not None:
-        text += f". Judges score {_direction(bias)}"
-    return f"{text}."
 
 
 def _who(people: People) -> str:
@@ -173,11 +169,13 @@ def _who(people: People) -> str:
 
 
 def _direction(bias: Estimate) -> str:
-    value, interval = bias.value or 0.0, bias.interval
-    size = f"{number(abs(value), 'points')} points"
-    if interval is not None and interval.low <= 0 <= interval.high:
-        return f"neither clearly higher nor lower ({number(value, 'points', signed=True)} points on average)"
-    return f"{size} {'higher' if value > 0 else 'lower'} on average"
+    """Whether judges score higher or lower, where that is clear."""
+    if bias.value is None or bias.interval is None:
+        return ""
+    if bias.interval.low <= 0 <= bias.interval.high:
+        return "; judges score neither clearly higher nor lower"
+    word = "higher" if bias.value > 0 else "lower"
+    return f"; judges score {number(abs(bias.value), 'points')} points {word}"
 
 
 def _inside(estimate: Estimate) -> str:

@@ -8,7 +8,7 @@ from django.urls import NoReverseMatch, reverse
 from analysis.figures.theme import Style, assign_styles
 from analysis.figures.words import label as escaped
 from analysis.filters import with_query
-from analysis.reports.parts import Badge, Banner, Empty, Notice
+from analysis.reports.parts import Badge, Banner, Cell, Empty, Notice
 from analysis.reports.words import listed, plural
 from analysis.selection import ChosenRun, Selection
 from benchmarks.core.registry import SYSTEMS, get_system
@@ -22,6 +22,10 @@ LABEL_WORDS = {
     ),
     "lexicon": Badge("lexicon", "aside", "A list of words decides, not a model."),
     "human": Badge("person", "", "A person takes this part."),
+}
+# Two ways to say one thing: without a single turn there is no record of what had run out.
+SAME_REASONS = {
+    "ended as pool_exhausted": ("the pool of recorded answers ran out before the trajectory ended"),
 }
 PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a run here.")
 
@@ -49,9 +53,10 @@ def titles_of(system: str) -> dict[str, str]:
 
 def in_words(reason: str, titles: Mapping[str, str]) -> str:
     """A reason with dimensions by title instead of key, and codes without underscores."""
+    reason = SAME_REASONS.get(reason, reason)
     for key, title in titles.items():
         reason = reason.replace(key, title.lower())
-    return reason.replace("_", " ")
+    return reason.replace("judge scored: ", "judge scored ").replace("_", " ")
 
 
 def label_of(run: ChosenRun, role: str) -> set[str]:
@@ -75,6 +80,24 @@ def agent_badges(run: ChosenRun) -> tuple[Badge, ...]:
     return tuple(badges)
 
 
+def agent_cell(run: ChosenRun) -> Cell:
+    """The name of a run's agent, leading to the run's trajectories."""
+    return Cell(
+        run.label,
+        (run.label, run.agent_kind, f"run {run.pk}"),
+        url=trajectories_of(run),
+        badges=agent_badges(run),
+    )
+
+
+def dataset_name(selection: Selection) -> str:
+    """The dataset in words; its version only where there was another."""
+    dataset = selection.dataset
+    if dataset is None:
+        return ""
+    return dataset.name if dataset.version == "1" else f"{dataset.name}, version {dataset.version}"
+
+
 def banners(selection: Selection) -> tuple[Banner, ...]:
     """What marks the runs as something else than models judged by models."""
     runs, found = selection.runs, []
@@ -92,7 +115,7 @@ def banners(selection: Selection) -> tuple[Banner, ...]:
     if any(run.is_demo for run in runs):
         title, end = "Demo data", "Nothing here says anything about a real model."
     elif "lexicon" in judges:
-        title, end = "Lexicon judges", "Their verdicts are rough; see the note on their precision."
+        title, end = "Lexicon judges", "Their verdicts are rough."
     elif "recorded" in kinds:
         title, end = "Recorded answers", "Nobody re-planned: an answer was chosen from the pool."
     else:
@@ -152,7 +175,7 @@ def how_runs(selection: Selection) -> list[str]:
     levels = sorted({run.level or "none" for run in runs})
     conditions = sorted({run.condition for run in runs})
     lines = [
-        f"Dataset {selection.dataset}; level {', '.join(levels)}; condition {'; '.join(conditions)}.",
+        f"Dataset {dataset_name(selection)}; level {', '.join(levels)}; condition {'; '.join(conditions)}.",
         f"Runs: {numbers}. Seed of the runs: {_same(str(run.seed) for run in runs)}.",
         f"Judging: {_same(run.judging_name or 'none' for run in runs)}; judges: "
         f"{_same(_judges(run, selection.system) for run in runs)}. "

@@ -151,8 +151,7 @@ def _slopes(slopes: Sequence[Slope], selection: Selection) -> Table:
     for run in selection.runs:
         if (run.label, titles[0]) not in found:
             continue
-        name = Cell(run.label, (run.label, run.agent_kind, f"run {run.pk}"),
-                    url=common.trajectories_of(run), badges=common.agent_badges(run))  # fmt: skip
+        name = common.agent_cell(run)
         rows.append(
             (
                 name,

@@ -1,13 +1,13 @@
 """How far judges differ from each other: spread of their means, and who is strict or lenient."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from analysis.figures.dispersion import dispersion_bars, severity_dots
 from analysis.figures.theme import figure_json
 from analysis.frames.scores import judge_cells
 from analysis.reports import common
 from analysis.reports.parts import (
-    Cell,
     FigureSpec,
     Notice,
     Report,
@@ -23,8 +23,17 @@ from analysis.reports.parts import (
 from analysis.reports.references import Reference, reference_of
 from analysis.reports.words import listed, number, plural, stated
 from analysis.selection import Selection
-from analysis.stats.dispersion import Dispersion, JudgeMean, Severity, judge_dispersion
+from analysis.stats.dispersion import (
+    DimensionSpread,
+    Dispersion,
+    JudgeMean,
+    ModelSpread,
+    Severity,
+    judge_dispersion,
+)
+from analysis.stats.results import Estimate
 
+NOBODY = "no judge scored it"
 PURPOSE = "The dispersion page shows how far the judges differ from each other."
 
 
@@ -38,7 +47,7 @@ def dispersion_report(selection: Selection) -> Report:
     if frame.empty:
         return Report(empty=common.no_runs(PURPOSE, selection))
     titles = {dimension.key: dimension.title for dimension in dimensions}
-    result = judge_dispersion(
+    result = spread_of(
         [
             JudgeMean(row.label, titles[row.dimension], row.judge, _number(row.mean), int(row.n))
             for row in frame.itertuples(index=False)
@@ -70,10 +79,38 @@ def dispersion_report(selection: Selection) -> Report:
         tables=(_spread(result, reference), _severity(result), _means(result)),
         notices=(
             *common.selection_notices(selection),
+            *_unscored(result),
             *(Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in result.warnings),
         ),
         how=(*common.how_runs(selection), *_how(result, turns)),
     )
+
+
+def spread_of(means: Sequence[JudgeMean]) -> Dispersion:
+    """The dispersion over the dimensions that somebody scored; the others follow as undefined.
+
+    A dimension that no judge scored says nothing about any judge, so it must not take a judge's
+    overall severity away.
+    """
+    names = list(dict.fromkeys(cell.dimension for cell in means))
+    scored = {cell.dimension for cell in means if cell.n}
+    result = judge_dispersion([cell for cell in means if cell.dimension in scored])
+    models = list(dict.fromkeys(cell.model for cell in means))
+    empty = Estimate.without_value(NOBODY, excluded={NOBODY: len(models)})
+    found = {row.dimension: row for row in result.dimensions}
+    for name in names:
+        if name not in scored:
+            spreads = tuple(ModelSpread(m, name, Estimate.without_value(NOBODY)) for m in models)
+            found[name] = DimensionSpread(name, empty, spreads)
+    ordered = tuple(found[name] for name in names)
+    return replace(result, models=tuple(models), dimensions=ordered, means=tuple(means))
+
+
+def _unscored(result: Dispersion) -> list[Notice]:
+    names = [row.dimension.lower() for row in result.dimensions if row.mean_sd.undefined == NOBODY]
+    if not names:
+        return []
+    return [Notice(f"No judge scored {listed(names, most=8)}: the spread is undefined there.")]
 
 
 def _number(value: float) -> float | None:
@@ -113,7 +150,7 @@ def sentence(result: Dispersion, reference: Reference) -> str:
         )
     lacking = [row.dimension.lower() for row in result.dimensions if row.mean_sd.value is None]
     if lacking:
-        text += f"; {listed(lacking)} cannot be compared, because a judge scored nothing there"
+        text += f"; {listed(lacking)} cannot be compared, because a judge's scores are missing"
     return f"{text}{_strictest(result)}."
 
 
@@ -138,17 +175,15 @@ def _strictest(result: Dispersion) -> str:
 
 
 def _spread(result: Dispersion, reference: Reference) -> Table:
-    bound = reference.dispersion
+    paper = ""
+    if reference.dispersion is not None:
+        bound = number(reference.dispersion, "points")
+        paper = f" Published: below {bound} on every dimension ({reference.dispersion_source})."
     columns = [text_column("Dimension"), estimate_column("Mean SD")]
-    if bound is not None:
-        columns.append(text_column("Published", help=reference.dispersion_source))
     columns += [number_column(model) for model in result.models]
     rows = []
     for row in result.dimensions:
         cells = [text_cell(row.dimension), estimate_cell(row.mean_sd, "points", show_n=True)]
-        if bound is not None:
-            words = f"below {number(bound, 'points')}"
-            cells.append(Cell(words, (words,)))
         cells += [
             number_cell(model.sd.value, "points", reason=model.sd.undefined) for model in row.models
         ]
@@ -159,7 +194,7 @@ def _spread(result: Dispersion, reference: Reference) -> Table:
         tuple(columns),
         tuple(rows),
         note="Population standard deviation, over judges, of each judge's mean score for an agent; "
-        "mean over agents with a 95 % t interval and n agents.",
+        f"mean over agents with a 95 % t interval and n agents.{paper}",
     )
 
 

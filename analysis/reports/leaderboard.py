@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
 from analysis.figures.theme import figure_json
 from analysis.frames.outcomes import outcome_frame, unfinished, why_undefined
+from analysis.frames.pools import pool_sizes
 from analysis.reports import common
 from analysis.reports.parts import (
+    PUBLISHED,
     Cell,
     Column,
     FigureSpec,
@@ -20,6 +22,7 @@ from analysis.reports.parts import (
     estimate_cell,
     estimate_column,
     exclusions,
+    number_cell,
     number_column,
     text_cell,
     text_column,
@@ -43,6 +46,7 @@ SEED = 20250101
 ACCURATE, VALID = "accurate", "valid"
 BOTH = ("accurate_all", "accurate_main")
 DIFFER = "readings_differ"
+EXHAUSTED = "pool_exhausted"
 UNEQUAL_POOLS = "recorded answers: authors whose pools differ in size are not ranked"
 
 
@@ -57,6 +61,7 @@ class Row:
     source: str = ""
     endings: Mapping[str, int] = field(default_factory=dict)
     differ: int | None = None
+    pool: float | None = None
     rank: int | None = None
     no_rank: str = ""
 
@@ -72,7 +77,13 @@ def leaderboard_report(selection: Selection) -> Report:
         return Report(empty=common.no_runs(PURPOSE, selection))
     frame = outcome_frame(selection.runs, [*measures, DIFFER])
     titles = common.titles_of(selection.system)
-    rows = ranked([_row(run, frame, measures, titles) for run in selection.runs])
+    pools = pool_sizes(selection.runs)
+    rows = ranked(
+        [
+            replace(_row(run, frame, measures, titles), pool=pools.get(run.pk))
+            for run in selection.runs
+        ]
+    )
     published = []
     if selection.filters.published != "hide":
         published = _published_rows(selection.system, measures)
@@ -103,8 +114,10 @@ def _row(
     missing = unfinished(run)
 
     def excluded(metric: str) -> dict[str, int]:
-        reasons = why_undefined(mine, metric)
-        return {common.in_words(why, titles): n for why, n in reasons.items()} | missing
+        total = Counter(missing)
+        for why, count in why_undefined(mine, metric).items():
+            total[common.in_words(why, titles)] += count
+        return dict(total.most_common())
 
     estimates = {}
     for metric, measure in measures.items():
@@ -127,8 +140,7 @@ def _row(
 
 def _share(values: Any, excluded: Mapping[str, int], method: Method) -> Estimate:
     if len(values) == 0 and excluded:
-        reasons = listed([f"{why} ({n})" for why, n in excluded.items()])
-        return Estimate.without_value(reasons, excluded=excluded)
+        return Estimate.without_value(next(iter(excluded)), excluded=excluded)
     return share(int(values.sum()), len(values), method=method, excluded=excluded)
 
 
@@ -158,7 +170,7 @@ def _published(entry: Any, kind: str, method: Method = "wilson") -> Estimate:
         if not entry.n:
             return Estimate(entry.value / 100, 0, no_interval="published without n")
         return published_share(entry.value / 100, entry.n, method=method)
-    return Estimate(entry.value, entry.n or 0, no_interval="published without an interval")
+    return Estimate(entry.value, entry.n or 0, no_interval=PUBLISHED)
 
 
 def signature(run: ChosenRun) -> tuple[str, ...]:
@@ -186,12 +198,9 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
         reasons.append(why)
     values = [None if why else row.accuracy.value for row, why in zip(rows, reasons, strict=True)]
     placed = [
-        Row(
-            row.label, row.estimates, row.wald, row.run, row.source, row.endings, row.differ,
-            rank, why or ("accuracy is undefined" if rank is None else ""),
-        )
+        replace(row, rank=rank, no_rank=why or ("accuracy is undefined" if rank is None else ""))
         for row, rank, why in zip(rows, rank_order(values), reasons, strict=True)
-    ]  # fmt: skip
+    ]
     return sorted(
         placed,
         key=lambda row: (row.rank is None, -(row.accuracy.value or 0), -_valid(row), row.label),
@@ -271,21 +280,36 @@ def paired_difference(
 
 
 def _without_accuracy(rows: Sequence[Row]) -> str:
+    """Why accuracy is undefined, and what can be said instead."""
     reasons = exclusions([row.accuracy for row in rows])
     why = max(reasons, key=lambda reason: reasons[reason], default="nothing was scored")
     text = f"Accuracy is undefined for every agent here: {why}."
+    dry = [(row.endings.get(EXHAUSTED, 0), row) for row in rows if _is_recorded(row)]
+    if len(dry) == len(rows) and any(count for count, _ in dry):
+        (least, first), (most, last) = (
+            min(dry, key=lambda pair: pair[0]), max(dry, key=lambda pair: pair[0]),
+        )  # fmt: skip
+        spread = f"{least} ({first.label}) to {most} ({last.label})" if most > least else f"{most}"
+        return (
+            f"{text} The pool of recorded answers ran dry in {spread} of "
+            f"{plural(last.run.done if last.run else 0, 'trajectory', 'trajectories')}."
+        )
     valid = [row for row in rows if row.estimates[VALID].value is not None]
     if not valid:
         return text
-    best = max(valid, key=_valid)
-    estimate = best.estimates[VALID]
-    if len(valid) == 1:
-        return f"{text} Of {best.label}'s last plans {_percent(estimate)} are valid{_interval(estimate)}."
-    worst = min(valid, key=_valid)
+    best, worst = max(valid, key=_valid), min(valid, key=_valid)
+    if _valid(best) == _valid(worst):
+        of = f"{best.label}'s" if len(valid) == 1 else "each agent's"
+        estimate = best.estimates[VALID]
+        return f"{text} Of {of} last plans {_percent(estimate)} are valid{_interval(estimate)}."
     return (
         f"{text} The share of valid last plans lies between {_percent(worst.estimates[VALID])} "
-        f"({worst.label}) and {_percent(estimate)} ({best.label})."
+        f"({worst.label}) and {_percent(best.estimates[VALID])} ({best.label})."
     )
+
+
+def _is_recorded(row: Row) -> bool:
+    return row.run is not None and row.run.agent_kind == "recorded"
 
 
 def _percent(estimate: Estimate) -> str:
@@ -317,53 +341,97 @@ def _figure(rows: Sequence[Row], selection: Selection) -> FigureSpec:
 
 
 def _table(rows: Sequence[Row], measures: Mapping[str, Measure], shown: Sequence[str]) -> Table:
+    others = [name for name in shown if name != ACCURATE]
+    recorded = any(row.pool is not None for row in rows)
     columns = [
         Column("Agent", ("agent", "kind", "run"), num=False),
         number_column("Rank"),
+        number_column("n", "trajectories", "Trajectories that Acc counts"),
         estimate_column("Acc", help=measures[ACCURATE].help),
-        Column("Wald, as published", ("acc wald low", "acc wald high"),
-               help="p ± 1.96·sqrt(p(1−p)/n), not clipped"),
-        *(estimate_column(measures[name].title, help=measures[name].help)
-          for name in shown if name != ACCURATE),
-        text_column("Left out", "left out", "Trajectories without Acc, by reason"),
-        number_column("Readings differ", help="Trajectories that the two readings of "
-                      "the early stop would end at different turns"),
-    ]  # fmt: skip
+        Column(
+            "Wald", ("acc wald low", "acc wald high"), help="p ± 1.96·sqrt(p(1−p)/n), as published"
+        ),
+        *(estimate_column(measures[name].title, help=measures[name].help) for name in others),
+    ]
+    if recorded:
+        columns += [
+            number_column("Pool", "pool", "Recorded answers per task, on average"),
+            number_column("Ran dry", "pool ran dry", "Trajectories that no answer was left for"),
+        ]
+    columns += [
+        Column("Left out", ("left out",), help="Trajectories without Acc, by reason"),
+        number_column(
+            "Readings differ",
+            help="Trajectories that the two readings of the early stop end at different turns",
+        ),
+    ]
     return Table(
         "board",
         "Leaderboard",
         tuple(columns),
-        tuple(_cells(row, measures, shown) for row in rows),
-        note="Acc and VPR with 95 % Wilson intervals; means with 95 % t intervals on focus.",
+        tuple(_cells(row, measures, others, recorded) for row in rows),
+        note="Under each value its 95 % interval: Wilson for Acc and VPR, t for means. Published "
+        "rows: n inferred from the printed percentages, level not stated, means without intervals.",
     )
 
 
-def _cells(row: Row, measures: Mapping[str, Measure], shown: Sequence[str]) -> tuple[Cell, ...]:
-    run = row.run
-    rank = count_cell(row.rank, reason=row.no_rank)
-    if run is None:
-        name = Cell(row.label, (row.label, "published", row.source), sub=row.source,
-                    badges=(common.PUBLISHED_BADGE,))  # fmt: skip
-    else:
-        name = Cell(row.label, (row.label, run.agent_kind, f"run {run.pk}"),
-                    url=common.trajectories_of(run), badges=common.agent_badges(run))  # fmt: skip
-    wald = row.wald.interval
-    excluded = row.accuracy.excluded
-    left_out = sum(excluded.values())
-    return (
-        name,
-        rank,
-        estimate_cell(row.accuracy, "share", show_n=True),
-        Cell(ends(wald, "share"), (round(wald.low, 6), round(wald.high, 6)),
-             tip="; ".join(row.wald.warnings))
-        if wald else Cell(data=(None, None), reason=row.wald.no_interval or row.wald.undefined),
-        *(estimate_cell(row.estimates[name_], "share" if measures[name_].kind == "rate"
-                        else "number", show_n=row.estimates[name_].n != row.accuracy.n)
-          for name_ in shown if name_ != ACCURATE),
-        Cell(str(left_out), (counted(excluded),), sub=counted(excluded)) if left_out
-        else Cell("none" if run is not None else "", ("",)),
-        count_cell(row.differ, reason="not published" if run is None else "not recorded"),
-    )  # fmt: skip
+def _cells(
+    row: Row, measures: Mapping[str, Measure], others: Sequence[str], recorded: bool
+) -> tuple[Cell, ...]:
+    wald, excluded = row.wald.interval, row.accuracy.excluded
+    cells = [
+        common.agent_cell(row.run) if row.run is not None else _published_cell(row),
+        count_cell(row.rank, reason=row.no_rank),
+        count_cell(row.accuracy.n),
+        estimate_cell(row.accuracy, "share", url=_link(row, accurate="yes")),
+        Cell(
+            ends(wald, "share").removesuffix(" %"),
+            (round(wald.low, 6), round(wald.high, 6)),
+            tip="; ".join(row.wald.warnings),
+        )
+        if wald is not None
+        else Cell(data=(None, None), reason=row.wald.no_interval or row.wald.undefined),
+    ]
+    for name in others:
+        estimate, rate = row.estimates[name], measures[name].kind == "rate"
+        other_n = estimate.value is not None and estimate.n != row.accuracy.n
+        url = _link(row, valid="yes") if name == VALID else ""
+        cells.append(
+            estimate_cell(estimate, "share" if rate else "number", show_n=other_n, url=url)
+        )
+    if recorded:
+        dry = row.endings.get(EXHAUSTED) if row.run is None else row.endings.get(EXHAUSTED, 0)
+        cells += [
+            number_cell(row.pool, "number", reason="this agent has no pool"),
+            count_cell(dry, reason="published", url=_link(row, end=EXHAUSTED) if dry else ""),
+        ]
+    return (*cells, _left_out(row, excluded), _differ(row))
+
+
+def _link(row: Row, **more: str) -> str:
+    return common.trajectories_of(row.run, **more) if row.run is not None else ""
+
+
+def _published_cell(row: Row) -> Cell:
+    return Cell(
+        row.label,
+        (row.label, "published", row.source),
+        badges=(replace(common.PUBLISHED_BADGE, why=row.source),),
+    )
+
+
+def _left_out(row: Row, excluded: Mapping[str, int]) -> Cell:
+    total = sum(excluded.values())
+    if not total:
+        return Cell("0" if row.run is not None else "", ("",))
+    words = counted(excluded)
+    return Cell(f"{total:,}", (words,), tip=words, url=_link(row, accurate="undefined"))
+
+
+def _differ(row: Row) -> Cell:
+    return count_cell(
+        row.differ, reason="not published" if row.run is None else "not recorded for these runs"
+    )
 
 
 def _both_table(rows: Sequence[Row], measures: Mapping[str, Measure]) -> list[Table]:
@@ -428,14 +496,15 @@ def _correlations(rows: Sequence[Row], system: str, measures: Mapping[str, Measu
 
 def _notices(rows: Sequence[Row]) -> list[Notice]:
     found = []
-    recorded = [row for row in rows if row.run is not None and row.run.agent_kind == "recorded"]
+    recorded = [row for row in rows if _is_recorded(row)]
     if recorded:
-        dry = sum(row.endings.get("pool_exhausted", 0) for row in recorded)
+        dry = sum(row.endings.get(EXHAUSTED, 0) for row in recorded)
         found.append(
             Notice(
                 "Recorded agents have no rank: the authors' pools of answers differ in size, and a "
                 f"larger pool lasts longer. {plural(dry, 'trajectory', 'trajectories')} ended "
-                "because the pool ran dry; they are outside Acc and VPR."
+                "because the pool ran dry and are outside Acc and VPR, so VPR is high by "
+                "construction: compare how often the pool ran dry, beside its size."
             )
         )
     others = [row for row in rows if row.no_rank.startswith("made or judged")]

@@ -9,6 +9,7 @@ from analysis.stats.results import Estimate
 
 Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
 Datum = str | int | float | None
+PUBLISHED = "published without an interval"
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Badge:
 class Cell:
     """One cell: what is shown, and what the CSV holds (``data``, one entry per part of the column).
 
-    ``reason`` stands in for a value that does not exist.
+    ``reason`` stands in for a value that does not exist; ``sub`` may have several lines.
     """
 
     text: str = ""
@@ -171,32 +172,32 @@ def estimate_cell(
     signed: bool = False,
     url: str = "",
     show_n: bool = False,
-    show_interval: bool = True,
 ) -> Cell:
     """A value with its interval and n under it; what is odd about it on focus."""
     notes = [*estimate.warnings]
     if estimate.excluded:
         notes.append(f"left out: {counted(estimate.excluded)}")
     if estimate.value is None:
-        why = [estimate.undefined, *notes]
-        data = (None, None, None, estimate.n, "; ".join(why))
-        return Cell(data=data, reason="; ".join(why))
+        why = "; ".join([estimate.undefined, *(notes if len(estimate.excluded) > 1 else [])])
+        return Cell(data=(None, None, None, estimate.n, why), reason=why)
     interval = estimate.interval
     if estimate.no_interval:
         notes.insert(0, estimate.no_interval)
+    # That every published row lacks intervals is said once, in the note of the table.
+    tips = [note for note in notes if note != PUBLISHED]
     low = _rounded(interval.low) if interval else None
     high = _rounded(interval.high) if interval else None
     sub = []
-    if interval and show_interval:
-        sub.append(ends(interval, unit, signed=signed))
+    if interval:
+        sub.append(ends(interval, unit, signed=signed).removesuffix(" %"))
     if show_n:
         sub.append(f"n = {estimate.n:,}")
     return Cell(
         number(estimate.value, unit, signed=signed),
         (_rounded(estimate.value), low, high, estimate.n, "; ".join(notes)),
-        sub=", ".join(sub),
+        sub="\n".join(sub),
         url=url,
-        tip="; ".join(notes),
+        tip="; ".join(tips),
     )
 
 
@@ -215,7 +216,7 @@ def how_interval(estimates: Sequence[Estimate]) -> str:
 
 
 def _rounded(value: float) -> float:
-    return round(value, 6)
+    return round(value, 6) + 0.0  # never −0
 
 
 def exclusions(estimates: Sequence[Estimate]) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Where agents are good or bad: mean scores by dimension, of final turns or of all."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.rubric import rubric_dots, rubric_heatmap
@@ -9,16 +10,19 @@ from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import Unscored, turn_scores, unscored
 from analysis.reports import common
 from analysis.reports.parts import (
+    PUBLISHED,
     Cell,
     Column,
     FigureSpec,
     Notice,
     Report,
     Table,
+    count_cell,
     estimate_cell,
     estimate_column,
     exclusions,
     how_interval,
+    number_column,
 )
 from analysis.reports.words import capital, counted, listed, number, plural
 from analysis.selection import Selection
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
 PURPOSE = "The rubric table shows on which dimensions agents do well, as the judges score them."
 SEED = 20250102
 MISSING = "not every judge scored it"
-PUBLISHED = "published without an interval"
 
 
 def rubric_report(selection: Selection) -> Report:
@@ -89,7 +92,7 @@ def mean_scores(
     trajectory are not independent, so all turns are resampled by task.
     """
     cells = {}
-    groups = {key: rows for key, rows in frame.groupby(["label", "dimension"], sort=False)}
+    groups = dict(list(frame.groupby(["label", "dimension"], sort=False)))
     for label in labels:
         for dimension in dimensions:
             rows = groups.get((label, dimension.key))
@@ -214,28 +217,35 @@ def _figure(
 def _table(
     here: MeanTable, published: MeanTable, dimensions: Sequence[Dimension], selection: Selection
 ) -> Table:
+    unit = "turns" if selection.filters.turns == "all" else "trajectories"
     columns = (
         Column("Agent", ("agent", "kind", "run"), num=False),
+        number_column("n", unit, f"Scored {unit}; said in a cell where it is another number"),
         *(estimate_column(dimension.title, help=dimension.definition) for dimension in dimensions),
     )
-    rows = []
-    for run in selection.runs:
-        name = Cell(run.label, (run.label, run.agent_kind, f"run {run.pk}"),
-                    url=common.trajectories_of(run), badges=common.agent_badges(run))  # fmt: skip
-        cells = (here.cells[run.label, dimension.title] for dimension in dimensions)
-        rows.append((name, *(estimate_cell(cell, "points", show_n=True) for cell in cells)))
+    rows = [
+        (common.agent_cell(run), *_cells(here, run.label, dimensions)) for run in selection.runs
+    ]
     for model in published.rows:
-        name = Cell(model, (model, "published", "Table 8"), sub="Table 8",
-                    badges=(common.PUBLISHED_BADGE,))  # fmt: skip
-        cells = (published.cells[model, dimension.title] for dimension in dimensions)
-        rows.append((name, *(estimate_cell(cell, "points", show_n=True) for cell in cells)))
+        source = "Table 8; final turns; level not stated"
+        badge = replace(common.PUBLISHED_BADGE, why=source)
+        name = Cell(model, (model, "published", source), badges=(badge,))
+        rows.append((name, *_cells(published, model, dimensions)))
     return Table(
         "means",
         "Mean scores",
         columns,
         tuple(rows),
-        note="Mean over judges and trajectories, 1 to 5, with 95 % intervals and n.",
+        note="Mean over judges and trajectories, 1 to 5, 5 best, with 95 % intervals. Published rows "
+        "come without intervals.",
     )
+
+
+def _cells(table: MeanTable, row: str, dimensions: Sequence[Dimension]) -> list[Cell]:
+    estimates = [table.cells[row, dimension.title] for dimension in dimensions]
+    most = max(estimate.n for estimate in estimates)
+    cells = [estimate_cell(estimate, "points", show_n=estimate.n != most) for estimate in estimates]
+    return [count_cell(most), *cells]
 
 
 def _notices(

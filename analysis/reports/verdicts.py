@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from analysis.frames.scores import turn_scores
-from analysis.frames.verdicts import verdict_frame
+from analysis.frames.verdicts import SEVERAL, verdict_frame
 from analysis.reports import common
 from analysis.reports.parts import (
     Cell,
@@ -47,6 +47,7 @@ TITLES: Mapping[str, str] = {
     "wrong_partial_correct": "Wrong, partly correct",
     "wrong_entire_wrong_solution": "Wrong altogether",
     "wrong_fail_solvability_status": "Wrong about whether it can be solved",
+    SEVERAL: "Several verdicts that differ",
     "": "No verdict recorded",
 }
 GROUPS = (("All called correct", "correct"), ("All called wrong", "wrong"))
@@ -164,7 +165,8 @@ def _how(frame: "DataFrame", estimates: Sequence[Estimate]) -> list[str]:
     left = exclusions(estimates)
     return [
         "A final plan counts under the verdict that a person gave to the recorded answer with the same "
-        f"steps. {without:,} such plans have an answer without a verdict.",
+        "steps"
+        + (f"; {without:,} of these answers have none." if without else "."),
         "Valid: the constraint judges found no hidden constraint violated. That is another question than "
         "whether the plan solves the problem, so the two need not agree.",
         f"Means with 95 % intervals that resample tasks: {how_interval(estimates) or 'none'}.",

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 from analysis.filters import Filters, read_filters, with_query
 from analysis.forms import FilterForm
 from analysis.pages import PAGES, Page, make_report, report_key, select
-from analysis.reports.common import banners
-from analysis.reports.parts import Datum, Report
+from analysis.reports.common import banners, dataset_name
+from analysis.reports.parts import Datum
 from analysis.selection import Selection
 from benchmarks.access import VIEW, allow, signed_in
 
@@ -138,7 +138,8 @@ def _tabs(found: Page, selection: Selection) -> list[dict[str, object]]:
 def _subject(selection: Selection) -> str:
     """What the figures are about, in one line under the title."""
     chosen = selection.filters
-    words = [str(part) for part in (selection.study, selection.dataset) if part is not None]
+    words = [selection.study.name] if selection.study is not None else []
+    words += [dataset_name(selection)] if selection.dataset is not None else []
     words += [f"level {chosen.level}"] if chosen.level else []
     words += [f"condition {chosen.condition}"] if chosen.condition else []
     words += [f"{len(selection.runs)} runs" if len(selection.runs) != 1 else "1 run"]
@@ -151,7 +152,3 @@ def _plain(row: Iterable[Datum]) -> list[Datum]:
         f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
         for cell in row
     ]
-
-
-def shows_anything(report: Report) -> bool:
-    return bool(report.figures or report.tables)

@@ -18,3 +18,15 @@
     }
   });
 })();
+
+// Beside the report the filters are open for assistive technology too, not only to the eye.
+(function () {
+  "use strict";
+  const wide = matchMedia("(min-width: 60rem)");
+  const open = () => {
+    for (const rail of document.querySelectorAll("#analysis details.rail")) rail.open = wide.matches;
+  };
+  wide.addEventListener("change", open);
+  document.addEventListener("htmx:load", open);
+  open();
+})();
