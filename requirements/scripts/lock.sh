@@ -2,7 +2,7 @@
 # Pin requirements/*.in with hashes; arguments go to uv (--upgrade, --upgrade-package NAME).
 # The lock files name no package index, so that any mirror will do.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 if ! uv --version >/dev/null 2>&1; then
     echo "make lock needs uv." >&2
     exit 1
