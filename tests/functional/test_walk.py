@@ -1,0 +1,117 @@
+"""Everybody walks every page that they can reach: nothing fails, nothing comes from elsewhere."""
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.services import demo as study_demo
+from benchmarks.models import Job
+from benchmarks.services import demo, jobs
+from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+
+PEOPLE = ("admin", "researcher", "manager", "annotator", "observer")
+# Pages of the framework, and the same page under other numbers and filters, are not walked again.
+SKIP = re.compile(r"^/(admin|static|accounts/logout)")
+PER_SHAPE = 2
+MOST = 150
+
+
+class Links(HTMLParser):
+    """What a page links to, what it loads, and what its policy forbids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.forbidden: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in {"img", "script", "iframe", "source"} and given.get("src"):
+            self.loads.append(given["src"])
+        if tag == "link" and "href" in given:
+            self.loads.append(given["href"])
+        for name in ("data-src", "hx-get"):
+            if name in given:
+                self.links.append(given[name])
+        if tag == "form":
+            self.loads.append(given.get("action", ""))
+        inline = tag == "script" and "src" not in given and "json" not in given.get("type", "")
+        handlers = [name for name in given if re.fullmatch(r"on[a-z]+", name)]
+        if inline or handlers:
+            self.forbidden.append(f"<{tag}> {handlers}")
+
+
+@pytest.fixture
+def small_demo(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo as it is loaded, over eight of its tasks at one level: one for each annotator."""
+    few = load_demo_tasks()[:8]
+    monkeypatch.setattr(demo, "load_demo_tasks", lambda: few)
+    monkeypatch.setattr(study_demo, "LEVELS", ("mid",))
+    monkeypatch.setattr(study_demo, "QUERIES_EACH", 1)
+    study_demo.ensure_demo()
+    job = Job.objects.get()
+    jobs.perform(job_id=job.pk, owner="test")
+    job.refresh_from_db()
+    assert job.status == Job.Status.DONE, job.message
+
+
+def shape(path: str) -> str:
+    """A page's address without its numbers and without what is filtered."""
+    return re.sub(r"\d+", "N", urlsplit(path).path)
+
+
+def walk(client: Client) -> Iterator[tuple[str, str]]:
+    """(address, body) of every page within reach of ``/``, at most a few of each shape."""
+    waiting, seen, shapes = deque(["/"]), {"/"}, dict[str, int]()
+    while waiting and len(seen) < MOST * 4:
+        address = waiting.popleft()
+        kind = shape(address)
+        shapes[kind] = shapes.get(kind, 0) + 1
+        if shapes[kind] > PER_SHAPE:
+            continue
+        answer = client.get(address, follow=True)
+        assert answer.status_code in (200, 204, 286, 304), (address, answer.status_code)
+        policy = answer.headers.get("Content-Security-Policy", "")
+        assert "default-src 'self'" in policy, address
+        if "html" not in answer.headers.get("Content-Type", ""):
+            continue
+        body = answer.content.decode()
+        yield answer.request["PATH_INFO"], body
+        page = Links()
+        page.feed(body)
+        assert not page.forbidden, (address, page.forbidden)
+        for target in (*page.links, *page.loads):
+            parts = urlsplit(target)
+            assert not parts.netloc, f"{address} points to {target}"
+            assert parts.scheme in ("", "data", "mailto"), (address, target)
+        for link in page.links:
+            there = urljoin(address, link).partition("#")[0]
+            if there not in seen and not SKIP.match(there) and urlsplit(there).scheme == "":
+                seen.add(there)
+                waiting.append(there)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_demo")
+def test_no_page_fails_and_none_needs_another_host() -> None:
+    visited: dict[str, set[str]] = {}
+    for name in PEOPLE:
+        client = Client()
+        client.force_login(User.objects.get(username=name))
+        visited[name] = {shape(address) for address, _ in walk(client)}
+    assert {"/runs/", "/runs/N/", "/trajectories/N/", "/datasets/N/"} <= visited["researcher"]
+    assert {"/analysis/leaderboard/", "/analysis/agreement/"} <= visited["researcher"]
+    assert "/studies/N/annotate/N/" in visited["annotator"]
+    # an annotator of a blinded study has no way to the pages that name models
+    assert not any(
+        at.startswith(("/runs", "/trajectories", "/analysis")) for at in visited["annotator"]
+    )
