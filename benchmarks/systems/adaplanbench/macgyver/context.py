@@ -61,6 +61,7 @@ _RUNS = vocabulary(
 _SHAPE = vocabulary(
     "shape shaped shapes structure tool object form fashion manner device motion end"
 )
+_NEW_SUBJECT = frozenset(["it", "they", "this", "i", "you", "we", "there"])
 _SUBJECT_ENDS = PREPOSITIONS - {"of", "with", "in"} | {"use", "using", "if", "then", "so", ";", ":"}
 
 
@@ -154,13 +155,13 @@ def _ruled_out_after(tokens: Tokens, end: int) -> bool:
     """ "The straws and the kite are not needed", "the tape is too weak": said of it, not done."""
     for index in range(end, min(len(tokens), end + 14)):
         token = tokens[index]
-        if token in _SUBJECT_ENDS:
+        if token in _SUBJECT_ENDS or token in _NEW_SUBJECT:
             return False
         if token in _USELESS:
             return True
         after = tokens[index + 1 : index + 5]
         if token in _NOT:
-            return any(word in _UNUSED or word == "enough" or word == "be" for word in after)
+            return any(word in _UNUSED or word == "enough" for word in after)
         if token in ("is", "are", "was", "were") and after[:1] == ["too"]:
             return True
     return False
@@ -175,7 +176,7 @@ def _likeness(tokens: Tokens, start: int, end: int) -> bool:
     window = _before(tokens, start, 5)
     if any(token in _MADE_UP for token in window[-3:]):
         return True
-    if "would" in window and "use" in window[window.index("would") :] and "i" not in window:
+    if window[:2] == ["you", "would"] and "use" in window:
         return True
     for place in range(len(window) - 1, -1, -1):
         token = window[place]

@@ -15,7 +15,13 @@ from benchmarks.systems.adaplanbench.macgyver.context import (
     tool_status,
     unwanted,
 )
-from benchmarks.systems.adaplanbench.macgyver.vocabulary import Form, Kind, Lexicon, load_lexicon
+from benchmarks.systems.adaplanbench.macgyver.vocabulary import (
+    Form,
+    Kind,
+    Lexicon,
+    load_lexicon,
+    match_end,
+)
 from benchmarks.systems.adaplanbench.macgyver.words import is_done, is_noun, is_verb, sentences
 from benchmarks.systems.adaplanbench.plans import split_steps
 
@@ -119,23 +125,22 @@ def _fits(lexicon: Lexicon, form: Form, tokens: Sequence[str], start: int, end: 
 def _deeds_in(lexicon: Lexicon, tokens: Sequence[str], step: int) -> list[Mention]:
     found = []
     hidden: dict[str, set[int]] = {}
-    hits: list[tuple[Form, int]] = []
-    for place in range(len(tokens)):
-        for form in lexicon.deeds.get(tokens[place], ()):
-            end = place + len(form.tokens)
-            if tuple(tokens[place:end]) != form.tokens:
+    hits: list[tuple[Form, int, int]] = []
+    for start, token in enumerate(tokens):
+        for form in lexicon.deeds.get(token, ()):
+            end = match_end(form.tokens, tokens, start)
+            if end is None:
                 continue
             if form.blank:
-                hidden.setdefault(form.key, set()).update(range(place, end))
-            elif _fits(lexicon, form, tokens, place, end):
-                hits.append((form, place))
-    for form, place in hits:
-        end = place + len(form.tokens)
-        if not hidden.get(form.key, set()).isdisjoint(range(place, end)):
+                hidden.setdefault(form.key, set()).update(range(start, end))
+            elif _fits(lexicon, form, tokens, start, end):
+                hits.append((form, start, end))
+    for form, start, end in hits:
+        if not hidden.get(form.key, set()).isdisjoint(range(start, end)):
             continue
         name = lexicon.attributes[form.key].name
-        surface = " ".join(form.tokens)
-        found.append(Mention("attribute", name, step, surface, deed_status(tokens, place, end)))
+        surface = " ".join(tokens[start:end])
+        found.append(Mention("attribute", name, step, surface, deed_status(tokens, start, end)))
     return found
 
 

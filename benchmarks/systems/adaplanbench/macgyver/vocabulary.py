@@ -1,6 +1,6 @@
 """The lexicon's data files, ready for look-up: tools, attributes, and their surface forms."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,14 @@ from benchmarks.systems.adaplanbench.macgyver.words import plural, tokens_of, ve
 # Part of the identity of whatever decides by the lexicon: raised when rules or data change.
 VERSION = "1"
 FOLDER = Path(__file__).parent
+# In the words of attributes: "*" is up to GAP words, a name in <> any word of its list.
+GAP = 4
+CLASSES = {
+    "<cord>": frozenset(
+        ["rope", "ropes", "string", "cord", "cords", "twine", "ribbon", "shoelace", "shoelaces",
+         "paracord", "yarn", "leash"]
+    )
+}  # fmt: skip
 
 Kind = Literal["tool", "attribute"]
 
@@ -81,6 +89,33 @@ def _which(form: str, verb: str) -> str:
     return "past" if form.split()[0].endswith(("ed", "wn", "en", "ck", "nt")) else ""
 
 
+def _pattern(words: str) -> tuple[str, ...]:
+    """The tokens of a phrase that may hold gaps and classes of words."""
+    parts = (
+        (word,) if word == "*" or word in CLASSES else tokens_of(word) for word in words.split()
+    )
+    return tuple(token for tokens in parts for token in tokens)
+
+
+def match_end(pattern: Sequence[str], tokens: Sequence[str], start: int) -> int | None:
+    """Where a phrase that begins at ``start`` ends, if it stands there; gaps cross no stop."""
+    if not pattern:
+        return start
+    if pattern[0] == "*":
+        for skipped in range(GAP + 1):
+            if any(not token.isalnum() for token in tokens[start : start + skipped]):
+                return None
+            end = match_end(pattern[1:], tokens, start + skipped)
+            if end is not None:
+                return end
+        return None
+    if start >= len(tokens):
+        return None
+    if tokens[start] != pattern[0] and tokens[start] not in CLASSES.get(pattern[0], ()):
+        return None
+    return match_end(pattern[1:], tokens, start + 1)
+
+
 def _index(forms: Iterable[Form]) -> dict[str, tuple[Form, ...]]:
     by_first: dict[str, list[Form]] = {}
     for form in forms:
@@ -122,9 +157,9 @@ def load_lexicon() -> Lexicon:
                 Form(tokens_of(form), "attribute", key, form=_which(form, verb))
                 for form in verb_forms(verb)
             ]
-        acts += [Form(tokens_of(word), "attribute", key) for word in row.get("words", ())]
+        acts += [Form(_pattern(word), "attribute", key) for word in row.get("words", ())]
         acts += [
-            Form(tokens_of(word), "attribute", key, blank=True) for word in row.get("unless", ())
+            Form(_pattern(word), "attribute", key, blank=True) for word in row.get("unless", ())
         ]
     attributes = {key: Attribute(row["name"], tuple(row["texts"])) for key, row in deeds.items()}
     general = frozenset(groups["general"])
