@@ -46,6 +46,10 @@ class Answer:
 class Answerer(Protocol):
     """A function of the ask and a seed that keeps nothing between calls.
 
+    Chance that has to last for a whole episode (a lapse that stays forgotten) cannot come from the
+    seed, which is another one at every call: the protocol draws a number at the start and puts it
+    into the context of its asks.
+
     ``instant`` answerers do not wait for anything and are called in line; the others of a batch
     are called concurrently.
     """

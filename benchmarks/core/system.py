@@ -13,7 +13,10 @@ from benchmarks.core.types import Episode, Json, Outcome, Profile, Task
 
 @dataclass(frozen=True)
 class Role:
-    """A role that somebody fills; ``seats`` is how many fill it unless a run says otherwise."""
+    """A role that somebody fills; ``seats`` is how many fill it unless a run says otherwise.
+
+    The party under test always has the name ``agent``, whatever its title.
+    """
 
     name: str
     title: str

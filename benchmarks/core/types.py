@@ -39,13 +39,18 @@ class Profile:
 
 @dataclass(frozen=True)
 class Task:
-    """One task as an episode sees it, together with the profile it is played under."""
+    """One task as an episode sees it, together with the profile it is played under.
+
+    ``shared`` is what all tasks of a dataset have in common and none should carry alone, such as a
+    catalogue of tools. It belongs to the dataset's version, and nobody may change it.
+    """
 
     id: str
     prompt: str
     category: str = ""
     payload: Json = field(default_factory=dict)
     profile: Profile | None = None
+    shared: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,9 @@ class Message:
 class Expect:
     """The shape of reply that an ask needs: a parser of the system, and its parameters.
 
-    ``kind`` also names the form that a person gets who answers in place of a model.
+    ``kind`` also names the form that a person gets who answers in place of a model. A protocol that
+    needs other sampling than the answerer's own (several different plans, say) says so in
+    ``params["sampling"]``; who does not sample takes no notice.
     """
 
     kind: str

@@ -121,6 +121,7 @@ class TestDeclared:
             assert task.id
             assert task.prompt
             assert is_json(task.payload)
+            assert is_json(task.shared)
             assert len({profile.level for profile in profiles}) == len(profiles)
             for profile in profiles:
                 keys = [constraint.key for constraint in profile.constraints]

@@ -12,7 +12,7 @@ from tests.benchmarks.systems.adaplanbench.stage import LOST, Act, perform
 #  1   w1 w2   u1      w1 w2    -              w1 w2   -     -
 #  2   w1      u1      w1       w1 w2          -       w1    -      (u1 not disclosed yet)
 #  3   -       u1 u2   u1 u2    w1 w2          u1 u2   -     -
-#  4   w2      u1      w2       w1 w2 u1 u2    -       w2    u1
+#  4   w2      u1 u3   w2       w1 w2 u1 u2    -       w2    u1     (u3 is never disclosed)
 #  5   -       -       -        w1 w2 u1 u2    -       -     -      valid, scores 4 4 3
 #
 # sum |R^w| = 2, sum |R^u| = 1, |union F^w| / T = 2 / 5, |union F^u| / T = 2 / 5
@@ -20,7 +20,7 @@ A = [
     Act(["w1", "w2"], ["u1"]),
     Act(["w1"], ["u1"]),
     Act([], ["u1", "u2"]),
-    Act(["w2"], ["u1"]),
+    Act(["w2"], ["u1", "u3"]),
     Act(sheets=[4, 4, 3]),
 ]
 # B: w1 three times, early stop at 3. sum |R^w| = 2, ATWC 1/3.
