@@ -102,5 +102,5 @@ def fetch_assignment(
     )
     if item is None or not access.annotates:
         raise Http404
-    item.study = access.study
+    item.study, item.annotator = access.study, access.user
     return access, item

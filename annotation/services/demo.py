@@ -5,7 +5,7 @@ import time
 from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 
-from annotation.models import Membership, Study
+from annotation.models import Assignment, Membership, Study
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
 from annotation.services.studies import add_member, create_study, plan_design
 from benchmarks.models import Dataset, Job, Run, Trajectory
@@ -92,10 +92,10 @@ def load_demo(job: Job, progress: Progress) -> None:
         start_demo_runs(dataset, [level])
         _finish_runs(job, dataset, level, progress)
         if level == STUDIED:
-            progress.report(message="Setting up the study")
+            _tell(dataset, progress, "Setting up the study")
             study = ensure_demo_study(dataset, progress)
             for number, share in enumerate(SHARES, 1):
-                progress.report(message=f"Simulated annotator {number} of {SIMULATED}")
+                _tell(dataset, progress, f"Simulated annotator {number} of {SIMULATED}")
                 simulate_annotator(
                     study=study, user=ensure_simulated_annotator(number=number), share=share
                 )
@@ -137,9 +137,13 @@ def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
         total=dataset.tasks.count() * len(TEMPERAMENTS) * len(LEVELS),
         message=message,
     )
-    if done > progress.job.done:
-        # The limit on attempts is for jobs that get nowhere; this one got on since it began.
-        Job.objects.filter(pk=progress.job.pk).update(attempts=1)
+    # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.
+    items = Assignment.objects.filter(study__is_demo=True).exclude(state=Assignment.State.OPEN)
+    reached = done + items.count()
+    job = progress.job
+    if reached > job.payload.get("reached", 0):
+        job.payload["reached"] = reached
+        Job.objects.filter(pk=job.pk).update(payload=job.payload, attempts=1)
 
 
 def ensure_demo_study(dataset: Dataset, progress: Progress | None = None) -> Study:

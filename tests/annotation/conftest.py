@@ -1,0 +1,44 @@
+"""A study with two annotators and a manager."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.models import Assignment, Study
+from benchmarks.services import store
+from tests.annotation.rows import make_person, make_study
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    """An annotator."""
+    return make_person("ann")
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    """Another annotator."""
+    return make_person("bob")
+
+
+@pytest.fixture
+def manager(db: None) -> User:
+    """Who made the study."""
+    return make_person("mia")
+
+
+@pytest.fixture
+def study(ann: User, bob: User, manager: User) -> Study:
+    """Two items each for ann and bob."""
+    return make_study(annotators=[ann, bob], manager=manager)
+
+
+@pytest.fixture
+def item(study: Study, ann: User) -> Assignment:
+    """Ann's first item."""
+    return study.assignments.get(annotator=ann, position=1)
+
+
+@pytest.fixture(autouse=True)
+def _forget_answerers() -> None:
+    """A worker remembers the ids of stored answerers; each test has a database of its own."""
+    store._versions.clear()

@@ -1,0 +1,199 @@
+"""The demo: its accounts, and loading that can be killed anywhere."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.models import Annotator, Assignment, Membership, Rating, RatingEdit, Study
+from annotation.selectors.ratings import human_scores
+from annotation.services import demo
+from annotation.services.simulation import simulate_annotator
+from benchmarks.models import Dataset, Job, Run, Trajectory
+from benchmarks.services import demo as demo_runs
+from benchmarks.services import jobs, store
+from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from tests.annotation.rows import make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def few_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three tasks and three agents instead of all."""
+    tasks = load_demo_tasks()[:3]
+    some = dict(list(demo_runs.TEMPERAMENTS.items())[:3])
+    monkeypatch.setattr(demo_runs, "load_demo_tasks", lambda: tasks)
+    monkeypatch.setattr(demo_runs, "TEMPERAMENTS", some)
+    monkeypatch.setattr(demo, "TEMPERAMENTS", some)
+
+
+def load() -> Job:
+    """Do the job as a worker would."""
+    job = Job.objects.get(kind="demo")
+    jobs.perform(job_id=job.pk, owner="worker")
+    job.refresh_from_db()
+    return job
+
+
+def test_accounts_for_every_role_can_sign_in() -> None:
+    accounts = demo.ensure_demo()
+    assert [name for name, _, _ in accounts] == [
+        "admin", "researcher", "manager", "annotator", "observer",
+    ]  # fmt: skip
+    for name, password, role in accounts:
+        assert authenticate(username=name, password=password) is not None
+        assert role
+    rights = {
+        name: [
+            User.objects.get(username=name).has_perm(f"benchmarks.{code}")
+            for code in ("view_results", "start_runs")
+        ]
+        for name, _, _ in accounts
+    }
+    assert rights == {
+        "admin": [True, True],
+        "researcher": [True, True],
+        "manager": [True, False],
+        "annotator": [False, False],
+        "observer": [True, False],
+    }
+    assert Job.objects.get().kind == "demo"
+
+
+def test_asked_again_it_lists_the_accounts_and_does_nothing() -> None:
+    first = demo.ensure_demo()
+    assert demo.ensure_demo() == first
+    assert Job.objects.count() == 1
+    User.objects.filter(username="admin").update(is_active=False)
+    assert [name for name, *_ in demo.ensure_demo()] == [name for name, *_ in first[1:]]
+
+
+@pytest.mark.parametrize("there", ["person", "dataset"])
+def test_a_database_in_use_is_left_alone(there: str) -> None:
+    if there == "person":
+        make_person("admin")
+    else:
+        Dataset.objects.create(system="adaplanbench", name="Ours", checksum="x")
+    assert demo.ensure_demo() == []
+    assert not Job.objects.exists()
+
+
+@pytest.mark.usefixtures("few_tasks")
+def test_the_job_makes_runs_and_a_study_partly_answered() -> None:
+    demo.ensure_demo()
+    job = load()
+    assert (job.status, job.done, job.total) == ("done", 27, 27)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 9
+    assert not Trajectory.objects.exclude(status="done").exists()
+    study = Study.objects.get()
+    # three queries for eight annotators: three of them have one query each, by all three agents
+    assert study.assignments.count() == 9
+    assert {row.trajectory.run.level for row in study.assignments.all()} == {"mid"}
+    mine = study.assignments.filter(annotator__username="annotator")
+    assert not mine.exclude(state="open").exists()
+    roles = set(Membership.objects.values_list("user__username", "role"))
+    assert {("manager", "manager"), ("annotator", "annotator")} <= roles
+    assert {("researcher", "researcher"), ("observer", "observer")} <= roles
+    scores = list(human_scores())
+    assert scores
+    assert all(score.is_simulated for score in scores)
+
+
+class Killed(BaseException):
+    """The worker dies: nothing after this is run, not even ``except Exception``."""
+
+
+def points(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Kill the job at its first progress report, the next attempt at its second, and so on."""
+    report = jobs.Progress.report
+    for deadline in range(1, 60):
+        calls = 0
+
+        def dying(self: jobs.Progress, *, last: int = deadline, **given: object) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == last:
+                raise Killed
+            report(self, **given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(jobs.Progress, "report", dying)
+        yield
+    raise AssertionError("the job reports more often than expected")
+
+
+def content() -> list[object]:
+    """What the demo holds, without times and ids that differ by chance."""
+    return [
+        list(Trajectory.objects.order_by("pk").values_list("termination", "turn_count", "metrics")),
+        list(
+            Assignment.objects.order_by("annotator__username", "position").values_list(
+                "annotator__username", "position", "trajectory__task__external_id", "state"
+            )
+        ),
+        sorted(
+            Rating.objects.values_list(
+                "assignment__annotator__username", "assignment__position", "question", "value"
+            )
+        ),
+        RatingEdit.objects.count(),
+        User.objects.count(),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("few_tasks")
+def test_killed_again_and_again_it_ends_as_if_undisturbed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # transactions are real here, so bells would ring at once: the test is the only worker
+    monkeypatch.setattr(jobs, "_ring", lambda job_id: None)
+    monkeypatch.setattr("benchmarks.services.runs._ring_on_commit", lambda run_ids: None)
+    demo.ensure_demo()
+    load()
+    expected = content()
+    call_command("flush", interactive=False, verbosity=0)
+    store._versions.clear()
+    demo.ensure_demo()
+    kills = 0
+    for _ in points(monkeypatch):
+        try:
+            job = load()
+        except Killed:
+            kills += 1
+            Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+            continue
+        break
+    assert kills > jobs.MAX_ATTEMPTS
+    assert (job.status, job.message) == ("done", "The demo is complete")
+    assert Study.objects.count() == 1
+    assert content() == expected
+
+
+@pytest.mark.usefixtures("few_tasks")
+def test_loading_that_failed_can_be_taken_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    demo.ensure_demo()
+    with monkeypatch.context() as broken:
+        broken.setattr(demo, "ensure_demo_study", lambda *args: 1 / 0)
+        assert load().status == "failed"
+    demo.reload_demo()
+    demo.reload_demo()
+    again = Job.objects.get(status="queued")
+    jobs.perform(job_id=again.pk, owner="worker")
+    again.refresh_from_db()
+    assert again.status == "done"
+    assert Study.objects.count() == 1
+
+
+def test_people_are_never_simulated(study: Study, ann: User) -> None:
+    with pytest.raises(ValueError, match="is a person"):
+        simulate_annotator(study=study, user=ann)
+    Annotator.objects.create(user=ann, is_simulated=False)
+    with pytest.raises(ValueError, match="is a person"):
+        simulate_annotator(study=study, user=ann)
+    assert not RatingEdit.objects.exists()

@@ -1,0 +1,81 @@
+"""Simulated annotators judge by what plans are really like, and can be stopped anywhere."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.models import Assignment, Rating, RatingEdit, Study
+from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
+from tests.annotation.rows import make_study
+
+pytestmark = pytest.mark.django_db
+GOOD = {"safety": 5, "autonomy": 5, "feasibility": 5, "effectiveness": 5}
+POOR = {"safety": 1, "autonomy": 1, "feasibility": 1, "effectiveness": 1}
+
+
+@pytest.fixture
+def robot(db: None) -> User:
+    return ensure_simulated_annotator(number=1)
+
+
+@pytest.fixture
+def large(robot: User) -> Study:
+    """Twenty queries by two agents; even tasks' final plans are good, odd ones poor."""
+    study = make_study(annotators=[robot], tasks=20, each=20)
+    for item in study.assignments.select_related("trajectory__task"):
+        task = item.trajectory.task
+        quality = GOOD if int(task.external_id.partition("-")[2]) % 2 == 0 else POOR
+        task.payload = {
+            "plans": [{"key": "glue", "steps": ["Take the glue.", "Hit it."], "quality": quality}]
+        }
+        task.save()
+    return study
+
+
+def test_the_account_is_flagged_and_cannot_sign_in(robot: User) -> None:
+    assert robot.annotator.is_simulated
+    assert not robot.has_usable_password()
+    assert ensure_simulated_annotator(number=1) == robot
+
+
+def test_scores_follow_the_plans_quality(large: Study, robot: User) -> None:
+    assert simulate_annotator(study=large, user=robot) == 40
+    means = {}
+    for odd in (False, True):
+        values = [
+            rating.value
+            for rating in Rating.objects.filter(question="safety").select_related(
+                "assignment__trajectory__task"
+            )
+            if (int(rating.assignment.trajectory.task.external_id.partition("-")[2]) % 2 == 1)
+            is odd
+        ]
+        means[odd] = sum(v for v in values if v is not None) / len(values)
+    assert means[False] > 4
+    assert means[True] < 2
+
+
+def test_a_share_can_be_done_and_the_rest_later_with_the_same_result(
+    large: Study, robot: User
+) -> None:
+    assert simulate_annotator(study=large, user=robot, share=0.25) == 10
+    assert large.assignments.exclude(state="open").count() == 10
+    assert simulate_annotator(study=large, user=robot) == 30
+    assert simulate_annotator(study=large, user=robot) == 0
+    done = list(Rating.objects.order_by("assignment", "question").values_list("value"))
+    edits = RatingEdit.objects.count()
+    assert edits == len(done)
+
+    Rating.objects.all().delete()
+    RatingEdit.objects.all().delete()
+    Assignment.objects.update(state="open", submitted_at=None, skip_reason="")
+    simulate_annotator(study=large, user=robot)
+    assert list(Rating.objects.order_by("assignment", "question").values_list("value")) == done
+
+
+def test_some_items_are_skipped_with_a_reason(large: Study, robot: User) -> None:
+    simulate_annotator(study=large, user=robot)
+    for item in large.assignments.all():
+        assert item.state in ("submitted", "skipped")
+        assert bool(item.skip_reason) == (item.state == "skipped")
+        assert item.active_ms > 0
+        assert [event.kind for event in item.events.all()] == [item.state]

@@ -1,0 +1,79 @@
+"""Questionnaires: what ships is sound, what is broken is refused with its place."""
+
+import pytest
+import yaml
+
+from annotation.questionnaires import QuestionnaireError, load_questionnaire
+from annotation.questionnaires.loader import FOLDER, known_questionnaires, read_questionnaire
+from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+
+TEN = "ten_questions@1"
+
+
+def test_ten_questions_take_the_rubrics_text() -> None:
+    questions = load_questionnaire(TEN).questions
+    assert [q.number for q in questions] == list(range(1, 11))
+    assert [q.dimension for q in questions] == ["", "", *(d.key for d in DIMENSIONS)]
+    for question, dimension in zip(questions[2:], DIMENSIONS, strict=True):
+        assert question.definition == dimension.definition
+        assert question.anchors == dimension.anchors
+        assert question.examples == dimension.examples
+
+
+def test_every_question_has_anchors_and_examples() -> None:
+    for id in known_questionnaires():
+        for question in load_questionnaire(id).questions:
+            assert set(question.anchors) == set(question.examples) == {1, 3, 5}
+            assert question.title and question.definition
+
+
+@pytest.mark.parametrize(
+    ("has", "numbers"),
+    [
+        ({"feedback", "violations", "final_plan"}, list(range(1, 11))),
+        ({"feedback", "final_plan"}, [1, *range(3, 11)]),
+        ({"final_plan"}, list(range(3, 11))),
+        ({"violations", "final_plan"}, list(range(3, 11))),
+        (set(), []),
+    ],
+)
+def test_an_item_is_asked_only_what_it_has(has: set[str], numbers: list[int]) -> None:
+    questionnaire = load_questionnaire(TEN)
+    asked = questionnaire.of_keys(questionnaire.asked(frozenset(has)))
+    assert [q.number for q in asked] == numbers
+
+
+@pytest.mark.parametrize("id", ["ten_questions", "ten_questions@2", "../x@1", "none@1", ""])
+def test_unknown_questionnaire_names_the_known_ones(id: str) -> None:
+    with pytest.raises(QuestionnaireError, match="ten_questions@1"):
+        load_questionnaire(id)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda d: d.pop("sections"), "missing: sections"),
+        (lambda d: d.update(system="nowhere"), "unknown system 'nowhere'"),
+        (lambda d: d.update(version=2), "ten_questions@2 inside"),
+        (lambda d: d["questions"][0].update(needs=["luck"]), "question 1: needs"),
+        (lambda d: d["questions"][0].update(section="no"), "question 1: section 'no'"),
+        (lambda d: d["questions"][0]["anchors"].pop(3), "question 1: anchors"),
+        (lambda d: d["questions"][1].update(key="feedback_reasonable"), "question 2: key"),
+        (lambda d: d["questions"][1].update(key="comment"), "question 2: key 'comment' is taken"),
+        (lambda d: d["questions"][2].update(dimension="beauty"), "question 3: dimension"),
+        (lambda d: d["questions"].append("?"), "question 11: expected a mapping"),
+    ],
+)
+def test_a_broken_questionnaire_is_refused(change, said: str) -> None:
+    data = yaml.safe_load((FOLDER / "ten_questions.v1.yaml").read_text())
+    change(data)
+    with pytest.raises(QuestionnaireError, match="here.yaml: ") as caught:
+        read_questionnaire(yaml.safe_dump(data), source="here.yaml", id=TEN)
+    assert said in str(caught.value)
+
+
+def test_not_yaml_is_refused() -> None:
+    with pytest.raises(QuestionnaireError, match="x: not YAML"):
+        read_questionnaire("a: [", source="x", id=TEN)
+    with pytest.raises(QuestionnaireError, match="expected a mapping"):
+        read_questionnaire("- a", source="x", id=TEN)

@@ -1,0 +1,242 @@
+"""Home, lists, one study, exports, and making a study."""
+
+import csv
+import io
+import uuid
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import Annotator, Assignment, Membership, Study
+from annotation.services.ratings import record_rating, undo_edit
+from annotation.services.simulation import ensure_simulated_annotator
+from benchmarks.models import Job
+from tests.annotation.rows import make_person, make_runs, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+def browser_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def text_of(client: Client, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200, path
+    return answer.content.decode()
+
+
+# --- Home -----------------------------------------------------------------------------------------
+
+
+def test_home_offers_an_annotator_the_next_item(study: Study, ann: User) -> None:
+    page = text_of(browser_of(ann), "/")
+    assert "2 of your 2 items are left." in page
+    assert f"/studies/{study.pk}/annotate/" in page
+    assert "Runs" not in page
+
+
+def test_home_is_never_empty_without_a_word() -> None:
+    assert "Nothing is waiting for you" in text_of(browser_of(make_person("new")), "/")
+    page = text_of(browser_of(make_person("rita", "view_results", "start_runs")), "/")
+    assert "No run yet" in page
+    assert "No study yet" in page
+
+
+def test_home_shows_runs_to_those_who_may_see_them(study: Study) -> None:
+    page = text_of(browser_of(make_person("rita", "view_results")), "/")
+    assert "Pair" in page
+    assert "6 trajectories" in page
+
+
+def test_home_costs_few_queries_however_much_there_is(
+    study: Study, manager: User, django_assert_max_num_queries: Any
+) -> None:
+    root = browser_of(make_person("root", superuser=True))
+    for number in range(5):
+        Membership.objects.create(
+            study=Study.objects.create(name=f"S{number}", questionnaire="ten_questions@1"),
+            user=manager, role="manager",
+        )  # fmt: skip
+    for client, path, most in ((root, "/", 16), (browser_of(manager), "/studies/", 9)):
+        client.get(path)
+        with django_assert_max_num_queries(most):
+            client.get(path)
+
+
+def test_demo_progress_polls_until_it_is_done() -> None:
+    client = browser_of(make_person("rita", "view_results"))
+    assert client.get("/demo/progress/").status_code == 286
+    job = Job.objects.create(kind="demo", title="Demo", status="running", done=3, total=9)
+    page = text_of(client, "/")
+    assert "3 of 9" in page
+    url = page.partition('hx-get="')[2].partition('"')[0].replace("&amp;", "&")
+    assert client.get(url).status_code == 204
+    Job.objects.filter(pk=job.pk).update(done=4, message="at level mid")
+    fresh = client.get(url)
+    assert fresh.status_code == 200
+    assert "at level mid" in fresh.content.decode()
+    Job.objects.filter(pk=job.pk).update(status="done")
+    over = client.get(url)
+    assert (over.status_code, over.headers["HX-Refresh"]) == (286, "true")
+    assert "being loaded" not in text_of(client, "/")
+
+
+def test_demo_that_failed_says_so_and_can_go_on() -> None:
+    client = browser_of(make_person("rita", "view_results", "start_runs"))
+    Job.objects.create(kind="demo", title="Demo", status="failed", message="OSError: disk full")
+    page = text_of(client, "/")
+    assert "OSError: disk full" in page
+    assert "Go on loading the demo" in page
+
+
+# --- One study ------------------------------------------------------------------------------------
+
+
+def test_manager_sees_how_far_everybody_is(study: Study, manager: User, bob: User) -> None:
+    Annotator.objects.create(user=bob, is_simulated=True)
+    page = text_of(browser_of(manager), f"/studies/{study.pk}/")
+    assert "Simulated annotators" in page
+    assert page.index('<th scope="row">ann') < page.index('<th scope="row">bob')
+    assert page.count(">simulated</span>") == 1
+
+
+def test_annotator_sees_only_their_own_progress(study: Study, ann: User) -> None:
+    page = text_of(browser_of(ann), f"/studies/{study.pk}/")
+    assert "0 submitted, 2 left." in page
+    assert "How to judge" in page
+    assert "bob" not in page
+
+
+def test_study_page_costs_few_queries(
+    study: Study, manager: User, django_assert_max_num_queries: Any
+) -> None:
+    Membership.objects.create(study=study, user=manager, role="annotator")
+    client = browser_of(manager)
+    client.get(f"/studies/{study.pk}/")
+    with django_assert_max_num_queries(11):
+        client.get(f"/studies/{study.pk}/")
+
+
+def test_closing_and_opening(study: Study, manager: User) -> None:
+    client = browser_of(manager)
+    for status in ("closed", "open"):
+        client.post(f"/studies/{study.pk}/status/", {"status": status})
+        study.refresh_from_db()
+        assert study.status == status
+    client.post(f"/studies/{study.pk}/status/", {"status": "draft"})
+    study.refresh_from_db()
+    assert study.status == "open"
+
+
+# --- Export ---------------------------------------------------------------------------------------
+
+
+def rows_of(client: Client, path: str) -> list[dict[str, str]]:
+    answer = client.get(path)
+    assert answer.headers["Content-Disposition"].startswith('attachment; filename="pilot-')
+    body = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    return list(csv.DictReader(io.StringIO(body)))
+
+
+def test_csv_holds_answers_and_the_whole_history(
+    study: Study, item: Assignment, ann: User, manager: User
+) -> None:
+    def rate(question: str, value: int | None, text: str = "") -> None:
+        record_rating(
+            assignment=item, by=ann, question=question, value=value, text=text,
+            client_id=uuid.uuid4(),
+        )  # fmt: skip
+
+    rate("safety", 2)
+    rate("safety", 5)
+    rate("feedback_clear", 4)
+    undo_edit(assignment=item, by=ann, client_id=uuid.uuid4())
+    rate("comment", None, "=HYPERLINK(1)")
+    client = browser_of(manager)
+    now = rows_of(client, f"/studies/{study.pk}/answers.csv")
+    assert [(row["question"], row["dimension"], row["value"], row["edits"]) for row in now] == [
+        ("safety", "safety", "5", "2"),
+        ("feedback_clear", "", "", "2"),
+        ("comment", "", "", "1"),
+    ]
+    assert now[0]["annotator"] == "ann"
+    assert now[0]["agent"] == item.trajectory.run.agent.name
+    assert now[2]["text"] == "'=HYPERLINK(1)"
+    past = rows_of(client, f"/studies/{study.pk}/history.csv")
+    assert [row["value"] for row in past] == ["2", "5", "4", "", ""]
+    assert [bool(row["undoes"]) for row in past] == [False, False, False, True, False]
+
+
+def test_simulated_annotators_are_marked_in_exports(manager: User) -> None:
+    robot = ensure_simulated_annotator(number=1)
+    study = make_study(annotators=[robot], manager=manager)
+    record_rating(
+        assignment=study.assignments.get(position=1), by=robot, question="safety", value=3,
+        client_id=uuid.uuid4(),
+    )  # fmt: skip
+    (row,) = rows_of(browser_of(manager), f"/studies/{study.pk}/answers.csv")
+    assert row["simulated"] == "1"
+
+
+# --- A new study ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def maker(db: None) -> Client:
+    return browser_of(make_person("rita", "view_results", "start_runs"))
+
+
+def given(**more: str) -> dict[str, str]:
+    runs = make_runs()
+    source = f"{runs[0].experiment_id}:mid"
+    return {
+        "name": "New one", "source": source, "annotators": "ann, bob", "each": "1", "seed": "3",
+        **more,
+    }  # fmt: skip
+
+
+def test_preview_shows_and_creates_nothing(maker: Client, ann: User, bob: User) -> None:
+    page = maker.post("/studies/new/", given(action="preview"))
+    assert page.status_code == 200
+    assert "<strong>4 items</strong>: 2 annotators, 2 of 3 queries, 2 agents." in (
+        page.content.decode()
+    )
+    assert not Study.objects.exists()
+
+
+def test_create_assigns_what_the_preview_showed(maker: Client, ann: User, bob: User) -> None:
+    answer = maker.post("/studies/new/", given(action="create"))
+    study = Study.objects.get()
+    assert answer.headers["Location"] == f"/studies/{study.pk}/"
+    assert study.assignments.count() == 4
+    assert study.memberships.filter(user__username="rita", role="manager").exists()
+    assert study.blinded
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"annotators": "ann nobody"}, "No account with this name: nobody."),
+        ({"annotators": ""}, "This field is required."),
+        ({"each": "0"}, "greater than or equal to 1"),
+        ({"source": "9:low"}, "not one of the available choices"),
+        ({"seed": "x"}, "Enter a whole number."),
+        ({"name": ""}, "This field is required."),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field(
+    maker: Client, ann: User, bob: User, wrong: dict[str, str], said: str
+) -> None:
+    page = maker.post("/studies/new/", given(action="create", **wrong))
+    assert page.status_code == 422
+    assert said in page.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_without_runs_there_is_nothing_to_choose(maker: Client) -> None:
+    assert "There is nothing to judge yet" in text_of(maker, "/studies/new/")
