@@ -37,7 +37,8 @@ class Segment:
 class Line:
     """A step with its number in the new plan; a step that went out has the number it had.
 
-    Fit for templates/includes/_diff_lines.html as it is.
+    Words are marked in changed steps alone; of the others ``op`` says all there is to say. Fit for
+    templates/includes/_diff_lines.html as it is.
     """
 
     op: LineKind
@@ -108,9 +109,9 @@ def diff_steps(before: Sequence[str], after: Sequence[str]) -> list[Line]:
     lines: list[Line] = []
     for old, new in _align(before, after):
         if new is None and old is not None:
-            lines.append(Line("removed", old + 1, (Segment("removed", before[old]),)))
+            lines.append(Line("removed", old + 1, (Segment("same", before[old]),)))
         elif old is None and new is not None:
-            lines.append(Line("added", new + 1, (Segment("added", after[new]),)))
+            lines.append(Line("added", new + 1, (Segment("same", after[new]),)))
         elif old is not None and new is not None:
             parts = tuple(diff_words(before[old], after[new]))
             same = all(part.kind == "same" for part in parts)
@@ -146,7 +147,9 @@ def _align(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None
 
 
 def _words(text: str) -> list[str]:
-    return [token.lower() for token in _TOKEN.findall(text) if _WORD.search(token)]
+    """The words that carry meaning, roughly: any two sentences share "the" and "it"."""
+    words = [token.lower() for token in _TOKEN.findall(text) if _WORD.search(token)]
+    return [word for word in words if len(word) > 3] or words
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:

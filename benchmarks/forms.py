@@ -237,6 +237,15 @@ class NewRunForm(forms.Form):
         self.role_names.append(name)
 
     @property
+    def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:
+        """The agents on offer by kind."""
+        options = list(self["agents"])
+        groups: dict[str, list[forms.boundfield.BoundWidget]] = {}
+        for agent, option in zip(self.all_agents, options, strict=True):
+            groups.setdefault(agent.get_kind_display(), []).append(option)
+        return list(groups.items())
+
+    @property
     def role_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in self.role_names]
 

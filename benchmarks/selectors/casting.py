@@ -125,4 +125,5 @@ def run_caution(run: Run) -> Caution | None:
 def agents_for(system: str) -> list[Agent]:
     """Agents that a run on this system can be given."""
     kinds = [Agent.Kind.SCRIPTED, Agent.Kind.RECORDED, Agent.Kind.HUMAN]
-    return list(Agent.objects.filter(system__in=[system, ""], kind__in=kinds))
+    rows = Agent.objects.filter(system__in=[system, ""], kind__in=kinds)
+    return sorted(rows, key=lambda agent: (kinds.index(Agent.Kind(agent.kind)), agent.title))

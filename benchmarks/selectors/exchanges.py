@@ -32,8 +32,10 @@ class ExchangeView:
     value: str
 
     @property
-    def last_message(self) -> Message | None:
-        return self.messages[-1] if self.messages else None
+    def gist(self) -> str:
+        """The beginning of what came back, or why nothing did."""
+        words = " ".join((self.row.text or self.row.reason).split())
+        return f"{words[:90]}…" if len(words) > 90 else words
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[Exchan
     return [
         ExchangeView(
             row,
-            titles.get(row.role, plain(row.role)),
+            _seat(titles.get(row.role, plain(row.role)), row.seat),
             policy_title(system, row.answerer.name),
             TONES.get(row.state, ""),
             [told[digest] for digest in row.messages],
@@ -83,6 +85,11 @@ def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[Exchan
         )
         for row in found
     ]
+
+
+def _seat(title: str, seat: str) -> str:
+    """``Rubric judge 2`` of the role "Rubric judges"."""
+    return f"{title.removesuffix('s')} {seat}" if seat else title
 
 
 def _shown(row: Exchange) -> str:

@@ -243,7 +243,7 @@ def hidden_constraints(trajectory: Trajectory, turns: Sequence[TurnView]) -> lis
 
 @dataclass(frozen=True)
 class PlanChange:
-    """A plan against the one before, step by step; ``shares`` when some step lived on."""
+    """A plan against the one before, step by step."""
 
     lines: tuple[Line, ...]
 
@@ -256,7 +256,9 @@ class PlanChange:
 
     @property
     def shares(self) -> bool:
-        return any(line.op in ("same", "changed") for line in self.lines)
+        """Whether a quarter of the new plan lived on, so that a comparison is of use."""
+        new = [line.op for line in self.lines if line.op != "removed"]
+        return len(new) - new.count("added") >= max(1, len(new) / 4)
 
     @property
     def words(self) -> str:
@@ -264,7 +266,7 @@ class PlanChange:
         if self.same:
             return "the same plan"
         if not self.shares:
-            return "another plan, no step kept"
+            return "another plan"
         named = (("same", "kept"), ("changed", "reworded"), ("added", "new"), ("removed", "gone"))
         counts = [(self._count(op), word) for op, word in named if self._count(op)]
         first, *rest = [f"{n} {word}" for n, word in counts]

@@ -45,7 +45,11 @@
   }
   function showTray() {
     const button = document.querySelector("[data-compare]");
-    if (button) button.setAttribute("aria-pressed", String(kept.some((item) => item.id === button.dataset.compare)));
+    if (button) {
+      const has = kept.some((item) => item.id === button.dataset.compare);
+      button.querySelector("span").textContent = has ? "In comparison" : "Compare";
+      button.toggleAttribute("data-kept", has);
+    }
     if (!tray) return;
     tray.hidden = kept.length === 0;
     tray.replaceChildren();

@@ -49,15 +49,7 @@ MEASURES: Mapping[str, Measure] = {
     ),
     "world_triggered": Measure("ATWC", "Different world constraints disclosed per turn."),
     "user_triggered": Measure("ATUC", "Different user constraints disclosed per turn."),
-    "accurate_all": Measure(
-        "Acc, all dimensions", "Acc with all eight dimensions counted.", "rate"
-    ),
-    "accurate_main": Measure(
-        "Acc, main dimensions", "Acc with the four dimensions of the main text counted.", "rate"
-    ),
 }
-
-_TITLES = {dimension.key: dimension.title.lower() for dimension in DIMENSIONS}
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
