@@ -194,13 +194,11 @@
     }
   });
 
-  // --- Filters: beside the list they are always open ---------------------------------------------
-  if (!CSS.supports("selector(::details-content)")) {
-    const wide = matchMedia("(min-width: 60rem)");
-    const open = () => all("details.rail").forEach((rail) => { rail.open = wide.matches; });
-    wide.addEventListener("change", open);
-    open();
-  }
+  // --- Filters: beside the list they are always open, for helpers too that go by the attribute ----
+  const wide = matchMedia("(min-width: 60rem)");
+  const openRails = () => all("details.rail").forEach((rail) => { rail.open = wide.matches; });
+  wide.addEventListener("change", openRails);
+  openRails();
   // A form with data-autosubmit is sent when a choice changes; typing waits for Enter.
   document.addEventListener("change", (event) => {
     const form = event.target.form;
