@@ -206,11 +206,13 @@ def cancel_run(*, run: Run) -> None:
 
 
 def retry_trajectory(*, trajectory: Trajectory) -> None:
-    """Take up a failed trajectory again from what is logged of it."""
+    """Take up a failed trajectory, or one that waits for a decision, from what is logged of it."""
+    S = Trajectory.Status
     with transaction.atomic():
+        _refuse_cancelled(trajectory.run)
         changed = Trajectory.objects.filter(
-            pk=trajectory.pk, status=Trajectory.Status.FAILED
-        ).update(status=Trajectory.Status.PENDING, problem="", lease_owner="", lease_until=None)
+            pk=trajectory.pk, status__in=[S.FAILED, S.DECISION]
+        ).update(status=S.PENDING, problem="", lease_owner="", lease_until=None)
         if not changed:
             raise RunError(f"{trajectory} has not failed, so there is nothing to run again")
         _reopen(trajectory.run)
@@ -222,6 +224,7 @@ def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
     if trajectory.status not in (Trajectory.Status.DECISION, Trajectory.Status.FAILED):
         raise RunError(f"{trajectory} is neither failed nor waiting for a decision")
     with transaction.atomic():
+        _refuse_cancelled(run)
         latest = run.trajectories.filter(
             task=trajectory.task_id, profile=trajectory.profile_id
         ).order_by("-attempt")[0]
@@ -238,6 +241,12 @@ def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
         )
         _reopen(run)
     return fresh
+
+
+def _refuse_cancelled(run: Run) -> None:
+    """Nothing of a cancelled run is begun again: no worker would ever take it up."""
+    if Run.objects.filter(pk=run.pk, status=Run.Status.CANCELLED).exists():
+        raise RunError(f"{run} is cancelled; start a new one")
 
 
 def _reopen(run: Run) -> None:
