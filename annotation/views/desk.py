@@ -74,8 +74,9 @@ def _show(
     *,
     refused: Refused | None = None,
     given: Mapping[str, str] | None = None,
-    reason: str = "",
+    reason: str | None = None,
 ) -> HttpResponse:
+    """The desk; ``reason`` is what was given for skipping, None where nobody tried to skip."""
     page = load_desk(item)
     missing = refused.missing if isinstance(refused, Incomplete) else []
     current = _current(page, missing)
@@ -267,7 +268,8 @@ def _take_form(request: HttpRequest, access: StudyAccess, item: Assignment) -> H
     except Refused as refused:
         item.refresh_from_db(fields=["state", "skip_reason", "submitted_at"])
         given = {name: text for name, text in request.POST.items() if isinstance(text, str)}
-        return _show(request, access, item, refused=refused, given=given, reason=reason)
+        tried = reason if action == "skip" else None
+        return _show(request, access, item, refused=refused, given=given, reason=tried)
     return redirect(_after(item))
 
 

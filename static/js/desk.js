@@ -44,12 +44,6 @@
   }
   function say(text) {
     words.textContent = text;
-    if (!text) {
-      const number = document.createElement("span");
-      number.dataset.answered = "";
-      words.replaceChildren(number, " answered");
-      count();
-    }
   }
 
   // --- Focus -------------------------------------------------------------------------------------
