@@ -64,7 +64,7 @@ class FilterForm(forms.Form):
                     choices.insert(0, ("", empty[name]))
                 field = _select(choices, value)
             field.label = LABELS[name]
-            if field.choices:  # type: ignore[attr-defined]
+            if field.choices:
                 self.fields[name] = field
 
 

@@ -33,7 +33,9 @@ def agreement_bars(
     for i, result in enumerate(results):
         bins = result.distribution.bins
         k = result.distribution.denominator
-        panel = panels.axes(i, categories([b.label for b in bins]), share_axis())
+        whole = [b.label for b in bins if b.numerator % k == 0]
+        x = {**categories([b.label for b in bins]), "tickvals": whole}
+        panel = panels.axes(i, x, share_axis())
         if i:
             panels.layout[panel.y_layout]["matches"] = "y"
         for name, chosen in (

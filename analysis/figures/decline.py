@@ -11,11 +11,8 @@ Links = Mapping[tuple[str, int], str]
 
 # Title of the shared axis, and of the panel that counts trajectories.
 TITLES = {
-    "turn": ("turn", "Trajectories still running (later means are of these alone)"),
-    "from_end": (
-        "turns relative to the last",
-        "Trajectories that long (means far from the end are of these alone)",
-    ),
+    "turn": ("turn", "Trajectories still running"),
+    "from_end": ("turns relative to the last", "Trajectories that long"),
 }
 
 

@@ -89,7 +89,7 @@ def empty_figure(words: str) -> Figure:
 
 
 def figure_json(figure: Mapping[str, Any]) -> str:
-    """The figure as compact JSON, without a template.
+    """The figure as compact JSON, without a template; with its layout for narrow screens, if any.
 
     Refuses NaN and infinity, which are no JSON, and trace types that the served bundle lacks.
     """

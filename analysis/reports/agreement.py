@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.rubric import people_and_judges
-from analysis.figures.theme import figure_json
 from analysis.frames.ratings import final_scores, rating_frame
 from analysis.reports import common
 from analysis.reports.parts import (
@@ -123,7 +122,8 @@ def compare(
     people: dict[str, Any] = {}
     judges: dict[str, Any] = {}
     for key, title in titles.items():
-        rows = judged.xs(key, level="dimension") if key in judged.index.levels[1] else judged[:0]
+        known = judged.index.get_level_values("dimension") == key
+        rows = judged[known].droplevel("dimension")
         people[title] = human[key].to_numpy(dtype="float64")
         judges[title] = rows.reindex(trajectories).to_numpy(dtype="float64")
     results, overall = rubric_agreement(people, judges, tasks=tasks, seed=SEED)
@@ -146,16 +146,16 @@ def sentence(
     who = _who(people)
     if overall is None or overall.exact.value is None or overall.within_one.value is None:
         return f"{who} answered, but no final plan of theirs was scored by every judge."
-    exact, near = overall.exact, overall.within_one
+    exact, near = overall.exact.value, overall.within_one.value
     enough = [r for r in results if r.exact.value is not None and r.exact.value >= ENOUGH]
     defined = [r for r in results if r.exact.value is not None]
     paper = " (paper: six of eight)" if reference.agreement else ""
     nearly = " (paper: more than 80 %)" if reference.agreement else ""
     return (
-        f"The judges' mean equals the score of {who} on {number(exact.value, 'share')} of "
-        f"{overall.n:,} answers{_inside(exact)}, on at least 60 % in {len(enough)} of "
+        f"The judges' mean equals the score of {who} on {number(exact, 'share')} of "
+        f"{overall.n:,} answers{_inside(overall.exact)}, on at least 60 % in {len(enough)} of "
         f"{plural(len(defined), 'dimension')}{paper}, and lies within one point on "
-        f"{number(near.value, 'share')}{nearly}{_direction(overall.bias)}."
+        f"{number(near, 'share')}{nearly}{_direction(overall.bias)}."
     )
 
 
@@ -164,7 +164,10 @@ def _who(people: People) -> str:
         return plural(people.simulated, "simulated annotator")
     if people.simulated:
         real = people.annotators - people.simulated
-        return f"{plural(real, 'person', 'people')} and {plural(people.simulated, 'simulated annotator')}"
+        return (
+            f"{plural(real, 'person', 'people')} and "
+            f"{plural(people.simulated, 'simulated annotator')}"
+        )
     return plural(people.annotators, "person", "people")
 
 
@@ -195,27 +198,24 @@ def _figures(
     )
     k = results[0].judges
     return [
-        FigureSpec(
+        common.figure_spec(
             "differences",
             "How far the judges' mean is from the person's score",
             f"Share of answers at each absolute difference; the mean of {k} judges moves in steps "
             f"of 1/{k}.",
-            figure_json(bars),
-            bars["layout"]["height"],
+            bars,
         ),
-        FigureSpec(
+        common.figure_spec(
             "shares",
             "Share equal and share within one point, by dimension",
             "With 95 % intervals that resample tasks.",
-            figure_json(shares),
-            shares["layout"]["height"],
+            shares,
         ),
-        FigureSpec(
+        common.figure_spec(
             "means",
             "Mean scores of people and of judges on the same answers",
             "With 95 % intervals that resample tasks.",
-            figure_json(both),
-            both["layout"]["height"],
+            both,
         ),
     ]
 
@@ -324,7 +324,8 @@ def _notices(frame: "DataFrame", people: People) -> list[Notice]:
     if len(per_item) and int(per_item.max()) == 1:
         found.append(
             Notice(
-                "Each trajectory was judged by one annotator: this compares people with judges, and "
+                "Each trajectory was judged by one annotator: this compares people with judges, "
+                "and "
                 "says nothing about how far people agree with each other.",
                 "info",
             )
@@ -356,7 +357,8 @@ def _how(
         left = exclusions([overall.exact])
         lines += [
             f"Δ = |person − mean of {overall.judges} judges| on the final plan, counted in whole "
-            f"{_part(overall.judges)}. Equal: {EXACT_RULE}; equal when rounded: {ROUNDED_RULE}; within "
+            f"{_part(overall.judges)}. Equal: {EXACT_RULE}; equal when rounded: {ROUNDED_RULE}; "
+            "within "
             "one: Δ ≤ 1. Bias: judges − person.",
             f"95 % intervals: {how_interval(estimates) or 'none'}; tasks are resampled, because "
             "trajectories of one task are not independent.",

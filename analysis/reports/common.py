@@ -5,10 +5,11 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from analysis.figures.theme import Style, assign_styles
+from analysis.figures.narrow import narrow_layout
+from analysis.figures.theme import Style, assign_styles, figure_json
 from analysis.figures.words import label as escaped
 from analysis.filters import with_query
-from analysis.reports.parts import Badge, Banner, Cell, Empty, Notice
+from analysis.reports.parts import Badge, Banner, Cell, Empty, FigureSpec, Notice
 from analysis.reports.words import listed, plural
 from analysis.selection import ChosenRun, Selection
 from benchmarks.core.registry import SYSTEMS, get_system
@@ -175,7 +176,8 @@ def how_runs(selection: Selection) -> list[str]:
     levels = sorted({run.level or "none" for run in runs})
     conditions = sorted({run.condition for run in runs})
     lines = [
-        f"Dataset {dataset_name(selection)}; level {', '.join(levels)}; condition {'; '.join(conditions)}.",
+        f"Dataset {dataset_name(selection)}; level {', '.join(levels)}; condition "
+        f"{'; '.join(conditions)}.",
         f"Runs: {numbers}. Seed of the runs: {_same(str(run.seed) for run in runs)}.",
         f"Judging: {_same(run.judging_name or 'none' for run in runs)}; judges: "
         f"{_same(_judges(run, selection.system) for run in runs)}. "
@@ -207,6 +209,33 @@ def _judges(run: ChosenRun, system: str) -> str:
 def _same(values: Iterable[str]) -> str:
     """One word for all where they agree, else each that occurs."""
     return " / ".join(dict.fromkeys(values))
+
+
+def figure_spec(
+    name: str,
+    title: str,
+    subtitle: str,
+    figure: dict[str, Any],
+    *,
+    urls: Mapping[str, str] | None = None,
+    least_width: int = 0,
+) -> FigureSpec:
+    """A figure ready to be served, with its layout for narrow screens.
+
+    Under ``least_width`` pixels it scrolls inside its frame instead.
+    """
+    figure = linked(figure, urls or {})
+    layout = figure["layout"] | {"meta": {"minWidth": least_width}}
+    names = {trace["name"] for trace in figure["data"] if trace.get("name")}
+    legend = len(names) if len(names) > 1 else 0
+    narrow = narrow_layout(layout, names_inside=not least_width, legend=legend)
+    drawn = {"data": figure["data"], "layout": layout, "narrow": narrow}
+    return FigureSpec(name, title, subtitle, figure_json(drawn), layout["height"])
+
+
+def run_links(selection: Selection) -> dict[str, str]:
+    """Where a mark of an agent leads: the trajectories of its run."""
+    return {run.label: trajectories_of(run) for run in selection.runs}
 
 
 def linked(figure: dict[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:

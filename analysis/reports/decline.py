@@ -1,10 +1,9 @@
 """Whether plans get worse from turn to turn, with how many trajectories still run."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.figures.decline import decline_figure
-from analysis.figures.theme import figure_json
 from analysis.frames.scores import turn_scores
 from analysis.reports import common
 from analysis.reports.parts import (
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 PURPOSE = (
     "The decline page shows how scores change from turn to turn while constraints come to light."
 )
+MANY = 4
 
 
 def chosen_dimensions(selection: Selection) -> tuple[Dimension, ...]:
@@ -54,7 +54,10 @@ def decline_report(selection: Selection) -> Report:
     slopes = within_slope(*columns)
     titles = [dimension.title for dimension in dimensions]
     figure = decline_figure(
-        curves, titles, styles=common.styles([run.label for run in selection.runs])
+        curves,
+        titles,
+        styles=common.styles([run.label for run in selection.runs]),
+        links=_links(curves, selection),
     )
     return Report(
         sentence=sentence(curves, slopes),
@@ -110,7 +113,10 @@ def _one(slope: Slope) -> str:
     if interval is None:
         return words
     low, high = (number(end, "points", signed=True) for end in (interval.low, interval.high))
-    return f"{words} (95 % interval {low} to {high}, n = {plural(slope.slope.n, 'trajectory', 'trajectories')})"
+    return (
+        f"{words} (95 % interval {low} to {high}, n = "
+        f"{plural(slope.slope.n, 'trajectory', 'trajectories')})"
+    )
 
 
 def _survivors_words(curves: Sequence[Curve]) -> str:
@@ -130,17 +136,36 @@ def _running(curves: Sequence[Curve]) -> list[int]:
     ]
 
 
-def _figure(figure: dict[str, object], align: Alignment, selection: Selection) -> FigureSpec:
-    links = {run.label: common.trajectories_of(run) for run in selection.runs}
+def _figure(figure: dict[str, Any], align: Alignment, selection: Selection) -> FigureSpec:
     words = "turn" if align == "turn" else "distance from the last turn"
-    height = figure["layout"]["height"]  # type: ignore[index]
-    return FigureSpec(
+    return common.figure_spec(
         "curves",
         f"Mean score by {words}, with 95 % intervals",
         "Below: how many trajectories each point stands for. Open marks have no interval.",
-        figure_json(common.linked(figure, links)),
-        height,
+        _quiet(figure, len(selection.runs)),
     )
+
+
+def _links(curves: Sequence[Curve], selection: Selection) -> dict[tuple[str, int], str]:
+    """A point leads to the trajectories that are long enough to have it."""
+    runs = {run.label: run for run in selection.runs}
+    return {
+        (curve.agent, point.position): common.trajectories_of(
+            runs[curve.agent],
+            min_turns=point.position if curve.align == "turn" else 1 - point.position,
+        )
+        for curve in curves
+        for point in curve.points
+    }
+
+
+def _quiet(figure: dict[str, Any], agents: int) -> dict[str, Any]:
+    """Where many agents share a panel their intervals step back behind the means."""
+    if agents > MANY:
+        for trace in figure["data"]:
+            if trace.get("hoverinfo") == "skip":
+                trace["opacity"] = 0.25
+    return figure
 
 
 def _slopes(slopes: Sequence[Slope], selection: Selection) -> Table:
@@ -210,7 +235,8 @@ def _survivors(curves: Sequence[Curve], align: Alignment) -> list[Notice]:
         return []
     if align == "from_end":
         text = (
-            f"Only {counts[-1]:,} of {counts[0]:,} trajectories are {len(counts)} turns long: points "
+            f"Only {counts[-1]:,} of {counts[0]:,} trajectories are {len(counts)} turns long: "
+            "points "
             "far from the end hold long trajectories only."
         )
     else:
@@ -226,10 +252,13 @@ def _how(frame: "DataFrame", align: Alignment) -> list[str]:
     missing = int(frame["score"].isna().sum())
     where = "turn" if align == "turn" else "distance from the last turn"
     lines = [
-        f"A turn's score is the mean over its judges, where every judge scored it. The mean by {where} "
+        "A turn's score is the mean over its judges, where every judge scored it. The mean by "
+        f"{where} "
         "is taken over the trajectories that have such a turn, with a 95 % t interval.",
-        "Change per turn: least squares with one intercept per trajectory, 95 % t interval clustered by "
-        "trajectory. It assumes a straight line, and that ending does not depend on the last score.",
+        "Change per turn: least squares with one intercept per trajectory, 95 % t interval "
+        "clustered by "
+        "trajectory. It assumes a straight line, and that ending does not depend on the last "
+        "score.",
         f"{missing:,} of {len(frame):,} turns and dimensions have no score and are left out."
         if missing
         else "No turn is left out.",

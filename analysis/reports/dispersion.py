@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.figures.dispersion import dispersion_bars, severity_dots
-from analysis.figures.theme import figure_json
 from analysis.frames.scores import judge_cells
 from analysis.reports import common
 from analysis.reports.parts import (
-    FigureSpec,
     Notice,
     Report,
     Table,
@@ -49,8 +47,14 @@ def dispersion_report(selection: Selection) -> Report:
     titles = {dimension.key: dimension.title for dimension in dimensions}
     result = spread_of(
         [
-            JudgeMean(row.label, titles[row.dimension], row.judge, _number(row.mean), int(row.n))
-            for row in frame.itertuples(index=False)
+            JudgeMean(
+                row["label"],
+                titles[row["dimension"]],
+                row["judge"],
+                _number(row["mean"]),
+                int(row["n"]),
+            )
+            for row in frame.to_dict("records")
         ]
     )
     reference = reference_of(selection.system)
@@ -61,19 +65,18 @@ def dispersion_report(selection: Selection) -> Report:
     return Report(
         sentence=sentence(result, reference),
         figures=(
-            FigureSpec(
+            common.figure_spec(
                 "spread",
                 f"Standard deviation between judges' means, {turns}",
                 "Bar: mean over agents with its 95 % interval. Marks: each agent.",
-                figure_json(bars),
-                bars["layout"]["height"],
+                bars,
+                urls=common.run_links(selection),
             ),
-            FigureSpec(
+            common.figure_spec(
                 "severity",
                 "How much higher each judge scores than all judges together",
                 "Mean over agents with its 95 % interval; left of the line is stricter.",
-                figure_json(dots),
-                dots["layout"]["height"],
+                dots,
             ),
         ),
         tables=(_spread(result, reference), _severity(result), _means(result)),
@@ -212,7 +215,8 @@ def _severity(result: Dispersion) -> Table:
             )
             for judge in result.judges
         ),
-        note="How much higher a judge scores than all judges' mean, over agents, with 95 % t intervals.",
+        note="How much higher a judge scores than all judges' mean, over agents, with 95 % t "
+        "intervals.",
     )
 
 
@@ -246,9 +250,11 @@ def _how(result: Dispersion, turns: str) -> Sequence[str]:
     scores = sum(cell.n for cell in result.means)
     return (
         f"{scores:,} scores of {turns} by {listed(list(result.judges))}.",
-        "σ of an agent and dimension is the population standard deviation over judges of their mean "
+        "σ of an agent and dimension is the population standard deviation over judges of their "
+        "mean "
         "scores; the bar is the mean of σ over agents, with a 95 % t interval over agents. Where a "
         "judge scored nothing, σ is undefined and the agent is left out of the mean.",
-        "Severity: mean over agents of (judge's mean − mean of all judges' means). The spread of means "
+        "Severity: mean over agents of (judge's mean − mean of all judges' means). The spread of "
+        "means "
         "hides disagreement that cancels out over turns.",
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
-from analysis.figures.theme import figure_json
 from analysis.frames.outcomes import outcome_frame, unfinished, why_undefined
 from analysis.frames.pools import pool_sizes
 from analysis.reports import common
@@ -44,7 +43,11 @@ if TYPE_CHECKING:
 PURPOSE = "The leaderboard compares agents by how often their last plan is valid and good enough."
 SEED = 20250101
 ACCURATE, VALID = "accurate", "valid"
-BOTH = ("accurate_all", "accurate_main")
+# Accuracy with other dimensions counted than the run counts.
+BOTH: Mapping[str, Measure] = {
+    "accurate_all": Measure("Acc, all dimensions", "All rubric dimensions count.", "rate"),
+    "accurate_main": Measure("Acc, main dimensions", "Only the main dimensions count.", "rate"),
+}
 DIFFER = "readings_differ"
 EXHAUSTED = "pool_exhausted"
 UNEQUAL_POOLS = "recorded answers: authors whose pools differ in size are not ranked"
@@ -72,8 +75,9 @@ class Row:
 
 def leaderboard_report(selection: Selection) -> Report:
     """Everything on the leaderboard's page."""
-    measures = measures_of(selection.system) if selection.system else {}
-    if not selection.runs or ACCURATE not in measures:
+    shown = list(measures_of(selection.system)) if selection.system else []
+    measures = {**measures_of(selection.system), **BOTH}
+    if not selection.runs or ACCURATE not in shown:
         return Report(empty=common.no_runs(PURPOSE, selection))
     frame = outcome_frame(selection.runs, [*measures, DIFFER])
     titles = common.titles_of(selection.system)
@@ -87,10 +91,9 @@ def leaderboard_report(selection: Selection) -> Report:
     published = []
     if selection.filters.published != "hide":
         published = _published_rows(selection.system, measures)
-    shown = _shown(measures)
     board = _table([*rows, *published], measures, shown)
-    tables = [board, *_both_table(rows, measures), *_correlations(rows, selection.system, measures)]
-    figure = _figure([*rows, *published], selection)
+    tables = [board, *_both_table(rows), *_correlations(rows, selection.system, measures)]
+    figure = _figure([*rows, *published])
     return Report(
         sentence=sentence(rows, frame),
         figures=(figure,),
@@ -98,10 +101,6 @@ def leaderboard_report(selection: Selection) -> Report:
         notices=(*common.selection_notices(selection), *_notices(rows)),
         how=(*common.how_runs(selection), *_how(rows, shown, measures)),
     )
-
-
-def _shown(measures: Mapping[str, Measure]) -> list[str]:
-    return [name for name in measures if name not in BOTH]
 
 
 def _row(
@@ -145,7 +144,7 @@ def _share(values: Any, excluded: Mapping[str, int], method: Method) -> Estimate
 
 
 def _published_rows(system: str, measures: Mapping[str, Measure]) -> list[Row]:
-    """The paper's models: every metric that it gives, shares with the interval that n gives them."""
+    """The models of the paper: every metric that it gives, shares with the interval of their n."""
     found: dict[str, dict[str, Any]] = {}
     for entry in get_system(system).published:
         if entry.metric in measures:
@@ -230,7 +229,10 @@ def sentence(rows: Sequence[Row], frame: "DataFrame") -> str:
     first = (placed or defined)[0]
     said = f"{_percent(first.accuracy)} of {plural(first.accuracy.n, 'trajectory', 'trajectories')}"
     if len(defined) == 1:
-        return f"{first.label} is accurate on {said}{_interval(first.accuracy)}; no other agent is here to compare it with."
+        return (
+            f"{first.label} is accurate on {said}{_interval(first.accuracy)}; no other agent "
+            "is here to compare it with."
+        )
     if len(placed) < 2:
         last = min(defined, key=lambda row: row.accuracy.value or 0)
         best = max(defined, key=lambda row: row.accuracy.value or 0)
@@ -322,21 +324,20 @@ def _interval(estimate: Estimate) -> str:
     return f" (95 % {estimate.interval.method.title()} interval {ends(estimate.interval, 'share')})"
 
 
-def _figure(rows: Sequence[Row], selection: Selection) -> FigureSpec:
+def _figure(rows: Sequence[Row]) -> FigureSpec:
     marks = [
-        LeaderboardRow(row.label, row.accuracy, row.estimates[VALID], row.run is None)
+        LeaderboardRow(
+            row.label, row.accuracy, row.estimates[VALID], row.run is None, _link(row) or None
+        )
         for row in rows
     ]
     figure = leaderboard_figure(marks, common.styles([row.label for row in rows]))
-    links = {row.label: common.trajectories_of(row.run) for row in rows if row.run is not None}
-    return FigureSpec(
+    some_published = any(row.run is None for row in rows)
+    return common.figure_spec(
         "board",
         "Accuracy and valid plan rate, with 95 % Wilson intervals",
-        "Filled: run here. Open, dotted: published."
-        if any(row.run is None for row in rows)
-        else f"{len(rows)} agents",
-        figure_json(common.linked(figure, links)),
-        figure["layout"]["height"],
+        "Filled: run here. Open, dotted: published." if some_published else f"{len(rows)} agents",
+        figure,
     )
 
 
@@ -434,19 +435,14 @@ def _differ(row: Row) -> Cell:
     )
 
 
-def _both_table(rows: Sequence[Row], measures: Mapping[str, Measure]) -> list[Table]:
-    """Acc with all dimensions and with the main four, where the two differ."""
-    if not set(BOTH) <= set(measures):
-        return []
-    differing = [
-        row for row in rows
-        if row.estimates[BOTH[0]].value != row.estimates[BOTH[1]].value
-    ]  # fmt: skip
+def _both_table(rows: Sequence[Row]) -> list[Table]:
+    """Acc with all dimensions and with the main ones, where the two differ."""
+    differing = [row for row in rows if len({row.estimates[name].value for name in BOTH}) > 1]
     if not differing:
         return []
     columns = (
         text_column("Agent"),
-        *(estimate_column(measures[name].title, help=measures[name].help) for name in BOTH),
+        *(estimate_column(kind.title, help=kind.help) for kind in BOTH.values()),
     )
     return [
         Table(

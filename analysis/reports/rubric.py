@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.rubric import rubric_dots, rubric_heatmap
-from analysis.figures.theme import figure_json
 from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import Unscored, turn_scores, unscored
 from analysis.reports import common
@@ -13,7 +12,6 @@ from analysis.reports.parts import (
     PUBLISHED,
     Cell,
     Column,
-    FigureSpec,
     Notice,
     Report,
     Table,
@@ -62,15 +60,26 @@ def rubric_report(selection: Selection) -> Report:
     )
     together = _joined(here, published)
     unit = "final turns" if final else "all turns"
+    links = {
+        (run.label, dimension.title): common.trajectories_of(run)
+        for run in selection.runs
+        for dimension in dimensions
+    }
     figures = (
-        _figure("heatmap", f"Mean score by agent and dimension, {unit}",
-                "Three judges' mean of 1 to 5; open the table for intervals"
-                if False else "Mean over judges, 1 to 5, 5 best",
-                rubric_heatmap(together), selection),
-        _figure("dots", f"The same with 95 % intervals, {unit}",
-                f"{len(here.rows)} agents run here",
-                rubric_dots(here, styles=common.styles(labels)), selection),
-    )  # fmt: skip
+        common.figure_spec(
+            "heatmap",
+            f"Mean score by agent and dimension, {unit}",
+            "Mean over judges and trajectories, 1 to 5, 5 best",
+            rubric_heatmap(together, links=links),
+            least_width=640,
+        ),
+        common.figure_spec(
+            "dots",
+            f"The same with 95 % intervals, {unit}",
+            f"{plural(len(here.rows), 'agent')} run here",
+            rubric_dots(here, styles=common.styles(labels), links=links),
+        ),
+    )
     return Report(
         sentence=sentence(here, final=final, lacking=lacking, titles=titles),
         figures=figures,
@@ -159,13 +168,19 @@ def sentence(
         if values:
             overall[column] = sum(values) / len(values)
     if not overall:
-        return f"Nothing can be compared: on no dimension did every judge give a score{_reason(lacking)}."
+        return (
+            "Nothing can be compared: on no dimension did every judge give a "
+            f"score{_reason(lacking)}."
+        )
     best = max(overall, key=lambda column: overall[column])
     worst = min(overall, key=lambda column: overall[column])
     turns = "final plans" if final else "plans of all turns"
     agents = plural(len(table.rows), "agent")
     if best == worst:
-        text = f"Over {agents}, {turns} score {number(overall[best], 'points')} on {best.lower()}, the only dimension that every judge scored"
+        text = (
+            f"Over {agents}, {turns} score {number(overall[best], 'points')} on "
+            f"{best.lower()}, the only dimension that every judge scored"
+        )
     else:
         text = (
             f"Over {agents}, {turns} score best on {best.lower()} "
@@ -206,14 +221,6 @@ def _reason(lacking: Mapping[str, Unscored]) -> str:
     return f" ({reasons[0]})" if reasons else ""
 
 
-def _figure(
-    name: str, title: str, subtitle: str, figure: dict[str, object], selection: Selection
-) -> FigureSpec:
-    links = {run.label: common.trajectories_of(run) for run in selection.runs}
-    height = figure["layout"]["height"]  # type: ignore[index]
-    return FigureSpec(name, title, subtitle, figure_json(common.linked(figure, links)), height)
-
-
 def _table(
     here: MeanTable, published: MeanTable, dimensions: Sequence[Dimension], selection: Selection
 ) -> Table:
@@ -236,7 +243,8 @@ def _table(
         "Mean scores",
         columns,
         tuple(rows),
-        note="Mean over judges and trajectories, 1 to 5, 5 best, with 95 % intervals. Published rows "
+        note="Mean over judges and trajectories, 1 to 5, 5 best, with 95 % intervals. Published "
+        "rows "
         "come without intervals.",
     )
 
@@ -254,7 +262,10 @@ def _notices(
     found = common.selection_notices(selection)
     for key, item in lacking.items():
         reason, _ = next(iter(item.reasons.items()))
-        text = f"{capital(titles[key])}: {item.missing:,} of {item.asked:,} scores are missing ({reason})."
+        text = (
+            f"{capital(titles[key])}: {item.missing:,} of {item.asked:,} scores are missing "
+            f"({reason})."
+        )
         found.append(Notice(text))
     return found
 
@@ -270,7 +281,10 @@ def _how(
     unit = (
         "Final turns: one value per trajectory, the mean over its judges"
         if final
-        else "All turns: one value per turn, the mean over its judges; longer trajectories weigh more"
+        else (
+            "All turns: one value per turn, the mean over its judges; longer trajectories weigh "
+            "more"
+        )
     )
     left = exclusions(cells)
     lines = [

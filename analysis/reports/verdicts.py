@@ -62,7 +62,8 @@ def verdicts_report(selection: Selection) -> Report:
     frame = verdict_frame(selection.runs)
     if frame.empty:
         text = (
-            f"{PURPOSE} No run chosen here ended with an answer that a person judged; datasets made "
+            f"{PURPOSE} No run chosen here ended with an answer that a person judged; datasets "
+            "made "
             "from MacGyver problems and their recorded answers have such verdicts."
         )
         return Report(empty=Empty("No verdicts here", text))
@@ -164,10 +165,11 @@ def _how(frame: "DataFrame", estimates: Sequence[Estimate]) -> list[str]:
     without = int((frame["verdict"] == "").sum())
     left = exclusions(estimates)
     return [
-        "A final plan counts under the verdict that a person gave to the recorded answer with the same "
-        "steps"
-        + (f"; {without:,} of these answers have none." if without else "."),
-        "Valid: the constraint judges found no hidden constraint violated. That is another question than "
+        "A final plan counts under the verdict that a person gave to the recorded answer with "
+        "the same "
+        "steps" + (f"; {without:,} of these answers have none." if without else "."),
+        "Valid: the constraint judges found no hidden constraint violated. That is another "
+        "question than "
         "whether the plan solves the problem, so the two need not agree.",
         f"Means with 95 % intervals that resample tasks: {how_interval(estimates) or 'none'}.",
         f"Left out: {counted(left)}." if left else "Nothing is left out.",

@@ -19,14 +19,11 @@
   });
 })();
 
-// Beside the report the filters are open for assistive technology too, not only to the eye.
+// Filters that htmx brings in stay open beside the report, as app.js opens the first ones.
 (function () {
   "use strict";
   const wide = matchMedia("(min-width: 60rem)");
-  const open = () => {
+  document.addEventListener("htmx:load", () => {
     for (const rail of document.querySelectorAll("#analysis details.rail")) rail.open = wide.matches;
-  };
-  wide.addEventListener("change", open);
-  document.addEventListener("htmx:load", open);
-  open();
+  });
 })();

@@ -84,9 +84,22 @@
     };
   }
 
+  // Panels that stand side by side are stacked on a narrow screen, where the figure has a layout for it.
+  const small = matchMedia("(max-width: 40rem)");
+  const layoutOf = (spec) => (small.matches && spec.narrow) || spec.layout || {};
+  function makeRoom(box, spec) {
+    const { height, meta } = layoutOf(spec);
+    box.style.height = height ? height + "px" : "var(--figure-height, 22rem)";
+    box.style.minWidth = meta && meta.minWidth ? meta.minWidth + "px" : "";
+    // What scrolls must be reached by keyboard.
+    const plot = box.parentElement;
+    if (plot.scrollWidth > plot.clientWidth) plot.tabIndex = 0;
+    else plot.removeAttribute("tabindex");
+  }
+
   function dressed(spec, { scheme, forFile = false } = {}) {
     const { get, done } = palette(scheme);
-    const layout = resolve(spec.layout || {}, get);
+    const layout = resolve(layoutOf(spec), get);
     layout.template = template(get, forFile);
     layout.autosize = true;
     if (matchMedia("(pointer: coarse)").matches && !("dragmode" in layout)) layout.dragmode = false;
@@ -129,8 +142,8 @@
       const box = document.createElement("div");
       box.setAttribute("role", "img");
       box.setAttribute("aria-labelledby", figure.id + "-caption");
-      box.style.height = spec.layout && spec.layout.height ? spec.layout.height + "px" : "var(--figure-height, 22rem)";
       plot.replaceChildren(box);
+      makeRoom(box, spec);
       const { data, layout } = dressed(spec);
       await Plotly.newPlot(box, data, layout, { responsive: true, displayModeBar: false, displaylogo: false });
       // A point may link to what it counts.
