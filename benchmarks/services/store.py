@@ -136,10 +136,9 @@ class DatabaseLog:
         with transaction.atomic():
             self._renew(now)
             self._tell(calls)
-            if lost:
-                ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT).update(
-                    state=ExchangeRow.State.LOST
-                )
+            open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
+            if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
+                raise LeaseLost  # a late worker's reply came in since this one read the log
             ExchangeRow.objects.bulk_create(new)
         for row in new:
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
