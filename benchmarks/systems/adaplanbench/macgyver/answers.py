@@ -22,6 +22,7 @@ _ITEM = re.compile(r"^\s*(\d{1,2})\s*(?:[.):](?!\d)|-(?!\w)|(?=\s[A-Z]))\s*")
 _INNER_ITEM = re.compile(r"(?<=[\s.])(\d{1,2})[.)]\s+(?=[A-Za-z])")
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_SENTENCE_OR_NOTE = re.compile(r"(?<=[.!?])\s+(?=[A-Z]|\(Note)")
 _REMARK = re.compile(
     r"\(?\s*(?:tools?(?: used)?\s*:|tools? used\b|notes?\b\s*[:,]?|justification|explanation|"
     r"feasib|reasoning|disclaimer|conclusion|however, (?:this|it|please)|"
@@ -58,7 +59,7 @@ class ReadAnswer:
 def clean(text: str) -> str:
     """Plain lines: markup gone, one line a paragraph or step."""
     text = _BREAK.sub("\n", text.replace("\r", "\n"))
-    text = html.unescape(_TAG.sub(" ", text)).replace("**", " ").replace("\xa0", " ")
+    text = html.unescape(_TAG.sub(" ", text)).replace("**", "").replace("\xa0", " ")
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -132,7 +133,7 @@ def _numbered(lines: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _without_remark(step: str) -> tuple[str, list[str]]:
     """A last step and the remarks that follow it on the same line."""
-    parts = _SENTENCE.split(step)
+    parts = _SENTENCE_OR_NOTE.split(step)
     for place, part in enumerate(parts):
         if place and _REMARK.match(part):
             return " ".join(parts[:place]), parts[place:]

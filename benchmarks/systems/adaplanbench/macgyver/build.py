@@ -1,5 +1,6 @@
 """A MacGyver problem with its recorded answers, as a task with three profiles."""
 
+import hashlib
 import random
 import re
 from collections.abc import Sequence
@@ -59,6 +60,12 @@ def build_task(
         "seed": seed,
     }
     return Task(f"macgyver-{riddle.id}", problem.query, theme, payload), profiles
+
+
+def dataset_checksum(files: str, seed: int = SEED) -> str:
+    """The checksum of what the files become: other rules make other tasks of the same files."""
+    made_by = f"{files} build-{BUILD_VERSION} lexicon-{vocabulary.VERSION} seed-{seed}"
+    return hashlib.sha256(made_by.encode()).hexdigest()
 
 
 def theme_of(query: str) -> str:

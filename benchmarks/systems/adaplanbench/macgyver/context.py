@@ -1,7 +1,7 @@
 """What the words around a mention say about it: used, ruled out, a mere likeness, or made first.
 
 The cues are those of written instructions. They are rules of thumb: their precision and recall are
-measured on marked turns (docs/systems/adaplanbench-macgyver.md), not assumed.
+measured on marked turns (README.md beside this file), not assumed.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,8 @@ _INTO_SHAPE = vocabulary(
     "shaped"
 )
 _RID = vocabulary(
-    "drain drains draining absorb absorbs absorbing remove removes removing sweep sweeping wipe "
+    "drain drains draining soak soaks soaking "
+    "absorb absorbs absorbing remove removes removing sweep sweeping wipe "
     "wiping mop catch catches block blocking stop stopping keep keeps prevent prevents divert "
     "direct directing bail bailing scoop empty dump excess residual rid leaking leak "
     "dry drying collect collects trap away repel against squeeze wring drip dripping "

@@ -152,7 +152,7 @@ def _beside_offer(sentence: str) -> str:
     if (after := _KEEP_AFTER.search(sentence)) is not None:
         return after.group(1)
     before = _KEEP_BEFORE.sub("", sentence)
-    if before != sentence and not _is_offer(before) and len(before.split()) > 3:
+    if before != sentence and not _is_offer(before) and len(before.split()) >= 3:
         return before
     return ""
 

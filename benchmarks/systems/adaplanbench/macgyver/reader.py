@@ -42,7 +42,7 @@ LONGEST_NAME = 60
 MOST_ANSWERS = 1_000
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, InvalidFileException, ParseError, KeyError, ValueError,
-    TypeError, IndexError, AttributeError, EOFError, NotImplementedError,
+    TypeError, IndexError, AttributeError, EOFError, NotImplementedError, OSError,
 )  # fmt: skip
 
 
@@ -165,15 +165,16 @@ def _rows(path: Path) -> Iterator[Sequence[Any]]:
     """Rows of the first sheet as values. Whatever is no readable workbook is refused."""
     _refuse_bombs(path)
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
+        # Opened here, because openpyxl leaves a file open that it fails to read.
+        with path.open("rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             sheet = book.worksheets[0]
             sheet.reset_dimensions()
             yield from sheet.iter_rows(values_only=True)
-        finally:
-            book.close()
     except _UNREADABLE as error:
-        found = f"{type(error).__name__}: {str(error)[:100]}"
+        cause = error.__cause__ or error
+        text = str(cause).replace(str(path), path.name).splitlines() or [""]
+        found = f"{type(cause).__name__}: {text[0][:100]}"
         raise FileRefused([Problem(path.name, "a readable xlsx workbook", found)]) from None
 
 
