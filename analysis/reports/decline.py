@@ -32,6 +32,8 @@ PURPOSE = (
     "The decline page shows how scores change from turn to turn while constraints come to light."
 )
 MANY = 4
+ALPHA = 0.05
+Columns = tuple[list[str], list[str], list[int], list[int], list[float]]
 
 
 def chosen_dimensions(selection: Selection) -> tuple[Dimension, ...]:
@@ -60,7 +62,7 @@ def decline_report(selection: Selection) -> Report:
         links=_links(curves, selection),
     )
     return Report(
-        sentence=sentence(curves, slopes),
+        sentence=sentence(curves, slopes, clear_slopes(columns, len(slopes))),
         figures=(_figure(figure, align, selection),),
         tables=(_slopes(slopes, selection), _points(curves, align)),
         notices=(*common.selection_notices(selection), *_survivors(curves, align)),
@@ -68,9 +70,7 @@ def decline_report(selection: Selection) -> Report:
     )
 
 
-def columns_of(
-    frame: "DataFrame", dimensions: Sequence[Dimension]
-) -> tuple[list[str], list[str], list[int], list[int], list[float]]:
+def columns_of(frame: "DataFrame", dimensions: Sequence[Dimension]) -> Columns:
     """The columns that the statistics take, with dimensions by title."""
     titles = {dimension.key: dimension.title for dimension in dimensions}
     return (
@@ -82,25 +82,45 @@ def columns_of(
     )
 
 
-def sentence(curves: Sequence[Curve], slopes: Sequence[Slope]) -> str:
-    """How many curves fall, and the steepest fall with its interval."""
+def clear_slopes(columns: Columns, family: int) -> tuple[Slope, ...]:
+    """The slopes that rise or fall even with intervals widened for the whole family (Bonferroni).
+
+    Of many curves some would fall by chance at 95 % each.
+    """
+    if not family:
+        return ()
+    wide = within_slope(*columns, level=1 - ALPHA / family)
+    return tuple(
+        slope
+        for slope in wide
+        if (found := slope.slope.interval) is not None and (found.high < 0 or found.low > 0)
+    )
+
+
+def sentence(curves: Sequence[Curve], slopes: Sequence[Slope], clear: Sequence[Slope]) -> str:
+    """How many curves clearly fall or rise, and the steepest with its interval."""
     known = [slope for slope in slopes if slope.slope.interval is not None]
     if not known:
         reasons = {slope.slope.undefined or slope.slope.no_interval for slope in slopes}
         why = listed(sorted(reason for reason in reasons if reason)) or "no scores"
         return f"Whether plans get worse cannot be said: {why}."
-    falling = [s for s in known if s.slope.interval is not None and s.slope.interval.high < 0]
-    rising = [s for s in known if s.slope.interval is not None and s.slope.interval.low > 0]
-    total = f"{plural(len(known), 'curve')} (agent and dimension)"
-    if not falling and not rising:
+    names = {(slope.agent, slope.dimension) for slope in clear}
+    sure = [slope for slope in known if (slope.agent, slope.dimension) in names]
+    falling = [slope for slope in sure if (slope.slope.value or 0) < 0]
+    rising = [slope for slope in sure if (slope.slope.value or 0) > 0]
+    total = plural(len(known), "curve")
+    if not sure:
         return (
-            f"Within trajectories, no score falls or rises clearly from turn to turn: all 95 % "
-            f"intervals of {total} contain no change{_survivors_words(curves)}."
+            f"Within trajectories no score clearly falls or rises from turn to turn: {total}, one "
+            f"for each agent and dimension{_survivors_words(curves)}."
         )
-    text = f"Within trajectories, {len(falling)} of {total} fall and {len(rising)} rise clearly"
+    text = (
+        f"Within trajectories {len(falling)} of {total} (one for each agent and dimension) clearly "
+        f"fall and {len(rising)} rise"
+    )
     if falling:
         text += f"; the steepest fall is {_one(min(falling, key=lambda s: s.slope.value or 0))}"
-    if rising and not falling:
+    else:
         text += f"; the steepest rise is {_one(max(rising, key=lambda s: s.slope.value or 0))}"
     return f"{text}{_survivors_words(curves)}."
 
@@ -259,6 +279,8 @@ def _how(frame: "DataFrame", align: Alignment) -> list[str]:
         "clustered by "
         "trajectory. It assumes a straight line, and that ending does not depend on the last "
         "score.",
+        f"Clearly: the interval excludes no change even at {ALPHA} divided by the number of curves "
+        "(Bonferroni, family: all curves of the page).",
         f"{missing:,} of {len(frame):,} turns and dimensions have no score and are left out."
         if missing
         else "No turn is left out.",
