@@ -25,7 +25,9 @@ def grounds(constraint: Mapping[str, str]) -> tuple[str, ...]:
         return (constraint["about"],)
     if constraint["about"] or constraint["kind"] != "world":
         return ()
-    return tuple(f"tool:{tool}" for tool in lexicon.named(constraint["text"]))
+    named = [m.name for m in lexicon.mentions(constraint["text"]) if m.kind == "tool"]
+    general = {known.tools[name].of for name in named}
+    return tuple(f"tool:{name}" for name in dict.fromkeys(named) if name not in general)
 
 
 def violations(
