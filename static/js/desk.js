@@ -25,6 +25,8 @@
   // --- The form as it stands ---------------------------------------------------------------------
   const keyOf = (fieldset) => fieldset.dataset.question;
   const titleOf = (fieldset) => fieldset.querySelector("legend").textContent.trim().replace(/\s+/g, " ");
+  const numberOf = (fieldset) => fieldset.querySelector("legend .n").textContent;
+  const inWords = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
   function valueOf(fieldset) {
     const checked = fieldset.querySelector("input:checked");
     return checked ? Number(checked.value) : null;
@@ -151,7 +153,7 @@
     const left = open();
     if (left.length) {
       for (const fieldset of left) mark(fieldset, "not answered yet");
-      say("Not answered yet: " + left.map(titleOf).join(", "));
+      say("Not answered yet: " + (left.length > 3 ? "questions " + inWords(left.map(numberOf)) : left.map(titleOf).join(", ")));
       if (window.planjury.showPane) showForm();
       focusOn(left[0]);
       return;

@@ -117,7 +117,9 @@ def test_the_loop_by_keyboard_alone(live_server: Any, page: Page, study: Study) 
     assert chosen(page, "physical_plausibility") is None
 
     press("Enter")
-    expect(page.locator(".desk-submit .said")).to_contain_text("Not answered yet: 4 Physical")
+    expect(page.locator(".desk-submit .said")).to_have_text(
+        "Not answered yet: questions 4, 5, 6, 7, 8, 9 and 10"
+    )
     expect(page.locator(".score.missing")).to_have_count(7)
     press("3")
     press("ArrowDown")
