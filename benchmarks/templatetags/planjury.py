@@ -19,8 +19,9 @@ def number(value: float | None) -> str:
         return ""
     if abs(value) >= 100:
         return f"{value:,.0f}"
-    text = f"{value:.3g}"
-    return f"{value:.4f}".rstrip("0") if "e" in text else text
+    if 0 < abs(value) < 0.0001:
+        return "< 0.0001" if value > 0 else "> -0.0001"
+    return f"{value:.3g}"
 
 
 @register.filter

@@ -1,0 +1,71 @@
+"""Words and numbers on pages."""
+
+import pytest
+
+from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.types import Outcome
+from benchmarks.core.words import ending, endings_of, explain, measures_of, prompt_digests
+from benchmarks.systems.adaplanbench import episode, metrics
+from benchmarks.templatetags.planjury import duration, number, percent, sparkline, turns
+
+
+def test_every_ending_of_adaplanbench_is_put_into_words() -> None:
+    codes = {
+        episode.VALID, episode.EARLY, episode.MAXED, episode.SPENT, episode.JUDGE,
+        episode.SIMULATOR, episode.UNREADABLE, episode.EXHAUSTED, episode.DECLINED,
+    }  # fmt: skip
+    assert set(endings_of("adaplanbench")) == codes
+    for code in codes:
+        assert explain("adaplanbench", Outcome(code, {}), {})
+
+
+def test_measures_are_metrics_of_the_system() -> None:
+    assert set(measures_of("adaplanbench")) <= {*metrics.RATES, *metrics.MEANS, *metrics.FLAGS}
+
+
+def test_a_system_without_words_speaks_by_its_codes() -> None:
+    assert ending("external", "ran_out-of_time").title == "Ran out of time"
+    assert explain("external", Outcome("x", {}), {}) == ""
+    assert measures_of("external") == prompt_digests("external", "1") == {}
+
+
+@pytest.mark.parametrize("key", SYSTEMS)
+def test_prompts_have_digests(key: str) -> None:
+    assert all(len(digest) == 32 for digest in prompt_digests(key, "1").values())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""), (0, "0"), (2.84375, "2.84"), (31.0, "31"), (0.0938, "0.0938"),
+        (466.2, "466"), (12345.6, "12,346"), (0.0001, "0.0001"), (0.00001234, "< 0.0001"), (-2.5, "-2.5"),
+    ],
+)  # fmt: skip
+def test_numbers_have_three_digits(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (None, ""), (0.2, "less than a second"), (1, "1 second"), (59, "59 seconds"),
+        (90, "2 minutes"), (3600, "1 hour"), (200_000, "2 days"),
+    ],
+)  # fmt: skip
+def test_durations_in_words(seconds: float | None, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_shares_and_turns_in_words() -> None:
+    assert (percent(0.78125), percent(None)) == ("78.1 %", "")
+    assert [turns([2]), turns([2, 4]), turns([1, 2, 4])] == [
+        "turn 2", "turns 2 and 4", "turns 1, 2 and 4",
+    ]  # fmt: skip
+
+
+def test_a_gap_in_the_scores_is_a_gap_in_the_line() -> None:
+    drawn = sparkline([1.0, 5.0, None, 3.0, 3.0])
+    assert drawn["lines"] == ["4.0,32.0 32.0,4.0", "88.0,18.0 116.0,18.0"]
+    assert drawn["last"] == (116.0, 18.0)
+    assert drawn["words"] == "from 1.00 to 3.00"
+    assert sparkline([None])["words"] == "no scores"
