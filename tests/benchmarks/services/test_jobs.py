@@ -183,15 +183,17 @@ def test_of_several_workers_one_does_the_job(work: list[str]) -> None:
 
 @pytest.mark.django_db
 class TestSweep:
+    """Times are seconds ago, taken when the test runs; negative ones are yet to come."""
+
     @pytest.mark.parametrize(
         ("given", "again"),
         [
-            ({"status": S.QUEUED, "rung_at": ago(60)}, True),
-            ({"status": S.QUEUED, "rung_at": ago(1)}, False),
-            ({"status": S.RUNNING, "lease_until": ago(1)}, True),
-            ({"status": S.RUNNING, "lease_until": ago(-30)}, False),
-            ({"status": S.DONE, "rung_at": ago(60)}, False),
-            ({"status": S.CANCELLED, "rung_at": ago(60)}, False),
+            ({"status": S.QUEUED, "rung_at": 60}, True),
+            ({"status": S.QUEUED, "rung_at": 1}, False),
+            ({"status": S.RUNNING, "lease_until": 1}, True),
+            ({"status": S.RUNNING, "lease_until": -30}, False),
+            ({"status": S.DONE, "rung_at": 60}, False),
+            ({"status": S.CANCELLED, "rung_at": 60}, False),
         ],
     )
     def test_jobs_that_nobody_works_on(
@@ -202,7 +204,9 @@ class TestSweep:
         woken: list[int],
         django_capture_on_commit_callbacks: Any,
     ) -> None:
-        job = make_job(**given)
+        seconds = {key: value for key, value in given.items() if key != "status"}
+        times = {key: ago(value) for key, value in seconds.items()}
+        job = make_job(status=given["status"], **times)
         with django_capture_on_commit_callbacks(execute=True):
             assert sweep() == again
         assert rung == [job.pk] * again
@@ -211,9 +215,9 @@ class TestSweep:
         ("status", "units", "again"),
         [
             (Run.Status.QUEUED, [(T.PENDING, None)], True),
-            (Run.Status.RUNNING, [(T.PENDING, None), (T.RUNNING, ago(-30))], False),
-            (Run.Status.RUNNING, [(T.RUNNING, ago(1))], True),
-            (Run.Status.RUNNING, [(T.PENDING, None), (T.RUNNING, ago(1))], True),
+            (Run.Status.RUNNING, [(T.PENDING, None), (T.RUNNING, -30)], False),
+            (Run.Status.RUNNING, [(T.RUNNING, 1)], True),
+            (Run.Status.RUNNING, [(T.PENDING, None), (T.RUNNING, 1)], True),
             (Run.Status.RUNNING, [(T.DONE, None)], True),
             (Run.Status.WAITING, [(T.WAITING, None)], False),
             (Run.Status.PAUSED, [(T.PENDING, None)], False),
@@ -225,13 +229,14 @@ class TestSweep:
     def test_runs_that_nobody_carries(
         self,
         status: str,
-        units: list[tuple[str, datetime | None]],
+        units: list[tuple[str, int | None]],
         again: bool,
         woken: list[int],
     ) -> None:
         run = RunFactory(status=status)
         Run.objects.filter(pk=run.pk).update(created_at=ago(300))
-        for state, until in units:
+        for state, seconds in units:
+            until = None if seconds is None else ago(seconds)
             TrajectoryFactory(run=run, status=state, lease_until=until)
         sweep()
         assert woken == [run.pk] * again
