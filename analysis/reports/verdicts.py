@@ -25,6 +25,7 @@ from analysis.selection import Selection
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.results import Estimate
 from benchmarks.core.words import plain
+from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,21 +33,9 @@ if TYPE_CHECKING:
 PURPOSE = "This page holds what people said of recorded answers beside what the judges say of them."
 SEED = 20250103
 # MacGyver's verdicts, best first; others follow by name.
-ORDER = (
-    "correct_efficient",
-    "correct_inefficient",
-    "correct_unsolvable",
-    "wrong_partial_correct",
-    "wrong_entire_wrong_solution",
-    "wrong_fail_solvability_status",
-)
+ORDER = tuple(VERDICTS)
 TITLES: Mapping[str, str] = {
-    "correct_efficient": "Correct, efficient",
-    "correct_inefficient": "Correct, inefficient",
-    "correct_unsolvable": "Correct: says that it cannot be solved",
-    "wrong_partial_correct": "Wrong, partly correct",
-    "wrong_entire_wrong_solution": "Wrong altogether",
-    "wrong_fail_solvability_status": "Wrong about whether it can be solved",
+    **{code: words.capitalize() for code, words in VERDICTS.items()},
     SEVERAL: "Several verdicts that differ",
     "": "No verdict recorded",
 }

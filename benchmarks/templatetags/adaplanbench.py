@@ -11,6 +11,7 @@ from benchmarks.mappers import core_task
 from benchmarks.models import Task, Trajectory
 from benchmarks.systems.adaplanbench.macgyver.build import normal
 from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
+from benchmarks.systems.adaplanbench.macgyver.verdicts import verdict_words
 from benchmarks.systems.adaplanbench.plans import PoolPlan, pool_of
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
@@ -36,10 +37,9 @@ class KnownPlan:
 
 
 def _known(plan: PoolPlan) -> KnownPlan:
+    words = verdict_words(plan.verdict)
     quality = [(_TITLES.get(key, key).lower(), value) for key, value in plan.quality.items()]
-    return KnownPlan(
-        plan.key, plan.steps, plan.tools, plan.attributes, plan.author, plan.verdict, quality
-    )
+    return KnownPlan(plan.key, plan.steps, plan.tools, plan.attributes, plan.author, words, quality)
 
 
 @register.simple_tag

@@ -19,7 +19,8 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import (
     phrases,
 )
 from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
-from benchmarks.systems.adaplanbench.macgyver.reader import VERDICTS, Recorded, Riddle
+from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle
+from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 from benchmarks.systems.adaplanbench.macgyver.words import sentences
 from benchmarks.systems.adaplanbench.plans import PoolPlan, number_steps
 
@@ -127,7 +128,7 @@ def normal(text: str) -> str:
 
 
 def _plan_row(plan: PoolPlan, verdicts: Sequence[str]) -> dict[str, Any]:
-    given = sorted({verdict for verdict in verdicts if verdict}, key=VERDICTS.index)
+    given = sorted({verdict for verdict in verdicts if verdict}, key=list(VERDICTS).index)
     return {
         "key": plan.key,
         "steps": list(plan.steps),

@@ -17,6 +17,7 @@ import openpyxl
 from openpyxl.utils.exceptions import InvalidFileException
 
 from benchmarks.systems.adaplanbench.json_stream import JsonFile
+from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 from benchmarks.systems.adaplanbench.problems import (
     FileRefused,
     Problem,
@@ -26,14 +27,6 @@ from benchmarks.systems.adaplanbench.problems import (
 )
 
 COLUMNS = ("ID", "Problem", "Solvable?", "Unconventional?", "Solution", "Label")
-VERDICTS = (
-    "correct_efficient",
-    "correct_inefficient",
-    "correct_unsolvable",
-    "wrong_partial_correct",
-    "wrong_entire_wrong_solution",
-    "wrong_fail_solvability_status",
-)
 MOST_UNPACKED = 96 << 20
 MOST_RATIO = 200
 MOST_PARTS = 500
