@@ -51,8 +51,15 @@
         memory.set(entry.key, text);
       },
       put(entry) {
-        if (memory !== null) memory.set(entry.key, JSON.stringify(entry));
-        else localStorage.setItem(entry.key, JSON.stringify(entry));
+        if (memory !== null) {
+          memory.set(entry.key, JSON.stringify(entry));
+          return;
+        }
+        try {
+          localStorage.setItem(entry.key, JSON.stringify(entry));
+        } catch (error) {
+          // Full: the entry stays as it was.
+        }
       },
       remove(entry) {
         if (memory !== null) memory.delete(entry.key);
@@ -83,6 +90,7 @@
   function makeQueue({ owner, tell, done = () => {}, refused = () => {} }) {
     const store = makeStore(owner);
     let sending = false;
+    let asked = false;
     let failures = 0;
     let timer = null;
     let lastRefusal = "";
@@ -180,8 +188,12 @@
     const words = (status) => (status === 404 ? "this item is not yours any more" : "the server answered " + status);
 
     async function flush() {
-      if (sending) return;
+      if (sending) {
+        asked = true;
+        return;
+      }
       sending = true;
+      asked = false;
       clearTimeout(timer);
       try {
         let message = nextMessage();
@@ -196,6 +208,7 @@
           }
           message = nextMessage();
         }
+        if (!message) settle();
       } catch (error) {
         failures += 1;
         again(PAUSES[Math.min(failures, PAUSES.length) - 1]);
@@ -203,6 +216,14 @@
         sending = false;
         report();
       }
+      // Asked meanwhile, because the network or the reader came back: what failed may work now.
+      if (asked && store.all().length) flush();
+    }
+
+    // Nothing is left here, be it that another tab sent it.
+    function settle() {
+      halted = "";
+      failures = 0;
     }
 
     function again(pause) {
@@ -212,7 +233,11 @@
 
     window.addEventListener("online", flush);
     window.addEventListener("offline", report);
-    window.addEventListener("focus", () => store.all().length && flush());
+    window.addEventListener("focus", flush);
+    window.addEventListener("storage", () => {
+      if (!store.all().length) settle();
+      report();
+    });
     window.addEventListener("beforeunload", (event) => {
       if (!store.lasting() && store.all().length) event.preventDefault();
     });
