@@ -62,7 +62,7 @@ def decline_report(selection: Selection) -> Report:
         links=_links(curves, selection),
     )
     return Report(
-        sentence=sentence(curves, slopes, clear_slopes(columns, len(slopes))),
+        sentence=sentence(curves, slopes, clear_slopes(columns, slopes)),
         figures=(_figure(figure, align, selection),),
         tables=(_slopes(slopes, selection), _points(curves, align)),
         notices=(*common.selection_notices(selection), *_survivors(curves, align)),
@@ -82,11 +82,12 @@ def columns_of(frame: "DataFrame", dimensions: Sequence[Dimension]) -> Columns:
     )
 
 
-def clear_slopes(columns: Columns, family: int) -> tuple[Slope, ...]:
+def clear_slopes(columns: Columns, slopes: Sequence[Slope]) -> tuple[Slope, ...]:
     """The slopes that rise or fall even with intervals widened for the whole family (Bonferroni).
 
     Of many curves some would fall by chance at 95 % each.
     """
+    family = sum(slope.slope.interval is not None for slope in slopes)
     if not family:
         return ()
     wide = within_slope(*columns, level=1 - ALPHA / family)

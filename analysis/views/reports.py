@@ -63,6 +63,7 @@ def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     tag = f'"{key}-{part}"'
     unchanged = get_conditional_response(request, etag=tag)
     if unchanged is not None:
+        unchanged["ETag"] = tag
         return _kept_privately(unchanged)
     spec = make_report(found, selection, key).figure(part)
     if spec is None:

@@ -1,0 +1,38 @@
+"""Every statistic is written down: formula, assumptions, citation."""
+
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import analysis.stats
+from analysis.pages import PAGES
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def statistics() -> list[str]:
+    """``module.function`` for each public function of `analysis.stats`."""
+    found = []
+    for module in pkgutil.iter_modules(analysis.stats.__path__):
+        names = importlib.import_module(f"analysis.stats.{module.name}")
+        found += [
+            f"{module.name}.{name}"
+            for name, member in vars(names).items()
+            if inspect.isfunction(member)
+            and member.__module__ == names.__name__
+            and not name.startswith("_")
+        ]
+    return found
+
+
+@pytest.mark.parametrize("name", statistics())
+def test_statistic_is_documented(name: str) -> None:
+    assert f"`{name}`" in (DOCS / "statistics.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_page_is_documented(name: str) -> None:
+    assert f"/analysis/{name}/" in (DOCS / "analysis.md").read_text(encoding="utf-8")

@@ -1,0 +1,245 @@
+"""Who sees the pages, and that page, figure and CSV show the same."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from analysis.pages import PAGES
+from annotation.models import Study
+from benchmarks.models import Dataset, Run, Task
+from tests.analysis.rows import (
+    flat,
+    make_dataset,
+    make_member,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
+
+pytestmark = pytest.mark.django_db
+
+EVERY = pytest.mark.parametrize("name", list(PAGES))
+# Session, person and permissions take five queries of these.
+MOST_QUERIES = 18
+MOST_QUERIES_KEPT = 14
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def reader(client: Client) -> Client:
+    """A researcher who may see results."""
+    client.force_login(make_person("rita", "view_results"))
+    return client
+
+
+@pytest.fixture
+def dataset(db: None) -> Dataset:
+    """Two agents on four tasks, with scores, a study and recorded answers."""
+    made = make_dataset(is_demo=True)
+    Task.objects.update(
+        payload={"plans": [{"key": "a", "steps": ["Do it."], "verdict": "correct_efficient"}]}
+    )
+    runs = [make_run(made, "ada"), make_run(made, "bob")]
+    for run, score in zip(runs, (5, 3), strict=True):
+        for task in (1, 2, 3, 4):
+            scores = [flat(4), flat(score)]
+            make_trajectory(run, task, scores=scores, found_valid=[False, True], accurate=task % 2)
+    return made
+
+
+@pytest.fixture
+def study(dataset: Dataset) -> Study:
+    made, ann = make_study(is_demo=True), make_person("ann")
+    for run in Run.objects.all():
+        for item in run.trajectories.all():
+            make_ratings(made, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
+    return made
+
+
+def address(name: str, **query: str) -> str:
+    return reverse(f"analysis:{name}", query=query)
+
+
+def show(client: Client, name: str, **query: str) -> str:
+    response = client.get(address(name, **query))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+@EVERY
+def test_only_those_who_may_see_results(client: Client, name: str, dataset: Dataset) -> None:
+    addresses = [
+        address(name),
+        reverse(f"analysis:{name}_figure", kwargs={"part": "board"}),
+        reverse(f"analysis:{name}_table", kwargs={"part": "board"}),
+    ]
+    for url in addresses:
+        response = client.get(url)
+        assert response.status_code == 302 and "/accounts/login/" in response["Location"]
+    client.force_login(make_person("anna"))
+    for url in addresses:
+        assert client.get(url).status_code == 403
+    client.force_login(make_person("rita", "view_results"))
+    assert client.get(addresses[0]).status_code == 200
+
+
+@EVERY
+def test_views_only_read(reader: Client, name: str) -> None:
+    assert reader.post(address(name)).status_code == 405
+
+
+def test_the_first_page_keeps_the_filters(reader: Client) -> None:
+    response = reader.get("/analysis/?level=low")
+    assert response["Location"] == address("leaderboard", level="low")
+
+
+@EVERY
+def test_empty_database(reader: Client, name: str) -> None:
+    page = show(reader, name)
+    assert 'class="empty"' in page and "data-figure" not in page
+
+
+def member(client: Client, study: Study) -> None:
+    make_member(study, User.objects.get(username="rita"))
+
+
+@EVERY
+def test_page_figures_and_tables(reader: Client, name: str, study: Study) -> None:
+    member(reader, study)
+    response = reader.get(address(name))
+    report = response.context["report"]
+    page = response.content.decode()
+    assert report.empty is None and report.tables
+    assert f'<p class="lede">{report.sentence[:20]}' in page.replace("&#x27;", "'")
+    for figure, url in response.context["figures"]:
+        assert f'data-src="{url.replace("&", "&amp;")}"' in page
+        answer = reader.get(url)
+        assert answer["Content-Type"] == "application/json"
+        assert json.loads(answer.content) == json.loads(figure.json)
+    for table, url in response.context["tables"]:
+        answer = reader.get(url)
+        assert answer["Content-Type"] == "text/csv; charset=utf-8"
+        header, *rows = csv.reader(io.StringIO(answer.content.decode()))
+        assert header == table.header and len(rows) == len(table.rows)
+        for row, cells in zip(rows, table.records(), strict=True):
+            assert len(row) == len(header)
+            for text, cell in zip(row, cells, strict=True):
+                assert text.lstrip("'") == ("" if cell is None else str(cell))
+
+
+@EVERY
+def test_unknown_parts_are_not_found(reader: Client, name: str, study: Study) -> None:
+    member(reader, study)
+    for kind in ("figure", "table"):
+        url = reverse(f"analysis:{name}_{kind}", kwargs={"part": "none-such"})
+        assert reader.get(url).status_code == 404
+
+
+def test_csv_has_the_filters_of_the_page(reader: Client, dataset: Dataset) -> None:
+    url = reverse("analysis:leaderboard_table", kwargs={"part": "board"},
+                  query={"agents": "bob", "published": "hide"})  # fmt: skip
+    response = reader.get(url)
+    rows = list(csv.reader(io.StringIO(response.content.decode())))
+    assert [row[0] for row in rows[1:]] == ["Bob"]
+    assert response["Content-Disposition"] == (
+        'attachment; filename="leaderboard-board-tests-1-mid.csv"'
+    )
+
+
+def test_unchanged_figures_are_not_sent_again(reader: Client, dataset: Dataset) -> None:
+    url = reverse("analysis:leaderboard_figure", kwargs={"part": "board"})
+    first = reader.get(url)
+    tag = first["ETag"]
+    again = reader.get(url, headers={"if-none-match": tag})
+    assert again.status_code == 304 and not again.content and again["ETag"] == tag
+    # Another choice is another figure.
+    assert reader.get(f"{url}?agents=bob", headers={"if-none-match": tag}).status_code == 200
+    run = Run.objects.get(agent__name="ada")
+    Run.objects.filter(pk=run.pk).update(data_version=run.data_version + 1)
+    changed = reader.get(url, headers={"if-none-match": tag})
+    assert changed.status_code == 200 and changed["ETag"] != tag
+    assert "private" in changed["Cache-Control"]
+
+
+def test_new_answers_make_a_new_agreement(reader: Client, study: Study) -> None:
+    member(reader, study)
+    before = show(reader, "agreement")
+    item = study.assignments.order_by("pk")[0].trajectory
+    make_ratings(study, make_person("ben"), item, {"safety": 1}, simulated=True)
+    assert "1 simulated annotator" in before and "2 simulated annotators" in show(
+        reader, "agreement"
+    )
+
+
+@EVERY
+def test_query_budget(
+    reader: Client, name: str, study: Study, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    member(reader, study)
+    with django_assert_max_num_queries(MOST_QUERIES):
+        reader.get(address(name))
+    with django_assert_max_num_queries(MOST_QUERIES_KEPT):
+        reader.get(address(name))
+
+
+def test_queries_do_not_grow_with_agents(
+    reader: Client, dataset: Dataset, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(12):
+        make_trajectory(make_run(dataset, f"agent-{number}"), 1, scores=[flat(4)])
+    for name in PAGES:
+        with django_assert_max_num_queries(MOST_QUERIES):
+            reader.get(address(name))
+
+
+def test_names_are_escaped(reader: Client, dataset: Dataset) -> None:
+    run = make_run(dataset, "evil", title='<script>alert("x")</script>')
+    make_trajectory(run, 1, scores=[flat(4)])
+    sheet = make_run(dataset, "sheet", title="=1+1")
+    make_trajectory(sheet, 1, scores=[flat(4)])
+    for name in ("leaderboard", "rubric", "decline", "dispersion"):
+        page = show(reader, name)
+        assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+    url = reverse("analysis:leaderboard_table", kwargs={"part": "board"})
+    # A spreadsheet must not take a name for a formula.
+    assert "'=1+1," in reader.get(url).content.decode()
+
+
+def test_filters_are_a_plain_form_with_the_choice_made(reader: Client, dataset: Dataset) -> None:
+    page = show(reader, "leaderboard", agents="bob")
+    assert '<form method="get" action="/analysis/leaderboard/"' in page
+    assert 'name="agents" value="bob"' in page and "checked" in page
+    assert '<option value="mid" selected>' in page
+    # Other pages keep the choice.
+    assert "/analysis/rubric/?dataset=" in page and "agents=bob" in page
+
+
+def test_nonsense_in_the_address(reader: Client, dataset: Dataset) -> None:
+    for query in ("dataset=%00", "dataset=-1", "level=" + "x" * 5000, "experiment=1e9",
+                  "agents=&agents=%F0%9F%A6%93", "study=99999999999999999999999"):  # fmt: skip
+        for name in PAGES:
+            assert reader.get(f"{address(name)}?{query}").status_code == 200
+
+
+def test_what_is_not_the_real_thing_is_marked(reader: Client, study: Study) -> None:
+    member(reader, study)
+    assert "Demo data" in show(reader, "leaderboard")
+    assert "Simulated annotators" in show(reader, "agreement")
+    plain = make_dataset("Plain")
+    run = make_run(plain, "people", kind="recorded", labels="lexicon", finished=9)
+    make_trajectory(run, 1, scores=[flat(4)])
+    page = show(reader, "leaderboard", dataset=str(plain.pk))
+    assert "Lexicon judges" in page and "recorded" in page and "Demo data" not in page
