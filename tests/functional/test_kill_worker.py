@@ -1,0 +1,140 @@
+"""``kill -9`` at ten moments of a run: what comes of it is what an undisturbed run brings."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+pytestmark = pytest.mark.slow
+
+KILLS = 10
+TASKS = 24
+PREPARE = f"""
+from django.core.management import call_command
+from tests.factories.benchmarks import save_sample_dataset
+call_command("migrate", verbosity=0)
+save_sample_dataset({TASKS})
+"""
+RUN = ["run_benchmark", "Sample", "--agent", "forgetful", "--level", "high", "--seed", "3"]
+
+# Everything that a trajectory is, but not when and in how many attempts it came about.
+OUTCOMES = """
+select task.external_id, trajectory.status, trajectory.termination, trajectory.turn_count,
+       trajectory.seed, trajectory.metrics, trajectory.undefined, trajectory.payload
+from benchmarks_trajectory trajectory join benchmarks_task task on task.id = task_id
+order by task.external_id"""
+TURNS = """
+select task.external_id, turn."index", turn.text, turn.feedback, turn.payload, turn.is_final
+from benchmarks_turn turn join benchmarks_trajectory trajectory on trajectory.id = trajectory_id
+join benchmarks_task task on task.id = task_id order by 1, 2"""
+VIOLATIONS = """
+select task.external_id, turn."index", v.key, v.kind, v.text, v.revealed, v.new, v.repeated
+from benchmarks_violation v join benchmarks_turn turn on turn.id = v.turn_id
+join benchmarks_trajectory trajectory on trajectory.id = turn.trajectory_id
+join benchmarks_task task on task.id = task_id order by 1, 2, 3"""
+SCORES = """
+select task.external_id, s.turn_index, s.seat, s.dimension, s.value, s.reason, judge.name,
+       s.is_final
+from benchmarks_judgescore s join benchmarks_trajectory trajectory on trajectory.id = trajectory_id
+join benchmarks_answererversion judge on judge.id = s.judge_id
+join benchmarks_task task on task.id = task_id order by 1, 2, 3, 4"""
+REPLIES = """
+select task.external_id, e.step, e.slot, e.role, e.seat, e.seed, e.ask_digest, e.state, e.text,
+       e.value, e.reason
+from benchmarks_exchange e join benchmarks_trajectory trajectory on trajectory.id = trajectory_id
+join benchmarks_task task on task.id = task_id where e.state != 'lost' order by 1, 2, 3"""
+
+Start = Callable[[Path, list[str]], subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts a process of the product on a data folder; none outlives the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(folder: Path, command: list[str]) -> subprocess.Popen[bytes]:
+        environment = os.environ | {
+            "PLANJURY_DATA_DIR": str(folder),
+            "DJANGO_SETTINGS_MODULE": "config.settings.local",
+            "PYTHONPATH": str(settings.BASE_DIR),
+        }
+        environment.pop("DATABASE_URL", None)
+        process = subprocess.Popen(
+            [sys.executable, *command], env=environment, cwd=settings.BASE_DIR
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def read(folder: Path, query: str) -> list[Any]:
+    with closing(sqlite3.connect(folder / "planjury.sqlite3", timeout=20)) as database:
+        return database.execute(query).fetchall()
+
+
+def replies(folder: Path) -> int:
+    (row,) = read(folder, "select count(*) from benchmarks_exchange where state = 'answered'")
+    return int(row[0])
+
+
+def let_leases_lapse(folder: Path) -> None:
+    """What thirty seconds of waiting would do."""
+    with closing(sqlite3.connect(folder / "planjury.sqlite3", timeout=20)) as database:
+        database.execute(
+            "update benchmarks_trajectory set lease_until = '2000-01-01' where status = 'running'"
+        )
+        database.commit()
+
+
+def wait(process: subprocess.Popen[bytes]) -> None:
+    assert process.wait(timeout=120) == 0
+
+
+def test_ten_kills_change_nothing(start: Start, tmp_path: Path) -> None:
+    calm, harried = tmp_path / "calm", tmp_path / "harried"
+    for folder in (calm, harried):
+        folder.mkdir()
+        wait(start(folder, ["manage.py", "shell", "-v0", "-c", PREPARE]))
+    wait(start(calm, ["manage.py", *RUN, "--wait"]))
+    in_all = replies(calm)
+
+    rng = random.Random(20261121)
+    command = ["manage.py", *RUN, "--wait"]
+    for _ in range(KILLS):
+        process = start(harried, command)
+        wanted = replies(harried) + rng.randint(1, in_all // (KILLS + 2))
+        limit = time.monotonic() + 60
+        while replies(harried) < wanted:
+            assert process.poll() is None, "the run ended before it could be killed"
+            assert time.monotonic() < limit, "the run does not move"
+        time.sleep(rng.uniform(0, 0.01))
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        let_leases_lapse(harried)
+        command = [str(Path(__file__).with_name("carry.py"))]
+    wait(start(harried, command))
+
+    assert read(harried, "select status from benchmarks_run") == [("done",)]
+    assert read(harried, "select count(*) from benchmarks_trajectory") == [(TASKS,)]
+    for query in (OUTCOMES, TURNS, VIOLATIONS, SCORES, REPLIES):
+        expected = read(calm, query)
+        assert expected
+        assert read(harried, query) == expected
+    assert read(harried, "pragma integrity_check") == [("ok",)]
+    assert read(harried, "pragma foreign_key_check") == []
+    held = "select count(*) from benchmarks_trajectory where lease_owner != ''"
+    assert read(harried, held) == [(0,)]
