@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.core.digests import digest_text
-from benchmarks.core.types import Constraint, Profile, Task
-from benchmarks.systems.adaplanbench.json_stream import JsonFile
-from benchmarks.systems.adaplanbench.problems import (
+from benchmarks.core.json_stream import JsonFile
+from benchmarks.core.problems import (
     FileRefused,
     Problem,
     Problems,
     Said,
     text_fault,
 )
+from benchmarks.core.types import Constraint, Profile, Task
 
 ROUND = "candidate_iterative_sample_num"
 LEVELS = {1: "low", 2: "mid", 3: "high", 4: "round-4", 5: "round-5", 6: "round-6"}

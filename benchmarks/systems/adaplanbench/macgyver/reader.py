@@ -16,15 +16,15 @@ from xml.etree.ElementTree import ParseError
 import openpyxl
 from openpyxl.utils.exceptions import InvalidFileException
 
-from benchmarks.systems.adaplanbench.json_stream import JsonFile
-from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
-from benchmarks.systems.adaplanbench.problems import (
+from benchmarks.core.json_stream import JsonFile
+from benchmarks.core.problems import (
     FileRefused,
     Problem,
     Problems,
     Said,
     text_fault,
 )
+from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 
 COLUMNS = ("ID", "Problem", "Solvable?", "Unconventional?", "Solution", "Label")
 MOST_UNPACKED = 96 << 20

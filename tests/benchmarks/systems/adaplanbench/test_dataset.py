@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.core.problems import SHOWN, FileRefused
 from benchmarks.core.types import Constraint, Profile, Task
 from benchmarks.systems.adaplanbench.dataset import ROUND, check_file, read_tasks, write_tasks
-from benchmarks.systems.adaplanbench.problems import SHOWN, FileRefused
 
 Write = Callable[[Any], Path]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.core.problems import FileRefused
 from benchmarks.systems.adaplanbench.macgyver import reader
 from benchmarks.systems.adaplanbench.macgyver.reader import COLUMNS, check_files, read_riddles
-from benchmarks.systems.adaplanbench.problems import FileRefused
 from tests.benchmarks.systems.adaplanbench.riddles import (
     ANSWERS,
     RIDDLE,

@@ -5,14 +5,16 @@ item with a billion parts; each of these has a limit, and exceeding it is a faul
 """
 
 import hashlib
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import ijson
 
-from benchmarks.systems.adaplanbench.problems import FileRefused, Problem, Said, describe
+from benchmarks.core.problems import FileRefused, Problem, Said, describe
 
 CHUNK = 1 << 15
 LONGEST_TEXT = 4 << 20
@@ -95,6 +97,45 @@ class JsonFile:
             event, value = next(events)
             yield name, self._build(event, value, events)
 
+    def entries(
+        self, skip: Collection[str] = (), without: Collection[str] = ()
+    ) -> Iterator[tuple[str, int | None, Any]]:
+        """(field, place, value): the members of lists one by one, everything else whole.
+
+        A list at the top has the empty field. ``skip`` names fields that nobody wants,
+        ``without`` such fields of the members of lists.
+        """
+        events = self._events()
+        event, value = next(events, ("", None))
+        if event == "start_array":
+            yield from self._list("", events, without)
+            for _ in events:
+                pass
+        elif event == "start_map":
+            for event, name in events:
+                if event == "end_map":
+                    break
+                field = _Field(events)
+                if name not in skip:
+                    event, value = next(field)
+                    if event == "start_array":
+                        yield from self._list(name, field, without)
+                    else:
+                        yield name, None, self._build(event, value, field)
+                field.skip()
+            for _ in events:
+                pass
+        else:
+            self._guard.refuse("a list or an object", _kind(event, value))
+
+    def _list(
+        self, name: str, events: Iterator[Event], without: Collection[str]
+    ) -> Iterator[tuple[str, int | None, Any]]:
+        for index, (event, value) in enumerate(events):
+            if event == "end_array":
+                return
+            yield name, index, self._build(event, value, events, without)
+
     def _members(self) -> Iterator[tuple[str, Iterator[Event]]]:
         """Each field with the events from its value on; what a caller leaves unread is skipped."""
         events = self._events()
@@ -120,12 +161,22 @@ class JsonFile:
                         self._guard.refuse(f"at most {DEEPEST} levels", Said("more"))
                 elif event in ("end_map", "end_array"):
                     depth -= 1
+                elif isinstance(value, Decimal):
+                    value = float(value)
+                    if not math.isfinite(value):
+                        self._guard.refuse("numbers that fit", Said("one out of range"))
                 yield event, value
         except (ijson.JSONError, ValueError, ArithmeticError) as error:
             self._guard.refuse("JSON", Said(_first_line(error)))
 
-    def _build(self, event: str, value: Any, events: Iterator[Event]) -> Any:
-        """The value that starts with ``event``."""
+    def _build(
+        self,
+        event: str,
+        value: Any,
+        events: Iterator[Event],
+        without: Collection[str] = (),
+    ) -> Any:
+        """The value that starts with ``event``; fields named in ``without`` are read past."""
         if event not in ("start_map", "start_array"):
             return value
         root: Any = {} if event == "start_map" else []
@@ -139,6 +190,8 @@ class JsonFile:
                 self._guard.refuse(f"items of at most {MOST_PARTS} parts", Said("a larger one"))
             if event == "map_key":
                 keys[-1] = value
+                if len(stack) == 1 and value in without:
+                    _Field(events).skip()
             elif event in ("end_map", "end_array"):
                 stack.pop()
                 keys.pop()
