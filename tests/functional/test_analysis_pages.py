@@ -1,0 +1,108 @@
+"""The analysis pages in a real browser: figures are drawn, filters work, axe is content."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.analysis.rows import (
+    flat,
+    make_dataset,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
+PAGES = ("leaderboard", "rubric", "decline", "agreement", "dispersion")
+
+
+@pytest.fixture
+def at(live_server: Any, page: Page) -> Iterator[str]:
+    """An administrator signed in; two agents on four tasks, a study by a simulated annotator."""
+    dataset = make_dataset(is_demo=True)
+    study, ann = make_study(is_demo=True), make_person("ann")
+    make_person("root", superuser=True)
+    for agent, score in (("ada", 5), ("bob", 3)):
+        run = make_run(dataset, agent)
+        for task in (1, 2, 3, 4):
+            item = make_trajectory(run, task, scores=[flat(4), flat(score)], accurate=task % 2)
+            make_ratings(study, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    page.goto(f"{live_server.url}/accounts/login/")
+    page.get_by_label("Username").fill("root")
+    page.get_by_label("Password").fill("secret-enough")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{live_server.url}/")
+    yield f"{live_server.url}/analysis"
+    assert complaints == []
+
+
+def draw_all(page: Page) -> int:
+    """Bring every figure into view and wait until it is drawn; how many there are."""
+    figures = page.locator("[data-figure]")
+    for number in range(figures.count()):
+        figures.nth(number).scroll_into_view_if_needed()
+        expect(figures.nth(number)).to_have_attribute("data-drawn", "")
+    return figures.count()
+
+
+def serious(page: Page) -> list[str]:
+    found = page.evaluate("async () => (await axe.run()).violations")
+    return [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found
+            if v["impact"] in ("serious", "critical")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+def test_figures_are_drawn_and_axe_is_content(at: str, page: Page, width: int, theme: Any) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=theme)
+    for name in PAGES:
+        page.goto(f"{at}/{name}/")
+        assert draw_all(page) >= 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        page.evaluate(AXE)
+        assert serious(page) == [], name
+
+
+def test_filters_change_the_page_in_place_and_the_address(at: str, page: Page) -> None:
+    page.goto(f"{at}/leaderboard/")
+    expect(page.locator("#report tbody").first).to_contain_text("Ada")
+    page.get_by_label("Bob").check()
+    expect(page.locator("#report tbody").first).not_to_contain_text("Ada")
+    assert "agents=bob" in page.url
+    # The choice, the focus and the figures are still there.
+    expect(page.get_by_label("Bob")).to_be_checked()
+    expect(page.get_by_label("Bob")).to_be_focused()
+    assert draw_all(page) == 1
+    page.get_by_role("link", name="Rubric").click()
+    expect(page.get_by_label("Bob")).to_be_checked()
+    page.go_back()
+    expect(page.locator("#report tbody").first).not_to_contain_text("Ada")
+
+
+def test_points_lead_to_what_they_count(at: str, page: Page) -> None:
+    page.goto(f"{at}/leaderboard/?published=hide")
+    draw_all(page)
+    page.locator("#board .scatterlayer .point").first.wait_for()
+    box = page.locator("#board .scatterlayer .point").first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**/trajectories/?run=*")
+
+
+def test_simulated_annotators_can_be_left_out(at: str, page: Page) -> None:
+    page.goto(f"{at}/agreement/")
+    expect(page.locator(".banner", has_text="Simulated annotators")).to_be_visible()
+    page.locator("#filter-simulated").select_option("exclude")
+    expect(page.locator(".empty")).to_contain_text("No answers by people yet")
+    page.get_by_role("link", name="Count them").click()
+    expect(page.locator(".lede")).to_contain_text("1 simulated annotator")
