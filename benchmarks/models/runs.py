@@ -160,7 +160,7 @@ class Turn(models.Model):
 
 
 class Violation(models.Model):
-    """A constraint that a turn violated; ``revealed``, ``new`` and ``repeated`` as the protocol says.
+    """A violated constraint; ``revealed``, ``new`` and ``repeated`` as the protocol says.
 
     Neither revealed nor repeated: withheld, the agent has not heard of it.
     """

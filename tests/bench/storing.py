@@ -152,7 +152,8 @@ def main() -> int:
         set_up(folder)
         load = os.getloadavg()[0]
         print(
-            f"{processor()}, {os.cpu_count()} cores, load {load:.2f}, Python {sys.version.split()[0]}"
+            f"{processor()}, {os.cpu_count()} cores, load {load:.2f}, "
+            f"Python {platform.python_version()}"
         )
         print(f"{EPISODES} episodes of {TURNS} turns; budget {BUDGET_MS} ms of CPU per stored call")
         worst = 0.0
