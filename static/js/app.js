@@ -202,7 +202,8 @@
   // A form with data-autosubmit is sent when a choice changes; typing waits for Enter.
   document.addEventListener("change", (event) => {
     const form = event.target.form;
-    if (form && "autosubmit" in form.dataset) form.requestSubmit();
+    // Not form.dataset: a field named "dataset" would stand in its place.
+    if (form && form.hasAttribute("data-autosubmit")) form.requestSubmit();
   });
 
   // --- Start, and again for whatever htmx brings in ----------------------------------------------
