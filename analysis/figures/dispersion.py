@@ -106,7 +106,7 @@ def severity_dots(result: Dispersion, styles: Mapping[str, Style] | None = None)
             names, biases, 0, "x", xref=panel.x, yref=panel.y
         )
     rows = max(1, -(-len(result.judges) // 4))
-    return make_figure(traces, {**panels.layout, "height": rows * (90 + 26 * len(names))})
+    return make_figure(traces, {**panels.layout, "height": rows * (110 + 26 * len(names))})
 
 
 def _line(value: float) -> dict[str, object]:

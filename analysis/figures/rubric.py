@@ -115,7 +115,7 @@ def rubric_dots(
             rows, estimates, scale[0], "x", xanchor="left", xref=panel.x, yref=panel.y
         )
     lines = max(1, -(-len(table.columns) // 4))
-    return make_figure(traces, {**panels.layout, "height": lines * (90 + 22 * len(rows))})
+    return make_figure(traces, {**panels.layout, "height": lines * (120 + 23 * len(rows))})
 
 
 def people_and_judges(

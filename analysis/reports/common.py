@@ -12,6 +12,7 @@ from analysis.filters import with_query
 from analysis.reports.parts import Badge, Banner, Cell, Empty, FigureSpec, Notice
 from analysis.reports.words import listed, plural
 from analysis.selection import ChosenRun, Selection
+from benchmarks.access import START
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import Dimension
 from benchmarks.models import Agent
@@ -141,7 +142,7 @@ def no_runs(purpose: str, selection: Selection) -> Empty:
     start = address("benchmarks:run_new")
     if selection.dataset is None:
         text = f"{purpose} It needs a run with finished trajectories; there is none yet."
-        return Empty("No runs yet", text, "Start a run" if start else "", start)
+        return Empty("No runs yet", text, "Start a run", start, needs=START)
     if selection.left_out:
         text = f"{purpose} The runs that these filters choose have finished nothing yet."
         list_url = address("benchmarks:run_list")

@@ -106,12 +106,16 @@ class Banner:
 
 @dataclass(frozen=True)
 class Empty:
-    """Why there is nothing to show, and the one thing to do about it (the name of an address)."""
+    """Why there is nothing to show, and the one thing to do about it.
+
+    ``needs`` is the permission without which the button would only lead to a refusal.
+    """
 
     title: str
     text: str
     action: str = ""
     action_url: str = ""
+    needs: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from analysis.reports.parts import (
     how_interval,
     number_column,
 )
-from analysis.reports.words import capital, counted, listed, number, plural
+from analysis.reports.words import counted, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.means import MeanTable, mean_by_cluster, mean_t
 from analysis.stats.results import Estimate
@@ -197,7 +197,7 @@ def sentence(
         )
     missing = [titles[key].lower() for key in lacking if titles[key] not in overall]
     if missing:
-        text += f"; {listed(missing)} could not be compared{_reason(lacking)}"
+        text += f"; judges left {listed(missing)} unscored"
     return f"{text}."
 
 
@@ -233,8 +233,13 @@ def _table(
     rows = [
         (common.agent_cell(run), *_cells(here, run.label, dimensions)) for run in selection.runs
     ]
+    sources = {
+        entry.model: f"{entry.source}; {entry.note}"
+        for entry in get_system(selection.system).published
+        if entry.metric == dimensions[0].key
+    }
     for model in published.rows:
-        source = "Table 8; final turns; level not stated"
+        source = sources.get(model, "")
         badge = replace(common.PUBLISHED_BADGE, why=source)
         name = Cell(model, (model, "published", source), badges=(badge,))
         rows.append((name, *_cells(published, model, dimensions)))
@@ -260,13 +265,12 @@ def _notices(
     selection: Selection, lacking: Mapping[str, Unscored], titles: Mapping[str, str]
 ) -> list[Notice]:
     found = common.selection_notices(selection)
-    for key, item in lacking.items():
-        reason, _ = next(iter(item.reasons.items()))
-        text = (
-            f"{capital(titles[key])}: {item.missing:,} of {item.asked:,} scores are missing "
-            f"({reason})."
-        )
-        found.append(Notice(text))
+    gaps = [
+        f"{titles[key].lower()}, {item.missing:,} of {item.asked:,} ({next(iter(item.reasons))})"
+        for key, item in lacking.items()
+    ]
+    if gaps:
+        found.append(Notice(f"Judges gave no score on {'; '.join(gaps)}."))
     return found
 
 

@@ -64,7 +64,3 @@ def listed(items: Sequence[str], *, most: int = 4) -> str:
 def counted(reasons: Mapping[str, int]) -> str:
     """What was left out, by reason: 3 (ended as judge failure), 1 (waits for a person)."""
     return ", ".join(f"{count:,} ({reason})" for reason, count in reasons.items())
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

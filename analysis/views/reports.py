@@ -15,7 +15,7 @@ from analysis.filters import Filters, read_filters, with_query
 from analysis.forms import FilterForm
 from analysis.pages import PAGES, Page, make_report, report_key, select
 from analysis.reports.common import banners, dataset_name
-from analysis.reports.parts import Datum
+from analysis.reports.parts import Datum, Report
 from analysis.selection import Selection
 from benchmarks.access import VIEW, allow, signed_in
 
@@ -51,6 +51,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         ],
         "page_url": with_query(reverse(f"analysis:{name}"), query),
         "plain_url": reverse(f"analysis:{name}"),
+        "empty_url": _empty_url(request, report),
     }
     return render(request, "analysis/page.html", context)
 
@@ -112,6 +113,14 @@ def _kept_privately(response: HttpResponseBase) -> HttpResponseBase:
 
 def _part_url(found: Page, kind: str, part: str, query: str) -> str:
     return with_query(reverse(f"analysis:{found.name}_{kind}", kwargs={"part": part}), query)
+
+
+def _empty_url(request: HttpRequest, report: Report) -> str:
+    """Where the button of an empty page leads, for those who may go there."""
+    empty = report.empty
+    if empty is None or (empty.needs and not request.user.has_perm(empty.needs)):
+        return ""
+    return empty.action_url
 
 
 def _tabs(found: Page, selection: Selection) -> list[dict[str, object]]:

@@ -75,9 +75,9 @@ def test_what_judges_leave_unscored_is_a_dash_with_their_reason() -> None:
     # Two of three judges are another measure, so safety is undefined too.
     assert found["safety"] is None
     said = " ".join(notice.text for notice in made.notices)
-    assert "Physical plausibility: 3 of 3 scores are missing (no word about it)." in said
-    assert "Safety: 1 of 3 scores are missing" in said
-    assert "could not be compared (no word about it)" in made.sentence
+    assert "Judges gave no score on physical plausibility, 3 of 3 (no word about it); " in said
+    assert "safety, 1 of 3 (no word about it)." in said
+    assert made.sentence.endswith("judges left physical plausibility and safety unscored.")
 
 
 def test_published_rows_beside() -> None:

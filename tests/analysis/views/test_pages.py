@@ -112,6 +112,13 @@ def test_empty_database(reader: Client, name: str) -> None:
     assert 'class="empty"' in page and "data-figure" not in page
 
 
+def test_an_empty_page_offers_only_what_one_may_do(reader: Client) -> None:
+    assert "Start a run" not in show(reader, "leaderboard")
+    reader.force_login(make_person("sam", "view_results", "start_runs"))
+    page = show(reader, "leaderboard")
+    assert "Start a run" in page and 'class="rail"' not in page
+
+
 def member(client: Client, study: Study) -> None:
     make_member(study, User.objects.get(username="rita"))
 
