@@ -34,7 +34,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
             "sees_results": sees_results,
             "may_start": user.has_perm(START),
             "experiments": newest_experiments() if sees_results else [],
-            "demo": demo_progress() if sees_results else None,
+            "demo": demo_progress(),
         },
     )
 
@@ -43,13 +43,14 @@ def home(request: HttpRequest) -> HttpResponseBase:
 @signed_in
 def demo(request: HttpRequest) -> HttpResponseBase:
     """How far the demo is: nothing (204) while unchanged; 286 ends the polling."""
-    allow(request, VIEW)
     progress = demo_progress()
     if progress is None:
         return HttpResponse(status=STOP_POLLING)
     if not progress.over and request.GET.get("seen") == progress.mark:
         return HttpResponse(status=204)
-    response = render(request, "annotation/partials/_demo.html", {"demo": progress})
+    response = render(
+        request, "annotation/partials/_demo.html", {"demo": progress, "may_start": False}
+    )
     if progress.over:
         # What was loaded shows on the rest of the page too.
         response["HX-Refresh"] = "true"

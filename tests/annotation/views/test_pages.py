@@ -69,7 +69,7 @@ def test_home_costs_few_queries_however_much_there_is(
 
 
 def test_demo_progress_polls_until_it_is_done() -> None:
-    client = browser_of(make_person("rita", "view_results"))
+    client = browser_of(make_person("new"))
     assert client.get("/demo/progress/").status_code == 286
     job = Job.objects.create(kind="demo", title="Demo", status="running", done=3, total=9)
     page = text_of(client, "/")
@@ -92,6 +92,9 @@ def test_demo_that_failed_says_so_and_can_go_on() -> None:
     page = text_of(client, "/")
     assert "OSError: disk full" in page
     assert "Go on loading the demo" in page
+    page = text_of(browser_of(make_person("new")), "/")
+    assert "disk full" not in page
+    assert "Go on loading" not in page
 
 
 # --- One study ------------------------------------------------------------------------------------
