@@ -30,7 +30,8 @@ class Identity:
 class Answer:
     """A reply as received. ``declined`` is a code and a sentence when there is no answer to give.
 
-    ``latency`` is in seconds, ``cost`` in the currency of the endpoint's price list.
+    ``latency`` is in seconds, ``cost`` in the currency of the endpoint's price list; ``finish`` is
+    an endpoint's word for why the reply ended (``stop``, ``length``, ``content_filter``).
     """
 
     text: str
@@ -41,6 +42,7 @@ class Answer:
     latency: float | None = None
     reasoning: str = ""
     model_reported: str = ""
+    finish: str = ""
 
 
 class Answerer(Protocol):

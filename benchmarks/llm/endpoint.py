@@ -1,0 +1,222 @@
+"""The answerer behind which a language model stands: any OpenAI-compatible endpoint."""
+
+import os
+import random
+import re
+import ssl
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.core.answerers import Answer, Identity
+from benchmarks.core.errors import AnswererFailed
+from benchmarks.core.types import Ask
+from benchmarks.llm.budget import Budget, CostCap, Reservation, estimate_cost
+from benchmarks.llm.chat import MalformedReply, read_completion, request_body
+from benchmarks.llm.config import EndpointConfig, SchemaBuilder
+from benchmarks.llm.limits import NoPlace, Place
+from benchmarks.llm.line import Line, open_line
+from benchmarks.llm.retries import EXHAUSTED, RetryPolicy, Trouble, read_wait, retried
+from benchmarks.llm.security import LOOPBACK, EndpointRefused, Redactor
+
+if TYPE_CHECKING:
+    import openai
+
+_NAME = re.compile(r"[A-Za-z0-9_.\[\]-]{1,60}")
+# What a server says about a refused key may show parts of it.
+_ABOUT_KEYS = (401, 403)
+# A gateway gave up on a server that may well have gone on; other errors are no replies to bill.
+_GAVE_UP = (408, 502, 504, 522, 524)
+
+
+@dataclass(frozen=True)
+class EndpointAnswerer:
+    """Puts asks to an endpoint, again where that helps, within its limits and a budget.
+
+    Parameters
+    ----------
+    schemas
+        Kinds of reply that are JSON, each with what builds its schema from ``Expect.params``.
+    hosts
+        The hosts that may be called.
+    budget
+        Asked before each try; a call that it refuses is not sent.
+    quotes
+        Whether error texts repeat a server's words. They may hold what was asked, so this is for
+        trying an endpoint with a harmless question, not for runs.
+    clock, wall, sleep
+        Time for limits, the time of day, and waiting; ``sleep`` may raise ``AnswererFailed`` to
+        give a call up early.
+    """
+
+    config: EndpointConfig
+    schemas: Mapping[str, SchemaBuilder] = field(default_factory=dict)
+    hosts: Collection[str] = LOOPBACK
+    budget: CostCap = field(default_factory=lambda: Budget(None))
+    policy: RetryPolicy = RetryPolicy()
+    quotes: bool = False
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    clock: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+    instant: bool = False
+
+    @property
+    def identity(self) -> Identity:
+        return self.config.identity
+
+    def answer(self, ask: Ask, seed: int) -> Answer:
+        try:
+            line = open_line(self.config, self.hosts, self.environ)
+            body = request_body(self.config, ask, seed, self.schemas)
+            return self._persist(line, ask, body, seed)
+        except EndpointRefused as error:
+            raise self._failure(str(error)) from None
+
+    def _persist(self, line: Line, ask: Ask, body: dict[str, Any], seed: int) -> Answer:
+        """Try until there is an answer, the trouble is of a lasting kind, or the bounds are met."""
+        estimate = estimate_cost(self.config, body)
+        give_up = self.clock() + self.policy.total
+        chance = random.Random(seed)
+        tries = 0
+        while True:
+            try:
+                with line.limiter.place(give_up - self.clock()) as place:
+                    tries += 1
+                    with self.budget.reserve(estimate) as reservation:
+                        left = max(0.001, give_up - self.clock())
+                        result = self._try(line, ask, body, min(self.config.timeout, left))
+                        _settle(result, reservation)
+                    _report(result, place)
+            except NoPlace:
+                raise self._failure("no place became free in time", tries) from None
+            if isinstance(result, Answer):
+                return result
+            if not result.again or tries >= self.policy.tries:
+                raise self._failure(result.reason, tries)
+            if result.wait is not None and result.wait > self.policy.patience:
+                raise self._failure(f"{result.reason}, asks to wait {result.wait:.0f} s", tries)
+            pause = self.policy.pause(tries, result.wait, chance)
+            if self.clock() + pause >= give_up:
+                raise self._failure(f"{result.reason}, no time is left", tries)
+            self.sleep(pause)
+
+    def _try(self, line: Line, ask: Ask, body: dict[str, Any], seconds: float) -> Answer | Trouble:
+        """One request: its answer, or what went wrong."""
+        import openai
+
+        from benchmarks.llm.transport import timeouts
+
+        rest = {name: value for name, value in body.items() if name not in ("model", "messages")}
+        began = self.clock()
+        try:
+            raw = line.client.chat.completions.with_raw_response.create(
+                model=body["model"],
+                messages=body["messages"],
+                extra_body=rest,
+                timeout=timeouts(seconds),
+            )
+            payload = raw.http_response.content
+            done = read_completion(payload, ask, self.config.native_tools)
+        except openai.APIStatusError as error:
+            return self._refusal(error, line.redactor)
+        except openai.APIConnectionError as error:
+            return _breakdown(error, seconds)
+        except openai.OpenAIError as error:
+            return Trouble(f"a reply that makes no sense ({type(error).__name__})", again=True)
+        except MalformedReply as error:
+            again = error.code is None or retried(error.code)
+            reason = f"{error} ({error.code})" if error.code else str(error)
+            quoted = self._quoted(error.words, line.redactor)
+            return Trouble(reason + quoted, again, hasty=error.code == 429, billed=not error.code)
+        clean = line.redactor.clean
+        return Answer(
+            clean(done.text),
+            tokens_in=done.tokens_in,
+            tokens_out=done.tokens_out,
+            cost=self.config.cost(done.tokens_in, done.tokens_out),
+            latency=self.clock() - began,
+            reasoning=clean(done.reasoning),
+            model_reported=clean(done.model),
+            finish=clean(done.finish),
+        )
+
+    def _refusal(self, error: "openai.APIStatusError", redactor: Redactor) -> Trouble:
+        """An answer with a status that means no. Of what the server says, names alone are kept."""
+        status = error.status_code
+        if 300 <= status < 400:
+            return Trouble(f"answered {status}: redirects are not followed", again=False)
+        if status in _ABOUT_KEYS:
+            known = self.config.key_variable
+            about = f"the key in {known}" if known else "calls without a key"
+            return Trouble(f"answered {status}: it does not accept {about}", again=False)
+        body = error.body if isinstance(error.body, dict) else {}
+        names = [body.get(name) for name in ("code", "type", "param")]
+        said = [n for n in names if isinstance(n, str) and _NAME.fullmatch(n)]
+        detail = redactor.clean(", ".join(dict.fromkeys(said)))
+        words = body.get("message")
+        return Trouble(
+            f"answered {status}"
+            + (f" ({detail})" if detail else "")
+            + self._quoted(words if isinstance(words, str) else "", redactor),
+            again=retried(status) and not EXHAUSTED.intersection(said),
+            wait=read_wait(error.response.headers, self.wall()),
+            hasty=status == 429,
+            billed=status in _GAVE_UP,
+        )
+
+    def _quoted(self, words: str, redactor: Redactor) -> str:
+        quote = redactor.quote(words) if self.quotes else ""
+        return f": “{quote}”" if quote else ""
+
+    def _failure(self, reason: str, tries: int = 0) -> AnswererFailed:
+        after = f", gave up after {tries} tries" if tries > 1 else ""
+        return AnswererFailed(f"endpoint {self.config.name!r}: {reason}{after}")
+
+
+def _settle(result: Answer | Trouble, reservation: Reservation) -> None:
+    """Tell the budget what a try cost, as far as that can be known."""
+    if isinstance(result, Answer):
+        reservation.settle(result.cost)
+    elif result.billed:
+        reservation.settle(None)
+    else:
+        reservation.release()
+
+
+def _report(result: Answer | Trouble, place: Place) -> None:
+    """Tell the limiter how the endpoint bore a try."""
+    if isinstance(result, Answer):
+        place.answered()
+        return
+    if result.hasty:
+        place.refused()
+    if result.wait is not None:
+        place.hold(result.wait)
+
+
+def _breakdown(error: "openai.APIConnectionError", seconds: float) -> Trouble:
+    """No answer at all: it could not be reached, fell silent, or broke off."""
+    import httpx2
+    import openai
+
+    causes = list(_causes(error))
+    kinds = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+    unsent = any(isinstance(cause, kinds) for cause in causes)
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return Trouble("its certificate cannot be verified", again=False)
+    if unsent:
+        return Trouble("cannot be reached", again=True)
+    if isinstance(error, openai.APITimeoutError):
+        return Trouble(f"no complete reply within {seconds:.3g} s", again=True, billed=True)
+    return Trouble("the connection broke off", again=True, billed=True)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in found:
+        found.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return found

@@ -1,0 +1,166 @@
+"""What the fake endpoint says: it reads the messages and answers in the role that they describe.
+
+The same request always gets the same reply. It knows the roles of AdaPlanBench by their prompts,
+follows a JSON schema where one is given, calls tools where some are offered, and else writes a
+plan. Its plans avoid what it was told, and its judges go by words: enough for runs that get
+somewhere, and no more.
+"""
+
+import json
+import random
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.core.digests import digest
+from benchmarks.core.seeds import derive_seed
+
+# Things that a plan may use, each with a step; the words that judges look for are among them.
+_STEPS = {
+    "towel": "Lay a dry towel over the place and press it down with flat hands.",
+    "bucket": "Fill a bucket with warm tap water and keep it within reach.",
+    "hair dryer": "Go over it with a hair dryer, which needs electricity and is loud.",
+    "hammer": "Tap along the edge with a hammer; the loud knocking lasts a minute.",
+    "kettle": "Pour boiling water from the kettle over it, slowly.",
+    "sharp blade": "Run a sharp blade along the seam to part the two sides.",
+    "duct tape": "Fix the loose end with duct tape; a sticky residue may stay behind.",
+    "neighbour": "Ask another person, such as a neighbour, to hold the other side.",
+    "vinegar": "Rub it with vinegar, and mind the strong smell.",
+    "string": "Tie a string round the middle and draw it tight.",
+    "newspaper": "Spread out old newspaper under it, which is thrown away afterwards.",
+    "wooden spoon": "Use a wooden spoon as a lever, with a hard grip.",
+    "salt": "Scatter salt on it and wait ten minutes.",
+    "broom": "Reach the far side with a broom handle.",
+    "soap": "Loosen it with a drop of soap and a sponge.",
+    "fan": "Set up a fan so that there is a draught in the room.",
+    "rubber gloves": "Put on rubber gloves before you touch it.",
+    "cardboard": "Cut a piece of cardboard to size and slide it under.",
+}
+_PLAIN = ("of", "the", "that", "this", "with", "have", "there", "would", "from", "they", "will")
+_KEYED = re.compile(r"^- (\S+): (.+)$", re.MULTILINE)
+_LISTED = re.compile(r"^- (.+)$", re.MULTILINE)
+_NAMED = re.compile(r"Name all of: (.+?)\.(?:\s|$)")
+_NONSENSE = ("blue seventeen", "{]", "\x00\u2603", "NaN", '{"violated": "all"', "<html>", "1e999")
+
+
+class Reader:
+    """A request as the fake endpoint reads it."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        self.body = body
+        self.digest = digest(body)
+        self.rng = random.Random(derive_seed("fake", self.digest))
+        self.messages = [m for m in body.get("messages", ()) if isinstance(m, dict)]
+        self.brief = "\n".join(self.said_by("system"))
+
+    def said_by(self, role: str) -> list[str]:
+        return [str(m.get("content") or "") for m in self.messages if m.get("role") == role]
+
+
+def reply_to(reader: Reader) -> str:
+    """The text of a reply in the role that the first message describes."""
+    brief = reader.brief
+    if '"violated"' in brief:
+        return _violations(reader)
+    if '"scores"' in brief:
+        return _scores(reader)
+    if "what reviewers found lacking" in brief.lower():
+        return "It would be allowed, but please improve this: " + _points(brief)
+    if "points to tell" in brief.lower():
+        return "\n".join(f"I should have said: {point}" for point in _LISTED.findall(brief))
+    schema = _schema(reader.body)
+    if schema is not None:
+        return json.dumps(_fill(schema, reader.rng), ensure_ascii=False)
+    return _plan(reader)
+
+
+def tool_call(reader: Reader) -> dict[str, Any] | None:
+    """A call of one of the tools offered; None after two results, when there is enough to say."""
+    tools = [t["function"] for t in reader.body.get("tools") or () if "function" in t]
+    if not tools or len(reader.said_by("tool")) >= 2:
+        return None
+    tool = reader.rng.choice(tools)
+    arguments = _fill(tool.get("parameters") or {"type": "object"}, reader.rng)
+    function = {"name": tool.get("name", ""), "arguments": json.dumps(arguments)}
+    return {"id": f"call_{reader.digest[:12]}", "type": "function", "function": function}
+
+
+def nonsense(reader: Reader) -> str:
+    return " ".join(reader.rng.sample(_NONSENSE, 3))
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[a-z]{4,}", text.lower()) if word not in _PLAIN}
+
+
+def _violations(reader: Reader) -> str:
+    """Wishes whose words occur in the plan are mostly violated, others seldom."""
+    plan = _words(reader.said_by("user")[0] if reader.said_by("user") else "")
+    violated = {}
+    for key, text in _KEYED.findall(reader.brief):
+        shared = _words(text) & plan
+        if reader.rng.random() < (0.5 if shared else 0.1):
+            named = ", ".join(sorted(shared)) or "what it brings about"
+            violated[key] = f"because of: {named}"
+    return json.dumps({"violated": list(violated), "reasons": violated}, ensure_ascii=False)
+
+
+def _scores(reader: Reader) -> str:
+    """Scores that agree on the plan and differ by judge, seldom none."""
+    named = _NAMED.search(reader.brief)
+    keys = [key.strip() for key in named[1].split(",")] if named else []
+    plan = random.Random(derive_seed("plan", *reader.said_by("user")[:1]))
+    level = plan.choice((3.2, 3.8, 4.2, 4.6))
+    scores = {}
+    for key in keys:
+        score = round(level + plan.gauss(0, 0.5) + reader.rng.gauss(0, 0.4))
+        scores[key] = None if reader.rng.random() < 0.01 else min(5, max(1, score))
+    reasons = dict.fromkeys(keys, "scored by the fake endpoint, which knows no plans")
+    return json.dumps({"scores": scores, "reasons": reasons})
+
+
+def _points(brief: str) -> str:
+    return "; ".join(_LISTED.findall(brief))
+
+
+def _plan(reader: Reader) -> str:
+    """Numbered steps with things that were not objected to, new ones on every turn."""
+    told = _words(" ".join(reader.said_by("user")[1:]))
+    free = [name for name, step in _STEPS.items() if not told & _words(f"{name} {step}")]
+    chosen = reader.rng.sample(free or list(_STEPS), min(3, len(free) or 3))
+    steps = ["Clear the place and see what is there.", *(_STEPS[name] for name in chosen)]
+    steps.append("Check the result, and put everything back.")
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def _schema(body: dict[str, Any]) -> dict[str, Any] | None:
+    shape = body.get("response_format")
+    inner = shape.get("json_schema") if isinstance(shape, dict) else None
+    schema = inner.get("schema") if isinstance(inner, dict) else None
+    return schema if isinstance(schema, dict) else None
+
+
+def _fill(schema: dict[str, Any], rng: random.Random, depth: int = 0) -> Any:
+    """A value that a schema allows, of the parts of JSON schema that strict modes know."""
+    options: Sequence[Any] = schema.get("anyOf") or ()
+    if options and depth < 20:
+        return _fill(options[0] if rng.random() < 0.9 else rng.choice(options), rng, depth + 1)
+    if schema.get("enum"):
+        return rng.choice(schema["enum"])
+    match schema.get("type"):
+        case "object" if depth < 20:
+            inner = schema.get("properties", {})
+            return {name: _fill(part, rng, depth + 1) for name, part in inner.items()}
+        case "array" if depth < 20:
+            count = rng.randint(schema.get("minItems", 0), 2 + schema.get("minItems", 0))
+            return [_fill(schema.get("items", {}), rng, depth + 1) for _ in range(count)]
+        case "integer":
+            return rng.randint(schema.get("minimum", 0), schema.get("maximum", 9))
+        case "number":
+            return round(rng.uniform(schema.get("minimum", 0), schema.get("maximum", 1)), 3)
+        case "boolean":
+            return rng.random() < 0.5
+        case "null":
+            return None
+        case _:
+            return "a text of the fake endpoint"

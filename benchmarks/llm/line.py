@@ -1,0 +1,72 @@
+"""Open lines to endpoints: connections, limits and what guards the key, shared by a process."""
+
+import logging
+import os
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.limits import Limiter
+from benchmarks.llm.security import Redactor, Secret, check_host, read_key
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+# They log addresses and, in detail, headers of replies, in which a server may repeat a key.
+_TALKATIVE = ("openai", "httpx2", "httpcore2")
+
+
+@dataclass(frozen=True)
+class Line:
+    """What all calls to one endpoint share."""
+
+    client: "OpenAI"
+    limiter: Limiter
+    redactor: Redactor
+
+
+_lines: dict[tuple[int, str], Line] = {}
+_lock = threading.Lock()
+
+
+def open_line(
+    config: EndpointConfig, hosts: Collection[str], environ: Mapping[str, str] = os.environ
+) -> Line:
+    """The process's line to an endpoint; opened at the first call, after a check of the rules."""
+    check_host(config.address, hosts)
+    # A forked process must not talk on its parent's connections.
+    key = (os.getpid(), config.line_digest)
+    with _lock:
+        if key not in _lines:
+            secret = read_key(config.key_variable, environ)
+            limiter = Limiter(config.concurrency, config.requests_per_minute)
+            _lines[key] = Line(_client(config, secret), limiter, Redactor(secret))
+        return _lines[key]
+
+
+def close_lines() -> None:
+    """Close all lines, so that the next calls see new keys. Calls under way are cut off."""
+    with _lock:
+        for line in _lines.values():
+            line.client.close()
+        _lines.clear()
+
+
+def _client(config: EndpointConfig, secret: Secret | None) -> "OpenAI":
+    """The SDK's client behind our gate. Imported here, because that takes most of a second."""
+    import openai
+
+    from benchmarks.llm.transport import open_client
+
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    return openai.OpenAI(
+        base_url=config.base_url,
+        # The transport puts the real one in; without any, the SDK would look for its own.
+        api_key="none",
+        admin_api_key="none",
+        max_retries=0,
+        http_client=open_client(config.address, secret, config.concurrency),
+    )

@@ -1,0 +1,112 @@
+"""The last gate before the network: each request is held against the rules once more.
+
+Imports httpx2, so it is itself imported only when a line to an endpoint is opened.
+"""
+
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx2
+
+from benchmarks.llm.security import Address, EndpointRefused, Secret
+
+LONGEST_REPLY = 8 * 1024 * 1024
+CONNECT_TIMEOUT = 10.0
+# The SDK adds headers from the environment (OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS …) and about this
+# machine; these alone leave.
+_SENT = ("accept", "connection", "content-length", "content-type", "user-agent")
+
+
+class GuardedTransport(httpx2.BaseTransport):
+    """Lets requests to one address through, with the key and few other headers.
+
+    The key is put in here, so that neither the SDK nor a request that shows up in a traceback
+    holds it for longer than the call. Replies are bounded in size and in time.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        secret: Secret | None,
+        inner: httpx2.BaseTransport,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._address, self._secret, self._inner, self._clock = address, secret, inner, clock
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        began = self._clock()
+        url = request.url
+        port = url.port or {"http": 80, "https": 443}.get(url.scheme)
+        wanted = self._address
+        if (url.scheme, url.host, port) != (wanted.scheme, wanted.host, wanted.port):
+            raise EndpointRefused("a request to another address was stopped")
+        headers = [(name, request.headers[name]) for name in _SENT if name in request.headers]
+        headers += [("host", wanted.netloc), ("accept-encoding", "identity")]
+        if self._secret:
+            headers.append(("authorization", f"Bearer {self._secret.reveal()}"))
+        guarded = httpx2.Request(
+            request.method,
+            url,
+            headers=headers,
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+        timeout = request.extensions.get("timeout", {}).get("read")
+        response = self._inner.handle_request(guarded)
+        guarded.headers.pop("authorization", None)
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            response.close()
+            raise httpx2.RemoteProtocolError("a compressed reply that nobody asked for")
+        assert isinstance(response.stream, httpx2.SyncByteStream)
+        deadline = None if timeout is None else began + timeout
+        response.stream = _Bounded(response.stream, deadline, self._clock)
+        # Nobody needs to be told where a redirect leads, nor to be remembered.
+        for name in ("location", "set-cookie"):
+            response.headers.pop(name, None)
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class _Bounded(httpx2.SyncByteStream):
+    """A reply that must come to an end: in bytes, and by a moment of the clock."""
+
+    def __init__(
+        self, stream: httpx2.SyncByteStream, deadline: float | None, clock: Callable[[], float]
+    ) -> None:
+        self._stream, self._deadline, self._clock = stream, deadline, clock
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        for part in self._stream:
+            size += len(part)
+            if size > LONGEST_REPLY:
+                raise EndpointRefused(f"the reply is longer than {LONGEST_REPLY} bytes")
+            if self._deadline is not None and self._clock() > self._deadline:
+                raise httpx2.ReadTimeout("the reply trickles")
+            yield part
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def open_client(address: Address, secret: Secret | None, connections: int) -> httpx2.Client:
+    """A client for one address: no redirects, no proxies, no cookies, verified certificates."""
+    limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
+    # SSL_CERT_FILE is honoured, because private endpoints have private authorities.
+    inner = httpx2.HTTPTransport(
+        verify=ssl.create_default_context(), trust_env=False, limits=limits
+    )
+    return httpx2.Client(
+        transport=GuardedTransport(address, secret, inner),
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+def timeouts(seconds: float) -> Any:
+    """The limits of one try: reading waits for the whole reply to be made, connecting does not."""
+    return httpx2.Timeout(seconds, connect=min(CONNECT_TIMEOUT, seconds))

@@ -1,0 +1,27 @@
+"""Servers for the tests, and no connections left behind."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.line import close_lines
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., FakeServer]]:
+    """Starts fake endpoints that end with the test."""
+    with ExitStack() as stack:
+
+        def start(**options: Any) -> FakeServer:
+            return stack.enter_context(FakeServer(**{"retry_after": "0.05", **options}))
+
+        stack.callback(close_lines)
+        yield start
+
+
+@pytest.fixture
+def server(serve: Callable[..., FakeServer]) -> FakeServer:
+    return serve()
