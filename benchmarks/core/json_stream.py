@@ -64,9 +64,9 @@ class _Guarded:
 class JsonFile:
     """One pass over a JSON file. ``checksum`` is complete when the pass is."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        self.name = path.name
-        self._guard = _Guarded(file, path.name)
+    def __init__(self, path: Path | str, file: BinaryIO) -> None:
+        self.name = path if isinstance(path, str) else path.name
+        self._guard = _Guarded(file, self.name)
 
     @property
     def checksum(self) -> str:

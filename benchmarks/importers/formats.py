@@ -1,0 +1,123 @@
+"""The formats that can be imported. Adding one is a module beside its neighbours and one line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from benchmarks.core.digests import digest_text
+from benchmarks.core.errors import UnknownName
+from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.importers.shape import Shape, shape_of
+from benchmarks.importers.source import Source, refused
+from benchmarks.importers.values import ImportedTrajectory, split_turns
+
+# From the most particular to the most general: the first that recognises a file has it.
+FORMATS: dict[str, tuple[str, str]] = {
+    "atif": ("ATIF (Harbor)", "benchmarks.importers.atif"),
+    "tau2": ("tau2-bench results", "benchmarks.importers.tau2"),
+    "inspect": ("Inspect log", "benchmarks.importers.inspect"),
+    "tau-bench": ("tau-bench trajectories", "benchmarks.importers.tau_bench"),
+    "openai-chat": ("OpenAI chat messages", "benchmarks.importers.openai_chat"),
+}
+MOST_ATTEMPTS = 30_000
+
+
+class Format(Protocol):
+    """What a module of a format offers."""
+
+    def recognises(self, shape: Shape) -> bool:
+        """Whether a file of this shape is of this format."""
+
+    def read(
+        self, source: Source, problems: Problems, header: dict[str, Any]
+    ) -> Iterator[ImportedTrajectory]:
+        """Its trajectories one by one; notes faults, and in ``header`` what holds for all."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the first pass found in a sound file."""
+
+    format: str
+    checksum: str
+    trajectories: int
+    turns: int
+    header: dict[str, Any] = field(default_factory=dict)
+
+
+def get_format(name: str) -> Format:
+    """The format registered under ``name``; its module is imported on first use."""
+    if name not in FORMATS:
+        raise UnknownName("format", name, sorted(FORMATS))
+    module: Any = import_module(FORMATS[name][1])
+    return module  # type: ignore[no-any-return]
+
+
+def detect(path: Path) -> str | None:
+    """The name of the format that a file seems to be of, or None."""
+    shape = shape_of(Source(path))
+    return next((name for name in FORMATS if get_format(name).recognises(shape)), None)
+
+
+def check_file(path: Path, name: str) -> Checked:
+    """Go through the whole file; raise ``FileRefused`` with its faults, if it has any."""
+    get_format(name)
+    source = Source(path)
+    found = detect(path)
+    if found is not None and found != name:
+        title, right = FORMATS[name][0], FORMATS[found][0]
+        raise refused(source.name, f"{title} ({name})", Said(f"{right}: use --format {found}"))
+    problems = Problems()
+    header: dict[str, Any] = {}
+    checksum, count, turns = source.checksum(), 0, 0
+    try:
+        for trajectory in _numbered(source, name, problems, header):
+            count += 1
+            turns += len(split_turns(trajectory.messages)[1])
+    except FileRefused as refusal:
+        problems.extend(refusal)
+    if not count and not problems.total:
+        problems.add(source.name, "at least one trajectory", Said("none"))
+    problems.check()
+    return Checked(name, checksum, count, turns, header)
+
+
+def read_file(path: Path, checked: Checked) -> Iterator[ImportedTrajectory]:
+    """The trajectories of a file that was checked, each with its attempt; it must be the same."""
+    source = Source(path)
+    problems = Problems()
+    count = 0
+    for trajectory in _numbered(source, checked.format, problems, {}):
+        problems.check()
+        count += 1
+        yield trajectory
+    problems.check()
+    if count != checked.trajectories or source.checksum() != checked.checksum:
+        raise refused(source.name, "the file that was checked", Said("it changed meanwhile"))
+
+
+def _numbered(
+    source: Source, name: str, problems: Problems, header: dict[str, Any]
+) -> Iterator[ImportedTrajectory]:
+    """Trajectories with attempts: those that the file gives, each once, or in its order."""
+    seen: set[int] = set()
+    counts: dict[int, int] = {}
+    for trajectory in get_format(name).read(source, problems, header):
+        task = _mark(trajectory.agent, trajectory.task.id)
+        attempt = trajectory.attempt
+        if attempt is None:
+            attempt = counts[task] = counts.get(task, 0) + 1
+        mark = _mark(str(task), str(attempt))
+        if mark in seen or attempt > MOST_ATTEMPTS:
+            words = f"{source.name}, task {trajectory.task.id[:60]}, attempt {attempt}"
+            problems.add(words, "each attempt once", Said("a second one"))
+            continue
+        seen.add(mark)
+        yield replace(trajectory, attempt=attempt)
+
+
+def _mark(*parts: str) -> int:
+    """Eight bytes stand for a key, so that millions of them fit into memory."""
+    return int(digest_text("\x1f".join(parts))[:16], 16)

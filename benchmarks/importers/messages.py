@@ -1,0 +1,200 @@
+"""Messages of chats: one reader for the shapes that OpenAI, tau2 and Inspect write."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from benchmarks.core.digests import storable
+from benchmarks.core.json_stream import DEEPEST
+from benchmarks.core.problems import Said
+from benchmarks.core.types import Speaker
+from benchmarks.importers.source import Spot, depth, finite, refuse_constant
+from benchmarks.importers.values import ImportedMessage, ToolCall
+
+By = Literal["agent", "user"]
+MOST_MESSAGES = 20_000
+ROLES: Mapping[str, Speaker] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_READ = frozenset(
+    ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "timestamp", "cost")
+    + ("reasoning_content",)
+)
+
+
+def read_messages(spot: Spot, given: Any) -> tuple[ImportedMessage, ...]:
+    """All messages of a chat; what is wrong with them is noted."""
+    if not isinstance(given, list) or not given:
+        spot.fault("a list with at least one message", given)
+        return ()
+    if len(given) > MOST_MESSAGES:
+        spot.fault(f"at most {MOST_MESSAGES} messages", given)
+        return ()
+    made = []
+    known: set[str] = set()
+    for index, raw in enumerate(given):
+        message = read_message(spot.at(f"[{index}]"), raw)
+        if message is None:
+            continue
+        known.update(call.id for call in message.calls)
+        if message.call_id and message.call_id not in known:
+            where = spot.at(f"[{index}]").at("tool_call_id")
+            where.fault("the id of a call before it", message.call_id)
+        made.append(message)
+    if made and not any(m.speaker == "assistant" for m in made):
+        spot.fault("at least one message of the assistant", given)
+    return tuple(made)
+
+
+def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
+    """One message, or None where it is none."""
+    if not isinstance(raw, dict):
+        spot.fault("a message: an object with 'role' and 'content'", raw)
+        return None
+    role = raw.get("role")
+    if not isinstance(role, str) or role not in ROLES:
+        spot.at("role").fault("one of " + ", ".join(ROLES), role)
+        return None
+    raw = storable(raw)
+    text, reasoning, kept = read_content(spot, "content", raw.get("content"))
+    by: By = "user" if role == "user" else "agent"
+    calls = _calls(spot, raw, by)
+    extra = {key: value for key, value in raw.items() if key not in _READ and value is not None}
+    if kept:
+        extra["content"] = kept
+    return ImportedMessage(
+        speaker=ROLES[role],
+        text=text,
+        calls=calls,
+        call_id=read_text(spot, "tool_call_id", raw.get("tool_call_id")),
+        name=read_text(spot, "name", raw.get("name")),
+        # what its user does for itself reaches the agent only as far as the user tells it
+        hidden=bool(calls) and by == "user",
+        reasoning=read_text(spot, "reasoning_content", raw.get("reasoning_content")) or reasoning,
+        at=read_text(spot, "timestamp", raw.get("timestamp")),
+        cost=read_number(spot, "cost", raw.get("cost"), least=0),
+        extra=extra,
+    )
+
+
+def read_content(spot: Spot, name: str, given: Any) -> tuple[str, str, list[Any]]:
+    """(text, reasoning, the parts as given where some of them are no text)."""
+    if given is None or isinstance(given, str):
+        return given or "", "", []
+    if not isinstance(given, list):
+        spot.at(name).fault("a text, a list of parts, or nothing", given)
+        return "", "", []
+    texts, thoughts, other = [], [], False
+    for index, part in enumerate(given):
+        at = spot.at(f"{name}[{index}]")
+        kind = part.get("type") if isinstance(part, dict) else None
+        if isinstance(part, str):
+            texts.append(part)
+        elif not isinstance(part, dict) or not isinstance(kind, str):
+            at.fault("a part: an object with 'type'", part)
+        elif kind in ("text", "input_text", "output_text", "refusal"):
+            texts.append(read_text(at, "text", part.get("text", part.get("refusal"))))
+        elif kind == "reasoning":
+            thoughts.append(read_text(at, "reasoning", part.get("reasoning")))
+        else:
+            texts.append(f"[{kind}]")
+            other = True
+    return "\n".join(texts), "\n".join(thoughts), given if other else []
+
+
+def _calls(spot: Spot, raw: Mapping[str, Any], by: By) -> tuple[ToolCall, ...]:
+    if (old := raw.get("function_call")) is not None:
+        call = read_call(spot.at("function_call"), {"function": old}, by)
+        return (call,) if call else ()
+    given = raw.get("tool_calls")
+    if given is None:
+        return ()
+    if not isinstance(given, list):
+        spot.at("tool_calls").fault("a list of calls", given)
+        return ()
+    calls = (read_call(spot.at(f"tool_calls[{i}]"), one, by) for i, one in enumerate(given))
+    return tuple(call for call in calls if call)
+
+
+def read_call(spot: Spot, raw: Any, by: By) -> ToolCall | None:
+    """A call as OpenAI (function an object), Inspect (function a text) or tau2 (name) write it."""
+    if not isinstance(raw, dict):
+        spot.fault("a call: an object", raw)
+        return None
+    inner = raw.get("function")
+    body, field = (inner, "function.name") if isinstance(inner, dict) else (raw, "function")
+    name = body.get("name") if isinstance(inner, dict) or inner is None else inner
+    if not isinstance(name, str) or not name:
+        spot.at(field if inner is not None else "name").fault("the name of a tool", name)
+        return None
+    arguments, is_raw = read_arguments(body.get("arguments"))
+    given = raw.get("requestor")
+    return ToolCall(
+        name=name,
+        arguments=arguments,
+        id=read_text(spot, "id", raw.get("id")),
+        by="user" if given == "user" else by,
+        raw=is_raw,
+    )
+
+
+def read_arguments(given: Any) -> tuple[Any, bool]:
+    """Arguments as a value; a text that is no JSON stays what it is."""
+    if not isinstance(given, str):
+        return given, False
+    try:
+        value = json.loads(given, parse_constant=refuse_constant, parse_float=finite)
+        if depth(value, DEEPEST):
+            return given, True
+    except (ValueError, RecursionError):
+        return given, True
+    return storable(value), False
+
+
+def read_text(spot: Spot, name: str, given: Any) -> str:
+    """A text, or nothing."""
+    if given is None:
+        return ""
+    if not isinstance(given, str):
+        spot.at(name).fault("a text or nothing", given)
+        return ""
+    return str(storable(given))
+
+
+def read_number(spot: Spot, name: str, given: Any, least: float | None = None) -> float | None:
+    """A number, or nothing."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        spot.at(name).fault("a number or nothing", given)
+        return None
+    if least is not None and given < least:
+        spot.at(name).fault(f"a number of at least {least}", given)
+        return None
+    try:
+        return float(given)
+    except OverflowError:
+        spot.at(name).fault("a number that fits", Said("a larger one"))
+        return None
+
+
+def read_whole(spot: Spot, name: str, given: Any, least: int, most: int) -> int | None:
+    """A whole number within bounds; its absence is a fault."""
+    if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
+        spot.at(name).fault(f"a whole number from {least} to {most}", given)
+        return None
+    return given
+
+
+def first_words(messages: Sequence[ImportedMessage]) -> str:
+    """What the agent was first told by its user; by the system where no user spoke."""
+    for speaker in ("user", "system"):
+        for message in messages:
+            if message.speaker == speaker and message.text.strip() and not message.hidden:
+                return message.text.strip()
+    return ""

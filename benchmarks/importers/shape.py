@@ -1,0 +1,91 @@
+"""What a file looks like from its beginning, so that its format can be told."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import ijson
+
+from benchmarks.importers.source import Source
+
+HEAD = 1 << 20
+
+
+@dataclass(frozen=True)
+class Shape:
+    """``keys`` are the fields of the object at the top; ``first`` those of a list's first member,
+    or of the first line's object."""
+
+    kind: Literal["list", "object", "lines", "zip", "other"]
+    keys: frozenset[str] = frozenset()
+    first: frozenset[str] = frozenset()
+
+    def has(self, *names: str) -> bool:
+        return self.keys.issuperset(names)
+
+    def first_has(self, *names: str) -> bool:
+        return self.first.issuperset(names)
+
+
+def shape_of(source: Source) -> Shape:
+    """Look at the first megabyte."""
+    with source.open() as raw:
+        head = raw.read(HEAD)
+    if head[:4] == b"PK\x03\x04":
+        return Shape("zip", keys=_members(source))
+    line, _, rest = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
+    if rest.strip() or source.name.endswith((".jsonl", ".jsonl.gz", ".ndjson")):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            if isinstance(value, list | dict):
+                return Shape("lines", first=_fields(value))
+    return _document(head)
+
+
+def _members(source: Source) -> frozenset[str]:
+    """The folders and files of a zip archive by their first parts."""
+    try:
+        with zipfile.ZipFile(source.path) as archive:
+            return frozenset(name.partition("/")[0] for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+        return frozenset()
+
+
+def _fields(value: Any) -> frozenset[str]:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return frozenset(value) if isinstance(value, dict) else frozenset()
+
+
+def _document(head: bytes) -> Shape:
+    """A document that may be cut off after its head."""
+    keys, first = set(), set()
+    kind: Literal["list", "object", "other"] = "other"
+    depth = place = 0
+    for event, value in _events(head):
+        if event in ("start_map", "start_array"):
+            if depth == 0:
+                kind = "object" if event == "start_map" else "list"
+            elif depth == 1:
+                place += 1
+            depth += 1
+        elif event in ("end_map", "end_array"):
+            depth -= 1
+        elif event == "map_key" and depth == 1:
+            keys.add(value)
+        elif event == "map_key" and depth == 2 and place == 1:
+            first.add(value)
+    return Shape(kind, frozenset(keys), frozenset(first))
+
+
+def _events(head: bytes) -> Iterable[tuple[str, Any]]:
+    try:
+        yield from ijson.basic_parse(io.BytesIO(head))
+    except (ijson.JSONError, ValueError, ArithmeticError):
+        return

@@ -1,0 +1,193 @@
+"""Results of tau2-bench: {info, tasks, simulations}, or an index with one file a simulation.
+
+A task's scenario and its evaluation criteria are hidden from the agent, and so is what its user
+does with tools of their own.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.core.digests import storable
+from benchmarks.core.problems import Problems
+from benchmarks.importers.messages import first_words, read_messages, read_number, read_text
+from benchmarks.importers.shape import Shape
+from benchmarks.importers.source import Source, Spot
+from benchmarks.importers.values import (
+    ImportedMessage,
+    ImportedTask,
+    ImportedTrajectory,
+    task_key,
+)
+
+LARGEST = 30_000
+MOST_TASKS = 20_000
+HIDDEN = ("description", "user_scenario", "ticket", "initial_state", "evaluation_criteria")
+_HEADER = ("timestamp", "info")
+_PLAIN_NAME = re.compile(r"[\w-][\w.-]*")
+_READ = frozenset(("messages", "task_id", "trial", "seed", "start_time", "end_time", "ticks"))
+
+
+def recognises(shape: Shape) -> bool:
+    if shape.kind != "object":
+        return False
+    return shape.has("info", "tasks") or shape.has("simulations") or shape.has("simulation_index")
+
+
+def read(
+    source: Source, problems: Problems, header: dict[str, Any]
+) -> Iterator[ImportedTrajectory]:
+    """The simulations of a file; faults are noted, and what has one is left out."""
+    top = Spot(problems, source.name)
+    tasks = _tasks(source, top, header)
+    model = _model(top.at("info"), header.get("info"))
+    found = False
+    for field, index, item in source.entries(skip=("tasks", *_HEADER)):
+        if field not in ("simulations", "simulation_index"):
+            continue
+        found = True
+        spot = top.at(f"{field}[{index}]" if index is not None else field)
+        if index is None:
+            spot.fault("a list", item)
+            continue
+        if field == "simulation_index":
+            spot, item = _beside(source, spot, item, problems)
+            if item is None:
+                continue
+        before = problems.total
+        made = _trajectory(spot, item, tasks, model)
+        if made is not None and problems.total == before:
+            yield made
+    if not found:
+        top.fault("an object with 'simulations' or 'simulation_index'", None)
+
+
+def _tasks(source: Source, top: Spot, header: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The tasks by id; on the way, what the file says of the whole."""
+    tasks: dict[str, Mapping[str, Any]] = {}
+    for field, index, item in source.entries(skip=("simulations", "simulation_index")):
+        if field in _HEADER and index is None:
+            header[field] = storable(item)
+        if field != "tasks":
+            continue
+        spot = top.at(f"tasks[{index}]" if index is not None else "tasks")
+        given = item.get("id") if isinstance(item, dict) else None
+        if index is None or isinstance(given, bool) or not isinstance(given, str | int):
+            spot.fault("a task: an object with an 'id'", item)
+        elif len(tasks) >= MOST_TASKS:
+            spot.fault(f"at most {MOST_TASKS} tasks", item)
+            break
+        else:
+            tasks[str(given)] = item
+    return tasks
+
+
+def _model(spot: Spot, info: Any) -> str:
+    agent = info.get("agent_info") if isinstance(info, dict) else None
+    if not isinstance(agent, dict):
+        return ""
+    name = read_text(spot, "agent_info.llm", agent.get("llm"))
+    return name or read_text(spot, "agent_info.implementation", agent.get("implementation"))
+
+
+def _beside(source: Source, spot: Spot, entry: Any, problems: Problems) -> tuple[Spot, Any]:
+    """The simulation that an index names, from the folder beside it."""
+    name = entry.get("id") if isinstance(entry, dict) else None
+    if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
+        spot.at("id").fault("the name of a file in the folder 'simulations'", name)
+        return spot, None
+    file = source.beside("simulations", f"{name}.json")
+    made: dict[str, Any] = {}
+    for field, index, item in file.entries(skip=("ticks",)):
+        if index is None:
+            made[field] = item
+        else:
+            made.setdefault(field, []).append(item)
+    return Spot(problems, f"simulations/{file.name}"), made
+
+
+def _trajectory(
+    spot: Spot, item: Any, tasks: Mapping[str, Mapping[str, Any]], model: str
+) -> ImportedTrajectory | None:
+    if not isinstance(item, dict):
+        spot.fault("a simulation: an object with task_id and messages", item)
+        return None
+    number = item.get("task_id")
+    if isinstance(number, bool) or not isinstance(number, str | int) or number == "":
+        spot.at("task_id").fault("a text or a whole number", number)
+        return None
+    if not item.get("messages") and item.get("ticks"):
+        spot.at("messages").fault("messages; ticks of voice runs cannot be imported", None)
+        return None
+    messages = read_messages(spot.at("messages"), _flat(item.get("messages")))
+    messages = tuple(_with_usage(message) for message in messages)
+    trial, seed = item.get("trial"), item.get("seed")
+    for name, value in (("trial", trial), ("seed", seed)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            spot.at(name).fault("a whole number", value)
+            return None
+    if trial is not None and not 0 <= trial <= LARGEST:
+        spot.at("trial").fault(f"a whole number from 0 to {LARGEST}", trial)
+    given = item.get("reward_info")
+    if given is not None and not isinstance(given, dict):
+        spot.at("reward_info").fault("an object or nothing", given)
+        given = None
+    scores = {
+        "reward": read_number(spot, "reward_info.reward", (given or {}).get("reward")),
+        "cost": read_number(spot, "agent_cost", item.get("agent_cost")),
+        "user_cost": read_number(spot, "user_cost", item.get("user_cost")),
+        "duration": read_number(spot, "duration", item.get("duration")),
+    }
+    task = tasks.get(str(number), {})
+    ending = read_text(spot, "termination_reason", item.get("termination_reason"))
+    return ImportedTrajectory(
+        task=ImportedTask(
+            id=task_key(str(storable(str(number)))),
+            prompt=first_words(messages),
+            hidden=storable({key: task[key] for key in HIDDEN if task.get(key) is not None}),
+            payload=storable({k: v for k, v in task.items() if k not in (*HIDDEN, "id")}),
+        ),
+        messages=messages,
+        agent=str(storable(model)),
+        attempt=None if trial is None else trial + 1,
+        seed=seed,
+        scores=scores,
+        undefined={n: "the file does not state it" for n, v in scores.items() if v is None},
+        termination=ending or "not_stated",
+        started=read_text(spot, "start_time", item.get("start_time")),
+        finished=read_text(spot, "end_time", item.get("end_time")),
+        metadata=storable({k: v for k, v in item.items() if k not in _READ and v is not None}),
+    )
+
+
+def _flat(messages: Any) -> Any:
+    """Results that came back together become messages; ids stand where chats have them."""
+    if not isinstance(messages, list):
+        return messages
+    flat: list[Any] = []
+    for message in messages:
+        inner = message.get("tool_messages") if isinstance(message, dict) else None
+        for one in inner if isinstance(inner, list) else [message]:
+            if isinstance(one, dict) and one.get("role") == "tool" and "tool_call_id" not in one:
+                one = {**{k: v for k, v in one.items() if k != "id"}, "tool_call_id": one.get("id")}
+            flat.append(one)
+    return flat
+
+
+def _with_usage(message: ImportedMessage) -> ImportedMessage:
+    """Tokens out of ``usage``; what its user's own tools said is hidden from the agent."""
+    usage = message.extra.get("usage")
+    tokens = usage if isinstance(usage, dict) else {}
+    theirs = message.speaker == "tool" and message.extra.get("requestor") == "user"
+    return replace(
+        message,
+        hidden=message.hidden or theirs,
+        tokens_in=_count(tokens.get("prompt_tokens")),
+        tokens_out=_count(tokens.get("completion_tokens")),
+    )
+
+
+def _count(value: Any) -> int | None:
+    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if good else None

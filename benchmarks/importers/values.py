@@ -1,0 +1,127 @@
+"""What a trajectory made elsewhere is, whichever file it came in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from benchmarks.core.digests import digest_text
+from benchmarks.core.types import Json, Speaker
+
+LONGEST_ID = 120
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool. ``raw``: the arguments are a text, because they were no JSON."""
+
+    name: str
+    arguments: Any
+    id: str = ""
+    by: Literal["agent", "user"] = "agent"
+    raw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedMessage:
+    """One message. ``hidden``: the agent never saw it. ``extra`` keeps every other field."""
+
+    speaker: Speaker
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    hidden: bool = False
+    reasoning: str = ""
+    at: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    extra: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ImportedTask:
+    """What was to be done. ``hidden`` is what the agent was not told."""
+
+    id: str
+    prompt: str
+    category: str = ""
+    hidden: Json = field(default_factory=dict)
+    payload: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ImportedTrajectory:
+    """One try at a task. ``agent`` is empty where the file does not say who it was.
+
+    A score that is None is undefined, and ``undefined`` says why; ``reward`` is one of the scores.
+    ``attempt`` counts from 1; None where the file does not number them.
+    """
+
+    task: ImportedTask
+    messages: tuple[ImportedMessage, ...]
+    agent: str = ""
+    attempt: int | None = None
+    seed: int | None = None
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    undefined: Mapping[str, str] = field(default_factory=dict)
+    termination: str = "not_stated"
+    started: str = ""
+    finished: str = ""
+    tools: tuple[Json, ...] = ()
+    hidden: Json = field(default_factory=dict)
+    metadata: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ImportedTurn:
+    """What the agent did from one word of its user to the next, and what came back."""
+
+    index: int
+    text: str
+    feedback: str
+    messages: tuple[ImportedMessage, ...]
+
+
+def task_key(given: str) -> str:
+    """An id that fits its column: a long one ends in its digest."""
+    if len(given) <= LONGEST_ID:
+        return given
+    return f"{given[: LONGEST_ID - 33]}~{digest_text(given)}"
+
+
+def split_turns(
+    messages: Sequence[ImportedMessage],
+) -> tuple[tuple[ImportedMessage, ...], tuple[ImportedTurn, ...]]:
+    """What stood before the agent's first message, and the turns.
+
+    A turn begins where the agent speaks or acts after its user did, and ends with what the user
+    said last before the agent came again.
+    """
+    starts = []
+    answered = True
+    for place, message in enumerate(messages):
+        if message.speaker == "assistant":
+            if answered:
+                starts.append(place)
+            answered = False
+        elif message.speaker in ("user", "system"):
+            answered = True
+    if not starts:
+        return tuple(messages), ()
+    ends = [*starts[1:], len(messages)]
+    return tuple(messages[: starts[0]]), tuple(
+        _turn(index, tuple(messages[start:end]))
+        for index, (start, end) in enumerate(zip(starts, ends, strict=True), 1)
+    )
+
+
+def _turn(index: int, messages: tuple[ImportedMessage, ...]) -> ImportedTurn:
+    said = [m.text.strip() for m in messages if m.speaker == "assistant" and m.text.strip()]
+    if not said:
+        names = [call.name for m in messages if m.speaker == "assistant" for call in m.calls]
+        said = [f"(says nothing; calls {', '.join(names)})" if names else "(says nothing)"]
+    back = [m.text.strip() for m in messages if m.speaker in ("user", "system") and not m.hidden]
+    if not any(back):
+        back = [m.text.strip() for m in messages if m.speaker == "tool" and not m.hidden][-1:]
+    return ImportedTurn(index, "\n\n".join(said), "\n\n".join(filter(None, back)), messages)
