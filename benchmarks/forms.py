@@ -130,6 +130,21 @@ def _offer(form: forms.Form, options: RunOptions) -> None:
     _set_choices(form, "condition", options.conditions, "Any condition")
 
 
+class ImportForm(forms.Form):
+    """A file in the published format of AdaPlanBench."""
+
+    use_required_attribute = False
+
+    file = forms.FileField(
+        label="File",
+        help_text="The published format, adaplanbench_queries.json: queries, each with its pools "
+        "of world and user constraints.",
+        widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
+    )
+    name = forms.CharField(label="Name of the dataset", max_length=120, initial="AdaPlanBench")
+    licence = forms.CharField(label="Licence", max_length=200, required=False)
+
+
 class SettingField(forms.CharField):
     """A setting of a system: drawn by its kind, read and refused by the system's own rules."""
 
@@ -210,6 +225,7 @@ class NewRunForm(forms.Form):
         self.all_agents: list[Agent] = agents_for(system.key)
         self.all_levels = dataset_levels(dataset)
         _set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
+        self.fields["agents"].initial = dataset.roles.get("agent", [])
         if self.all_levels:
             _set_choices(self, "levels", [(level, level) for level in self.all_levels])
             self.fields["levels"].initial = self.all_levels[:1]

@@ -7,6 +7,7 @@ from benchmarks.views import datasets, runs, trajectories
 app_name = "benchmarks"
 urlpatterns = [
     path("datasets/", datasets.dataset_list, name="dataset_list"),
+    path("datasets/import/", datasets.dataset_import, name="dataset_import"),
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
     path("tasks/<int:task_id>/", datasets.task, name="task"),
     path("agents/", datasets.agent_list, name="agent_list"),

@@ -93,7 +93,8 @@ _SAYS = {
     ),
     "scripted": Caution("Scripted agent", "Plans are chosen by a rule, not by a model."),
     "lexicon": Caution("Lexicon judges", "Violations are found by looking for words."),
-    "rules": Caution("Scripted judges", "Judges and user simulator follow rules."),
+    "rules": Caution("Scripted judges", "Judges follow rules, not a model."),
+    "feedback": Caution("Scripted user simulator", "Feedback is put together by a rule."),
     "demo": Caution(
         "Demo data",
         "Tasks were written for this demo, agents and judges are scripts. "
@@ -107,14 +108,15 @@ def run_caution(run: Run) -> Caution | None:
     labels = {
         name: {row.get("label", row["kind"]) for row in rows} for name, rows in run.roles.items()
     }
+    system = system_of(run.dataset.system)
+    judging = {role.name for role in system.roles if role.judges} if system else set()
     agent = labels.pop("agent", set())
-    others: set[str] = set().union(*labels.values())
+    judges: set[str] = set().union(*(labels[name] for name in labels if name in judging))
+    others: set[str] = set().union(*(labels[name] for name in labels if name not in judging))
     said = [_SAYS[label] for label in ("recorded", "scripted") if label in agent]
-    said += [
-        _SAYS[key]
-        for key, label in (("lexicon", "lexicon"), ("rules", "scripted"))
-        if label in others
-    ]
+    said += [_SAYS["lexicon"]] * ("lexicon" in judges)
+    said += [_SAYS["rules"]] * ("scripted" in judges)
+    said += [_SAYS["feedback"]] * ("scripted" in others)
     if run.is_demo:
         said = [_SAYS["demo"]]
     if not said:

@@ -1,13 +1,19 @@
 """Datasets, their tasks, and who can answer."""
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import START, VIEW, allow, fetch, signed_in
+from benchmarks.core.errors import CoreError
+from benchmarks.core.problems import FileRefused
+from benchmarks.forms import ImportForm
 from benchmarks.models import Task
 from benchmarks.selectors import agents, datasets, paging
 from benchmarks.selectors.runs import run_list, run_rows
+from benchmarks.services.imports import Imported, import_upload
 from benchmarks.views.parts import own_template, wants_part
 
 TASKS = 50
@@ -20,6 +26,40 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
     context = {"datasets": datasets.datasets(), "may_start": request.user.has_perm(START)}
     return render(request, "benchmarks/dataset_list.html", context)
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def dataset_import(request: HttpRequest) -> HttpResponse:
+    allow(request, START)
+    form = ImportForm(request.POST or None, request.FILES or None)
+    refused: FileRefused | None = None
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            imported = import_upload(
+                upload=given["file"], name=given["name"], licence=given["licence"]
+            )
+        except FileRefused as error:
+            refused = error
+        except CoreError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, _imported(imported))
+            found = imported.saved.dataset
+            return HttpResponseRedirect(reverse("benchmarks:dataset", args=[found.pk]))
+    context = {"form": form, "refused": refused}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "benchmarks/dataset_import.html", context, status=status)
+
+
+def _imported(imported: Imported) -> str:
+    saved = imported.saved
+    if not saved.created:
+        return f"This file is stored as {saved.dataset} already; nothing was added."
+    return (
+        f"Imported {saved.dataset}: tasks {saved.tasks:,}, profiles {imported.checked.profiles:,}."
+    )
 
 
 @signed_in

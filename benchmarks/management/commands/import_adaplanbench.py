@@ -7,12 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
-from benchmarks.services.datasets import save_dataset
-from benchmarks.systems.adaplanbench.dataset import check_file, read_tasks
-
-# Judges that say so where they cannot decide: constraints of this file do not say what they are
-# about, and the scripted judges would take every plan for valid.
-ROLES = {"world_judge": ("lexicon-world",), "user_judge": ("lexicon-user",)}
+from benchmarks.services.imports import import_adaplanbench
 
 
 class Command(BaseCommand):
@@ -28,21 +23,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
         try:
-            checked = check_file(file)
-            saved = save_dataset(
-                system="adaplanbench",
-                name=options["name"],
-                version="",
-                source=file.name,
-                licence=options["licence"],
-                checksum=checked.checksum,
-                tasks=read_tasks(file),
-                roles=ROLES,
-                notes=f"{checked.tasks} queries, {checked.profiles} profiles, "
-                f"{checked.constraints} constraints; {checked.repeated} stood twice in a list.",
+            imported = import_adaplanbench(
+                path=file, source=file.name, name=options["name"], licence=options["licence"]
             )
         except CoreError as error:
             raise CommandError(f"nothing imported:\n{error}") from None
+        saved, checked = imported.saved, imported.checked
         if not saved.created:
             self.stdout.write(f"already imported as {saved.dataset}, nothing added")
             return

@@ -66,7 +66,7 @@ def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
             turns = settings.get("max_turns", 20)
             return f"The budget of {turns} turns was used up. The last plan is not valid."
     ending = ENDINGS.get(outcome.termination)
-    reason = outcome.payload.get("reason")
+    reason = str(outcome.payload.get("reason", "")).removeprefix(f"{outcome.termination}: ")
     return (ending.sentence if ending else "") + (f" Reason given: {reason}" if reason else "")
 
 

@@ -9,6 +9,7 @@ from benchmarks.models import Run
 # name, what its address holds, whether it only answers POST, whether it takes the right to start
 PAGES = [
     ("dataset_list", "", False, False),
+    ("dataset_import", "", False, True),
     ("dataset", "dataset", False, False),
     ("task", "task", False, False),
     ("agent_list", "", False, False),

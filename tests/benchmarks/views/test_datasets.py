@@ -1,13 +1,16 @@
 """Datasets, tasks and agents."""
 
+import json
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.models import Run
+from benchmarks.models import Dataset, Run
 from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.systems.adaplanbench.dataset import ROUND
 from benchmarks.views import datasets
 from tests.factories.benchmarks import (
     AgentFactory,
@@ -118,6 +121,49 @@ def test_agents_by_kind_with_their_runs(researcher: Client, played: Run) -> None
 
 def test_no_agents_yet(researcher: Client) -> None:
     assert "No agents yet" in researcher.get(reverse("benchmarks:agent_list")).content.decode()
+
+
+class TestImport:
+    URL = "/datasets/import/"
+
+    def send(self, client: Client, data: Any, **more: str) -> Any:
+        text = data if isinstance(data, str) else json.dumps(data)
+        file = SimpleUploadedFile("queries.json", text.encode())
+        return client.post(self.URL, {"file": file, "name": "Mine", **more}, follow=True)
+
+    def queries(self, query: str = "How do I dry it?") -> dict[str, Any]:
+        pool = {"tools": ["No rope."], "prefs": [], "metadata": {ROUND: 1}}
+        return {"data": [{"query_id": "q1", "query": query, "ban_pool": [pool]}]}
+
+    def test_a_sound_file_is_stored_and_shown(self, researcher: Client) -> None:
+        page = self.send(researcher, self.queries(), licence="CC BY 4.0")
+        dataset = Dataset.objects.get()
+        assert page.redirect_chain == [(f"/datasets/{dataset.pk}/", 302)]
+        assert (dataset.name, dataset.source, dataset.licence) == (
+            "Mine", "queries.json", "CC BY 4.0",
+        )  # fmt: skip
+        assert "Imported Mine 1: tasks 1, profiles 1." in page.content.decode()
+        again = self.send(researcher, self.queries())
+        assert "nothing was added" in again.content.decode()
+        assert Dataset.objects.count() == 1
+
+    @pytest.mark.parametrize("text", ["", "[]", "{", '{"data": []}', '{"data": [{"query": 7}]}'])
+    def test_a_faulty_file_changes_nothing(self, researcher: Client, text: str) -> None:
+        response = self.send(researcher, text)
+        assert response.status_code == 422
+        assert not Dataset.objects.exists()
+
+    def test_faults_are_listed_and_escaped(self, researcher: Client) -> None:
+        bad = [{"query_id": HOSTILE, "query": "", "ban_pool": HOSTILE} for _ in range(15)]
+        page = self.send(researcher, {"data": bad}).content.decode()
+        assert "faults in the file" in page
+        assert "These are the first 20." in page
+        assert "<script>alert" not in page
+
+    def test_without_a_file(self, researcher: Client) -> None:
+        response = researcher.post(self.URL, {"name": ""})
+        assert response.status_code == 422
+        assert response.content.decode().count("This field is required.") == 2
 
 
 def test_texts_are_escaped(researcher: Client) -> None:
