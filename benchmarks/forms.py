@@ -39,11 +39,11 @@ class Filter(forms.Form):
         for name, value in self.chosen().items():
             field = self.fields[name]
             values = value if isinstance(value, list) else [value]
-            labels = dict(getattr(field, "choices", ()))
+            labels = {str(key): label for key, label in getattr(field, "choices", ())}
             for one in values:
                 if name == "order":
                     continue
-                shown = labels.get(one, labels.get(str(one), str(one)))
+                shown = labels.get(str(one), one)
                 found.append((name, str(one), f"{field.label}: {shown}"))
         return found
 

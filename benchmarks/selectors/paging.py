@@ -58,7 +58,8 @@ def _with(params: QueryDict, name: str, key: int) -> str:
     return "?" + changed.urlencode()
 
 
-def count_up_to(rows: QuerySet[M], cap: int = CAP) -> str:
+def count_up_to(rows: QuerySet[M], one: str, many: str, cap: int = CAP) -> str:
     """How many rows, in words; beyond the cap nobody counts."""
     found = rows.order_by()[: cap + 1].count()
-    return f"more than {cap:,}" if found > cap else f"{found:,}"
+    number = f"more than {cap:,}" if found > cap else f"{found:,}"
+    return f"{number} {one if found == 1 else many}"

@@ -74,7 +74,9 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
         "tasks": tasks,
         "words": words,
         "category": category,
-        "matching": paging.count_up_to(rows) if words or category else "",
+        "matching": paging.count_up_to(rows, "task matches", "tasks match")
+        if words or category
+        else "",
     }
     if wants_part(request):
         return render(request, "benchmarks/_task_rows.html", context)

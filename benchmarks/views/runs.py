@@ -39,7 +39,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "active": form.active(),
         "page": page,
         "rows": runs.run_rows(page.rows),
-        "matching": paging.count_up_to(rows),
+        "matching": paging.count_up_to(rows, "run", "runs"),
         "may_start": request.user.has_perm(START),
     }
     response = respond(request, "benchmarks/run_list.html", "benchmarks/_run_results.html", context)

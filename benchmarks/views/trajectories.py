@@ -55,7 +55,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
         "active": form.active(),
         "rows": trajectories.trajectory_rows(page.rows),
         "page": page,
-        "matching": paging.count_up_to(rows),
+        "matching": paging.count_up_to(rows, "trajectory", "trajectories"),
         "query": list_query(request.GET),
         "may_start": request.user.has_perm(START),
     }

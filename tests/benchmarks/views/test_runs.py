@@ -62,6 +62,8 @@ def test_chips_take_one_choice_away(researcher: Client) -> None:
     page = text_of(researcher, "run_list", level="mid", agent=run.agent_id, status="")
     assert f'href="/runs/?agent={run.agent_id}"' in page
     assert 'href="/runs/?level=mid"' in page
+    assert f"Agent: {run.agent.title}" in page
+    assert "1 run, newest first" in page
 
 
 def test_a_filter_that_finds_nothing_says_so(researcher: Client) -> None:

@@ -139,7 +139,7 @@ class TestList:
     ) -> None:
         TrajectoryFactory.create_batch(3)
         monkeypatch.setattr("benchmarks.selectors.paging.count_up_to.__defaults__", (2,))
-        assert researcher.get(LIST).context["matching"] == "more than 2"
+        assert researcher.get(LIST).context["matching"] == "more than 2 trajectories"
 
     def test_choices_that_are_not_on_offer_are_left_out(self, researcher: Client) -> None:
         row = TrajectoryFactory()
