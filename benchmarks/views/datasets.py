@@ -13,7 +13,7 @@ from benchmarks.forms import ImportForm
 from benchmarks.models import Task
 from benchmarks.selectors import agents, datasets, paging
 from benchmarks.selectors.runs import run_list, run_rows
-from benchmarks.services.imports import Imported, import_upload
+from benchmarks.services.dataset_files import Imported, import_upload
 from benchmarks.views.parts import own_template, wants_part
 
 TASKS = 50
