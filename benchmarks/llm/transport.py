@@ -5,15 +5,18 @@ Imports httpx2, so it is itself imported only when a line to an endpoint is open
 
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+import httpcore2
 import httpx2
 
+from benchmarks.llm.deadlines import Deadline, DeadlineBackend
 from benchmarks.llm.security import Address, EndpointRefused, Secret
 
 LONGEST_REPLY = 8 * 1024 * 1024
 CONNECT_TIMEOUT = 10.0
+KEEP_ALIVE = 5.0
 # The SDK adds headers from the environment (OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS …) and about this
 # machine; these alone leave.
 _SENT = ("accept", "connection", "content-length", "content-type", "user-agent")
@@ -31,12 +34,12 @@ class GuardedTransport(httpx2.BaseTransport):
         address: Address,
         secret: Secret | None,
         inner: httpx2.BaseTransport,
-        clock: Callable[[], float] = time.monotonic,
+        deadline: Deadline,
     ) -> None:
-        self._address, self._secret, self._inner, self._clock = address, secret, inner, clock
+        self._address, self._secret = address, secret
+        self._inner, self._deadline = inner, deadline
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        began = self._clock()
         url = request.url
         port = url.port or {"http": 80, "https": 443}.get(url.scheme)
         wanted = self._address
@@ -54,14 +57,14 @@ class GuardedTransport(httpx2.BaseTransport):
             extensions=request.extensions,
         )
         timeout = request.extensions.get("timeout", {}).get("read")
+        self._deadline.at = None if timeout is None else time.monotonic() + timeout
         response = self._inner.handle_request(guarded)
         guarded.headers.pop("authorization", None)
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             response.close()
             raise httpx2.RemoteProtocolError("a compressed reply that nobody asked for")
         assert isinstance(response.stream, httpx2.SyncByteStream)
-        deadline = None if timeout is None else began + timeout
-        response.stream = _Bounded(response.stream, deadline, self._clock)
+        response.stream = _Bounded(response.stream)
         # Nobody needs to be told where a redirect leads, nor to be remembered.
         for name in ("location", "set-cookie"):
             response.headers.pop(name, None)
@@ -72,12 +75,10 @@ class GuardedTransport(httpx2.BaseTransport):
 
 
 class _Bounded(httpx2.SyncByteStream):
-    """A reply that must come to an end: in bytes, and by a moment of the clock."""
+    """A reply that must come to an end."""
 
-    def __init__(
-        self, stream: httpx2.SyncByteStream, deadline: float | None, clock: Callable[[], float]
-    ) -> None:
-        self._stream, self._deadline, self._clock = stream, deadline, clock
+    def __init__(self, stream: httpx2.SyncByteStream) -> None:
+        self._stream = stream
 
     def __iter__(self) -> Iterator[bytes]:
         size = 0
@@ -85,8 +86,6 @@ class _Bounded(httpx2.SyncByteStream):
             size += len(part)
             if size > LONGEST_REPLY:
                 raise EndpointRefused(f"the reply is longer than {LONGEST_REPLY} bytes")
-            if self._deadline is not None and self._clock() > self._deadline:
-                raise httpx2.ReadTimeout("the reply trickles")
             yield part
 
     def close(self) -> None:
@@ -95,13 +94,21 @@ class _Bounded(httpx2.SyncByteStream):
 
 def open_client(address: Address, secret: Secret | None, connections: int) -> httpx2.Client:
     """A client for one address: no redirects, no proxies, no cookies, verified certificates."""
-    limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
+    deadline = Deadline()
     # SSL_CERT_FILE is honoured, because private endpoints have private authorities.
-    inner = httpx2.HTTPTransport(
-        verify=ssl.create_default_context(), trust_env=False, limits=limits
+    verify = ssl.create_default_context()
+    inner = httpx2.HTTPTransport(verify=verify, trust_env=False)
+    # There is no other way to hand it connections that keep a deadline.
+    inner._pool.close()
+    inner._pool = httpcore2.ConnectionPool(
+        ssl_context=verify,
+        max_connections=connections,
+        max_keepalive_connections=connections,
+        keepalive_expiry=KEEP_ALIVE,
+        network_backend=DeadlineBackend(deadline),
     )
     return httpx2.Client(
-        transport=GuardedTransport(address, secret, inner),
+        transport=GuardedTransport(address, secret, inner, deadline),
         trust_env=False,
         follow_redirects=False,
     )

@@ -2,9 +2,10 @@
 
 import logging
 import socket
+import time
 import traceback
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -16,10 +17,11 @@ from benchmarks.core.driver import Driver
 from benchmarks.core.errors import AnswererFailed
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.types import Outcome, Turn
+from benchmarks.llm.deadlines import Deadline
 from benchmarks.llm.fake_models import MODELS
 from benchmarks.llm.security import REDACTED, EndpointRefused, Secret, read_address
 from benchmarks.llm.transport import GuardedTransport
-from tests.benchmarks.llm.stage import KEY, answerer, ask
+from tests.benchmarks.llm.stage import KEY, QUICK, answerer, ask
 
 PIECES = [KEY[i : i + 12] for i in range(len(KEY) - 11)]
 QUESTION = "My secret wish is that nothing smells of vinegar."
@@ -151,7 +153,8 @@ class TestTheGate:
 
     def client(self, reply, url="http://localhost:8000/v1"):
         inner = httpx2.MockTransport(reply)
-        return httpx2.Client(transport=GuardedTransport(read_address(url), Secret(KEY), inner))
+        gate = GuardedTransport(read_address(url), Secret(KEY), inner, Deadline())
+        return httpx2.Client(transport=gate)
 
     @pytest.mark.parametrize(
         "url",
@@ -163,6 +166,25 @@ class TestTheGate:
         with self.client(reached.append) as client, pytest.raises(EndpointRefused):
             client.post(url)
         assert reached == []
+
+    @pytest.mark.parametrize(
+        ("url", "host"),
+        [
+            ("http://LocalHost:8000/v1", "localhost:8000"),
+            ("http://[::1]/v1", "[::1]"),
+            ("https://models.example.org:443/v1", "models.example.org"),
+        ],
+    )
+    def test_its_own_address_is_however_it_is_written(self, url, host):
+        seen = []
+
+        def reply(request):
+            seen.append((request.headers["host"], request.headers["authorization"]))
+            return httpx2.Response(200)
+
+        with self.client(reply, url) as client:
+            client.post(f"{url}/chat/completions", headers={"authorization": "Bearer none"})
+        assert seen == [(host, f"Bearer {KEY}")]
 
     def test_nothing_that_a_server_sets_is_kept(self):
         seen = []
@@ -184,10 +206,10 @@ class TestTheGate:
 
 
 class _Raw:
-    """A server that says the same bytes to everybody."""
+    """A server that says the same bytes to everybody, at once or one by one."""
 
-    def __init__(self, payload: bytes) -> None:
-        self.payload = payload
+    def __init__(self, payload: bytes, pause: float = 0.0) -> None:
+        self.payload, self.pause = payload, pause
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/v1"
         Thread(target=self._serve, daemon=True).start()
@@ -200,7 +222,10 @@ class _Raw:
                 return
             with connection, suppress(OSError):
                 connection.recv(65536)
-                connection.sendall(self.payload)
+                size = 1 if self.pause else len(self.payload)
+                for start in range(0, len(self.payload), max(1, size)):
+                    connection.sendall(self.payload[start : start + size])
+                    time.sleep(self.pause)
                 connection.shutdown(socket.SHUT_WR)
                 while connection.recv(65536):
                     pass
@@ -208,6 +233,22 @@ class _Raw:
     def close(self) -> None:
         self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
+
+
+@pytest.mark.parametrize("where", ["status", "header", "body"])
+def test_no_trickle_outlasts_the_time_of_a_try(serve, where):
+    head = {
+        "status": b"",
+        "header": b"HTTP/1.1 200 OK\r\nx: ",
+        "body": b"HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n",
+    }
+    raw = _Raw(head[where] + b"a" * 999, pause=0.02)
+    patience = replace(QUICK, tries=1)
+    began = time.monotonic()
+    with pytest.raises(AnswererFailed, match="no complete reply within 0.4 s"):
+        answerer(serve(), base_url=raw.url, timeout=0.4, policy=patience).answer(ask(), 1)
+    assert time.monotonic() - began < 3
+    raw.close()
 
 
 def _http(body: bytes, status: bytes = b"200 OK", head: bytes = b"") -> bytes:

@@ -1,0 +1,86 @@
+"""CPU cost of a call to an endpoint over HTTP, and how many calls at once one process carries.
+
+Run by ``make bench``. The fake endpoint is a process of its own, whose CPU does not count. Beside
+each figure: the same requests through the bare HTTP library, as the cost of HTTP itself.
+"""
+
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benchmarks.core.types import Ask, Expect, Message
+from benchmarks.llm.chat import request_body
+from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.endpoint import EndpointAnswerer
+from benchmarks.llm.line import close_lines
+
+CALLS, AT_ONCE, BUDGET_MS = 400, 200, 8.0
+ROOT = Path(__file__).resolve().parents[2]
+# Four kilobytes of brief and dialogue, as a judge gets.
+ASK = Ask(
+    "agent",
+    (Message("system", "You help a person. " * 150), Message("user", "How do I do it? " * 60)),
+    Expect("plan"),
+)
+
+
+def measure(call: Callable[[int], object], threads: int) -> tuple[float, float]:
+    """Milliseconds of CPU per call, and calls per second."""
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(call, range(threads)))  # connections open, modules loaded
+        cpu, wall = time.process_time(), time.perf_counter()
+        list(pool.map(call, range(CALLS)))
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    return cpu / CALLS * 1000, CALLS / wall
+
+
+def bare(config: EndpointConfig) -> Callable[[int], object]:
+    """The same request without SDK, limits, retries or reading."""
+    import httpx2
+
+    limits = httpx2.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
+    client = httpx2.Client(trust_env=False, limits=limits, timeout=60)
+    url = f"{config.base_url}/chat/completions"
+    return lambda seed: client.post(url, json=request_body(config, ASK, seed, {})).json()
+
+
+def main() -> int:
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "manage.py", "fake_endpoint", "--port", "0"]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
+    assert server.stdout is not None
+    found = re.search(r"http://\S+/v1", server.stdout.readline())
+    assert found
+    began = time.process_time()
+    import openai  # noqa: F401
+
+    loading = time.process_time() - began
+    worst = 0.0
+    try:
+        config = EndpointConfig("bench", found[0], "fake", concurrency=AT_ONCE, timeout=60)
+        who = EndpointAnswerer(config)
+        print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
+        print(f"loading the SDK, once per process: {loading:.2f} s of CPU")
+        print(f"{'threads':>8} {'CPU ms/call':>12} {'calls/s':>8} {'bare HTTP, CPU ms/call':>23}")
+        for threads in (1, 16, AT_ONCE):
+            cpu, rate = measure(lambda seed: who.answer(ASK, seed), threads)
+            base, _ = measure(bare(config), threads)
+            worst = max(worst, cpu)
+            print(f"{threads:>8} {cpu:>12.2f} {rate:>8.0f} {base:>23.2f}")
+        close_lines()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
+    print(f"budget: {BUDGET_MS} ms of CPU per call: {'kept' if worst <= BUDGET_MS else 'MISSED'}")
+    return int(worst > BUDGET_MS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
