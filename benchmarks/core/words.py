@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Literal
 
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.registry import EXTERNAL, SYSTEMS
 from benchmarks.core.types import Outcome
 
 Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
@@ -33,9 +33,10 @@ class Measure:
 
 def _part(system: str, name: str) -> ModuleType | None:
     """A module of a system's folder, or None where it has none (or the system is not known)."""
-    if system not in SYSTEMS:
+    if system not in SYSTEMS and system != EXTERNAL:
         return None
-    path = f"{SYSTEMS[system][1].rpartition('.')[0]}.{name}"
+    folder = "benchmarks.importers" if system == EXTERNAL else SYSTEMS[system][1].rpartition(".")[0]
+    path = f"{folder}.{name}"
     return import_module(path) if find_spec(path) else None
 
 

@@ -11,6 +11,7 @@ class Agent(models.Model):
         RECORDED = "recorded", "Recorded answers"
         ENDPOINT = "endpoint", "Language model"
         HUMAN = "human", "Person"
+        IMPORTED = "imported", "Made elsewhere"
 
     name = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=120)

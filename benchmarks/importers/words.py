@@ -1,0 +1,50 @@
+"""Trajectories made elsewhere in plain words, for pages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.core.types import Outcome
+from benchmarks.core.words import Ending, Measure
+
+ENDINGS: Mapping[str, Ending] = {
+    "user_stop": Ending("User was done", "The user ended the talk.", "info"),
+    "agent_stop": Ending("Agent was done", "The agent ended the talk.", "info"),
+    "transfer": Ending("Handed over", "The agent handed its user over to a person.", "info"),
+    "completed": Ending("Completed", "It ran to its end.", "info"),
+    "max_steps": Ending("Out of steps", "The budget of steps was used up.", "warn"),
+    "too_many_errors": Ending("Too many errors", "Calls of tools failed too often.", "warn"),
+    "limit": Ending("At a limit", "A limit of its run stopped it.", "warn"),
+    "error": Ending("Error", "Infrastructure let it down, or its own program failed.", "idle"),
+    "not_stated": Ending("End not stated", "The file does not say how it ended.", "idle"),
+}
+
+MEASURES: Mapping[str, Measure] = {
+    "reward": Measure("Reward", "Mean reward as the file states it."),
+    "full_reward": Measure("Full reward", "Share of trajectories with a reward of 1.", "rate"),
+    "turns": Measure("Turns", "Mean number of turns, from one word of the user to the next."),
+    "tool_calls": Measure("Tool calls", "Mean number of calls by the agent."),
+    "cost": Measure("Cost", "Mean cost of the agent, in the currency of the file."),
+    "user_cost": Measure("User cost", "Mean cost of the simulated user."),
+    "tokens": Measure("Tokens", "Mean number of tokens that the agent wrote."),
+}
+
+# What pages about judges and hidden constraints say here.
+MISSING = (
+    "These trajectories were made elsewhere. They have no hidden constraints that judges looked "
+    "for and no scores of judges, so validity, violations and rubric scores are not known here."
+)
+NO_VERDICT = "made elsewhere: no judge looked for violations"
+
+
+def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
+    """Why it ended, and what it was worth."""
+    known = ENDINGS.get(outcome.termination)
+    sentence = known.sentence if known else f"Stated as “{outcome.termination}”."
+    reward = outcome.metrics.get("reward")
+    if reward is None:
+        return f"{sentence} {_capital(outcome.undefined.get('reward', 'no reward is stated'))}."
+    return f"{sentence} Reward {reward:g}."
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

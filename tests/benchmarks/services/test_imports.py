@@ -1,0 +1,157 @@
+"""Storing trajectories made elsewhere."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from benchmarks.core.problems import FileRefused
+from benchmarks.importers.formats import FORMATS
+from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
+from benchmarks.services import imports
+from benchmarks.services.datasets import ImportRefused
+from benchmarks.services.imports import import_trajectories, plain_stem
+from tests.benchmarks.importers import samples
+from tests.shared_data import shared_data
+
+pytestmark = pytest.mark.django_db
+
+
+def counts() -> list[int]:
+    models = (Dataset, Task, Agent, Run, Trajectory, Turn, StoredMessage)
+    return [model.objects.count() for model in models]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_stored_whole(name: str, tmp_path: Path) -> None:
+    saved = import_trajectories(path=samples.write_sample(tmp_path, name), format=name)
+    assert saved.created and saved.trajectories == Trajectory.objects.count()
+    assert saved.turns == Turn.objects.count()
+    for run in saved.runs:
+        assert (run.kind, run.status, run.dataset.system) == ("imported", "done", "external")
+        assert run.agent.kind == "imported" and len(run.checksum) == 64
+    for row in Trajectory.objects.all():
+        assert row.status == "done" and row.turn_count == row.turns.count() > 0
+        assert [turn.is_final for turn in row.turns.all()][-1]
+        assert all(row.metrics[n] is not None or row.undefined[n] for n in row.metrics)
+
+
+def test_the_same_file_twice_adds_nothing(tmp_path: Path) -> None:
+    path = samples.write_sample(tmp_path, "tau2")
+    first = import_trajectories(path=path, format="tau2")
+    before = counts()
+    second = import_trajectories(path=path, format="tau2", name="Another name")
+    assert not second.created and second.runs == first.runs
+    assert counts() == before
+
+
+def test_nothing_of_a_bad_file_is_stored(tmp_path: Path) -> None:
+    rows = samples.tau_bench()
+    rows[-1]["traj"] = [{"role": "narrator", "content": "x"}]
+    with pytest.raises(FileRefused, match="narrator"):
+        import_trajectories(path=samples.write(tmp_path / "t.json", rows), format="tau-bench")
+    assert counts() == [0] * 7
+
+
+def test_a_failure_while_storing_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "CHUNK", 1)
+    rows = samples.tau_bench()
+    rows[-1]["info"] = {"task": {"instruction": "You lost something else."}}
+    with pytest.raises(ImportRefused, match="task 1 was stored"):
+        import_trajectories(path=samples.write(tmp_path / "t.json", rows), format="tau-bench")
+    assert counts() == [0] * 7
+
+
+def test_files_under_one_name_share_their_tasks(tmp_path: Path) -> None:
+    path = samples.write(tmp_path / "one.json", samples.tau_bench())
+    import_trajectories(path=path, format="tau-bench", name="Bags")
+    other = samples.write(tmp_path / "two.json", samples.tau_bench()[:2])
+    saved = import_trajectories(path=other, format="tau-bench", name="Bags", agent="model two")
+    assert Dataset.objects.count() == 1 and Task.objects.count() == 2
+    assert [run.agent.title for run in Run.objects.order_by("pk")] == ["one", "model two"]
+    with pytest.raises(ImportRefused, match="holds tasks of tau-bench"):
+        path = samples.write_sample(tmp_path, "tau2")
+        import_trajectories(path=path, format="tau2", name=saved.dataset.name)
+
+
+def test_each_agent_of_a_file_has_a_run(tmp_path: Path) -> None:
+    lines = samples.chat_lines()
+    lines[1]["model"] = "another"
+    path = samples.write_lines(tmp_path / "chat.jsonl", lines)
+    saved = import_trajectories(path=path, format="openai-chat")
+    assert [run.agent.title for run in saved.runs] == ["m", "another"]
+
+
+def test_what_was_hidden_stays_marked(tmp_path: Path) -> None:
+    import_trajectories(path=samples.write_sample(tmp_path, "tau2"), format="tau2")
+    task = Task.objects.get()
+    assert task.payload["hidden"] == {"user_scenario": {"instructions": "phone off"}}
+    assert "phone off" not in task.prompt
+    messages = [m for turn in Turn.objects.all() for m in turn.payload["messages"]]
+    assert [m.get("hidden", False) for m in messages].count(True) == 2
+    assert "it is on" not in "".join(turn.feedback for turn in Turn.objects.all())
+
+
+def test_a_system_prompt_is_stored_once(tmp_path: Path) -> None:
+    path = samples.write(tmp_path / "t.json", samples.tau_bench())
+    import_trajectories(path=path, format="tau-bench")
+    assert StoredMessage.objects.get().text == "Be brief."
+    opening = Turn.objects.filter(index=1).first().payload["opening"]  # type: ignore[union-attr]
+    assert [m["speaker"] for m in opening] == ["system", "user"]
+
+
+def test_queries_do_not_grow_with_the_trajectories(
+    tmp_path: Path, django_assert_max_num_queries: object
+) -> None:
+    rows = [{**row, "trial": n} for n in range(100) for row in samples.tau_bench()[:1]]
+    path = samples.write(tmp_path / "t.json", rows)
+    with django_assert_max_num_queries(20):  # type: ignore[operator]
+        import_trajectories(path=path, format="tau-bench")
+
+
+def test_the_real_slice() -> None:
+    path = shared_data("tau_bench", "gpt-4o-airline.slice.json.gz")
+    saved = import_trajectories(path=path, format="tau-bench")
+    assert (saved.trajectories, Task.objects.count(), Run.objects.count()) == (48, 12, 1)
+    assert plain_stem(path) == saved.runs[0].agent.title == "gpt-4o-airline"
+    stored = sum(
+        len(turn.payload["messages"]) + len(turn.payload.get("opening", ()))
+        for turn in Turn.objects.all()
+    )
+    assert stored == 1492
+    assert StoredMessage.objects.count() == 1
+    hidden = Task.objects.get(external_id="0").payload["hidden"]
+    assert hidden["instruction"].startswith("You are mia_li_3668")
+
+
+def test_the_command_says_what_it_did(tmp_path: Path) -> None:
+    path = samples.write_sample(tmp_path, "atif")
+    out = io.StringIO()
+    call_command("import_trajectories", str(path), format="atif", stdout=out)
+    call_command("import_trajectories", str(path), format="atif", stdout=out)
+    first, second = out.getvalue().splitlines()
+    assert first.startswith("atif.json: 1 trajectories with 1 turns on atif 1: run ")
+    assert "already imported, nothing added" in second
+
+
+def test_the_command_refuses_in_words(tmp_path: Path) -> None:
+    path = samples.write_sample(tmp_path, "atif")
+    for name, words in (("tau2", "use --format atif"), ("x", "known: atif, inspect")):
+        err = io.StringIO()
+        with pytest.raises(CommandError, match="1 of 1 files were not imported"):
+            call_command("import_trajectories", str(path), format=name, stderr=err)
+        assert words in err.getvalue()
+    assert counts() == [0] * 7
+
+
+def test_odd_values_can_be_stored(tmp_path: Path) -> None:
+    chat = json.loads(json.dumps(samples.CHAT))
+    chat[1]["content"] = "a\x00b"
+    chat[1]["seed"] = 10**30
+    path = samples.write(tmp_path / "chat.json", chat)
+    import_trajectories(path=path, format="openai-chat")
+    assert Task.objects.get().prompt == "a\ufffdb"
