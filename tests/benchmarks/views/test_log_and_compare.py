@@ -1,0 +1,116 @@
+"""What was asked and answered, and trajectories side by side."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from benchmarks.models import Exchange, Run
+from tests.factories.benchmarks import (
+    ExchangeFactory,
+    JudgeScoreFactory,
+    TrajectoryFactory,
+    play,
+    start_sample_runs,
+)
+
+
+class TestExchanges:
+    def test_what_was_told_and_what_came_back(self, researcher: Client, played: Run) -> None:
+        row = played.trajectories.order_by("-turn_count")[0]
+        url = reverse("benchmarks:trajectory_exchanges", args=[row.pk])
+        page = researcher.get(url, {"turn": 1}).content.decode()
+        exchange = row.exchanges.order_by("step", "slot")[0]
+        for words in ("Rubric judge 2", "Told", "Reply as received", "Read as", str(exchange.seed),
+                      exchange.ask_digest, "version 1", "Turn 1"):  # fmt: skip
+            assert words in page, words
+        part = researcher.get(url, {"turn": 1}, headers={"HX-Request": "true"}).content.decode()
+        assert "<html" not in part
+        assert "Rubric judge 2" in part
+
+    def test_each_turn_has_its_own_steps(self, researcher: Client) -> None:
+        (run,) = start_sample_runs("coin-flipper", level="high")
+        play(run)
+        row = run.trajectories.order_by("-turn_count")[0]
+        url = reverse("benchmarks:trajectory_exchanges", args=[row.pk])
+        seen: list[int] = []
+        for part in researcher.get(url).context["parts"]:
+            shown_turn = researcher.get(url, {"turn": part.turn}).context["exchanges"]
+            assert shown_turn[0].row.role == "agent"
+            seen += [item.row.pk for item in shown_turn]
+        in_order = row.exchanges.order_by("step", "slot", "attempt")
+        assert seen == list(in_order.values_list("pk", flat=True))
+
+    def test_why_a_reply_was_not_read(self, researcher: Client) -> None:
+        row = TrajectoryFactory()
+        for attempt, state, text, reason in (
+            (1, "lost", "", ""),
+            (2, "unreadable", "Well <b>", "expected a plan in numbered steps"),
+            (3, "declined", "", "pool_exhausted: 3 of 3 answers proposed"),
+        ):
+            ExchangeFactory(
+                trajectory=row, attempt=attempt, state=state, text=text, reason=reason,
+                repeats=attempt == 2,
+            )  # fmt: skip
+        url = reverse("benchmarks:trajectory_exchanges", args=[row.pk])
+        page = researcher.get(url).content.decode()
+        for words in (
+            "Lost in flight",
+            "repeats 1",
+            "Well &lt;b&gt;",
+            "numbered steps",
+            "Declined",
+        ):
+            assert words in page, words
+
+    @pytest.mark.parametrize("turn", ["", "0", "7", "x", "9" * 30])
+    def test_a_turn_that_is_not_there(self, researcher: Client, played: Run, turn: str) -> None:
+        row = played.trajectories.order_by("turn_count")[0]
+        url = reverse("benchmarks:trajectory_exchanges", args=[row.pk])
+        assert researcher.get(url, {"turn": turn}).status_code == 200
+
+    def test_nothing_was_asked_yet(self, researcher: Client) -> None:
+        row = TrajectoryFactory()
+        assert not Exchange.objects.exists()
+        url = reverse("benchmarks:trajectory_exchanges", args=[row.pk])
+        assert "Nothing is stored" in researcher.get(url).content.decode()
+
+
+class TestCompare:
+    def test_turns_side_by_side(self, researcher: Client) -> None:
+        first, second = start_sample_runs("explorer", "coin-flipper")
+        play(first, second)
+        rows = [run.trajectories.order_by("task")[0] for run in (first, second)]
+        response = researcher.get("/compare/", {"t": [row.pk for row in rows]})
+        assert response.context["same_task"]
+        longest = max(row.turn_count for row in rows)
+        assert [index for index, _ in response.context["rows"]] == [*range(1, longest + 1)]
+        for index, cells in response.context["rows"]:
+            for (_, turn), row in zip(cells, rows, strict=True):
+                assert (turn is not None) == (index <= row.turn_count)
+
+    def test_one_alone_offers_others_of_its_task(self, researcher: Client) -> None:
+        row = TrajectoryFactory()
+        other = TrajectoryFactory(run__dataset=row.run.dataset, task=row.task, profile=row.profile)
+        TrajectoryFactory()
+        page = researcher.get("/compare/", {"t": row.pk})
+        assert [c.trajectory.pk for c in page.context["candidates"]] == [other.pk]
+        assert f"?t={row.pk}&amp;t={other.pk}" in page.content.decode()
+
+    def test_nothing_chosen(self, researcher: Client) -> None:
+        assert "Nothing to compare yet" in researcher.get("/compare/").content.decode()
+
+    def test_what_is_missing_or_too_much_is_said(self, researcher: Client) -> None:
+        rows = [TrajectoryFactory().pk for _ in range(4)]
+        page = researcher.get("/compare/", {"t": [rows[0], 999_999, rows[0], "x"]})
+        assert "There is no trajectory 999999" in page.content.decode()
+        assert len(page.context["columns"]) == 1
+        page = researcher.get("/compare/", {"t": rows})
+        assert "Only three fit" in page.content.decode()
+        assert len(page.context["columns"]) == 3
+
+    def test_queries(self, researcher: Client, django_assert_max_num_queries: Any) -> None:
+        rows = [JudgeScoreFactory().trajectory_id for _ in range(3)]
+        with django_assert_max_num_queries(12):
+            researcher.get("/compare/", {"t": rows})
