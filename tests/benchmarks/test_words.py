@@ -24,9 +24,9 @@ def test_measures_are_metrics_of_the_system() -> None:
 
 
 def test_a_system_without_words_speaks_by_its_codes() -> None:
-    assert ending("external", "ran_out-of_time").title == "Ran out of time"
-    assert explain("external", Outcome("x", {}), {}) == ""
-    assert measures_of("external") == prompt_digests("external", "1") == {}
+    assert ending("unknown", "ran_out-of_time").title == "Ran out of time"
+    assert explain("unknown", Outcome("x", {}), {}) == ""
+    assert measures_of("unknown") == prompt_digests("unknown", "1") == {}
 
 
 @pytest.mark.parametrize("key", SYSTEMS)
