@@ -13,8 +13,9 @@ from analysis.reports.parts import Badge, Banner, Cell, Empty, FigureSpec, Notic
 from analysis.reports.words import listed, plural
 from analysis.selection import ChosenRun, Selection
 from benchmarks.access import START
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.core.system import Dimension
+from benchmarks.importers.words import MISSING
 from benchmarks.models import Agent
 
 LABEL_WORDS = {
@@ -143,6 +144,11 @@ def no_runs(purpose: str, selection: Selection) -> Empty:
     if selection.dataset is None:
         text = f"{purpose} It needs a run with finished trajectories; there is none yet."
         return Empty("No runs yet", text, "Start a run", start, needs=START)
+    if selection.dataset.system == EXTERNAL:
+        runs = address("benchmarks:run_list")
+        link = f"{runs}?dataset={selection.dataset.pk}" if runs else ""
+        text = f"{purpose} {MISSING} The page of each run has its rewards, endings and turns."
+        return Empty("Not known of trajectories made elsewhere", text, "See the runs", link)
     if selection.left_out:
         text = f"{purpose} The runs that these filters choose have finished nothing yet."
         list_url = address("benchmarks:run_list")

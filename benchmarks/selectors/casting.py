@@ -16,6 +16,7 @@ LABELS = {
     "recorded": "recorded",
     "human": "person",
     "endpoint": "language model",
+    "imported": "made elsewhere",
 }
 
 
@@ -95,6 +96,7 @@ _SAYS = {
     "lexicon": Caution("Lexicon judges", "Violations are found by looking for words."),
     "rules": Caution("Scripted judges", "Judges follow rules, not a model."),
     "feedback": Caution("Scripted user simulator", "Feedback is put together by a rule."),
+    "imported": Caution("Made elsewhere", "These trajectories were imported from a file."),
     "demo": Caution(
         "Demo data",
         "Tasks were written for this demo, agents and judges are scripts. "
@@ -113,7 +115,7 @@ def run_caution(run: Run) -> Caution | None:
     agent = labels.pop("agent", set())
     judges: set[str] = set().union(*(labels[name] for name in labels if name in judging))
     others: set[str] = set().union(*(labels[name] for name in labels if name not in judging))
-    said = [_SAYS[label] for label in ("recorded", "scripted") if label in agent]
+    said = [_SAYS[label] for label in ("recorded", "scripted", "imported") if label in agent]
     said += [_SAYS["lexicon"]] * ("lexicon" in judges)
     said += [_SAYS["rules"]] * ("scripted" in judges)
     said += [_SAYS["feedback"]] * ("scripted" in others)

@@ -8,8 +8,9 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
-from benchmarks.core.registry import get_system
+from benchmarks.core.registry import EXTERNAL, get_system
 from benchmarks.core.words import Ending, Measure, Tone, ending, measures_of
+from benchmarks.importers.metrics import summarise as summarise_imported
 from benchmarks.mappers import core_outcome
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.selectors.casting import system_of
@@ -78,12 +79,16 @@ def _progress(run: Run, row: Mapping[str, Any]) -> RunProgress:
 
 def run_metrics(run: Run) -> dict[str, Any]:
     """The run's metrics by its system, with what is outside them counted by reason."""
-    system = get_system(run.dataset.system)
+    summarise = (
+        summarise_imported
+        if run.dataset.system == EXTERNAL
+        else get_system(run.dataset.system).summarise
+    )
     rows = list(run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk"))
     counts = dict(run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status"))
     return {
         "run": run.pk,
-        "system": system.key,
+        "system": run.dataset.system,
         "dataset": str(run.dataset),
         "agent": run.agent.name,
         "level": run.level,
@@ -91,7 +96,7 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "judging": run.primary_judging.name if run.primary_judging else None,
         "status": counts,
-        **system.summarise([core_outcome(row) for row in rows]),
+        **summarise([core_outcome(row) for row in rows]),
     }
 
 
@@ -173,8 +178,8 @@ def run_size(dataset: Dataset, levels: Sequence[str], tasks: Sequence[str]) -> i
 
 
 def ended_metrics(run: Run) -> dict[str, Any] | None:
-    """The run's metrics, or None where its system is not known here (imports) or nothing ended."""
-    if system_of(run.dataset.system) is None:
+    """The run's metrics, or None where its system is not known here or nothing ended."""
+    if run.dataset.system != EXTERNAL and system_of(run.dataset.system) is None:
         return None
     metrics = run_metrics(run)
     return metrics if metrics["trajectories"] else None

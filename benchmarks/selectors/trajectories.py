@@ -6,8 +6,9 @@ from typing import Any
 
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.registry import EXTERNAL, SYSTEMS
 from benchmarks.core.words import Ending, ending, endings_of, plain
+from benchmarks.importers.words import NO_VERDICT
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
 
 S = Trajectory.Status
@@ -75,7 +76,7 @@ def end_options() -> list[tuple[str, str]]:
 
 def ending_title(code: str) -> str:
     """An ending in words, whichever system it belongs to."""
-    for system in SYSTEMS:
+    for system in (*SYSTEMS, EXTERNAL):
         if code in endings_of(system):
             return endings_of(system)[code].title
     return plain(code)
@@ -212,7 +213,9 @@ def verdict(trajectory: Trajectory, name: str) -> Verdict:
         return Verdict(None, "the trajectory has not ended")
     value = trajectory.metrics.get(name)
     if value is None:
-        return Verdict(None, trajectory.undefined.get(name) or "not recorded")
+        made_here = trajectory.run.dataset.system != EXTERNAL
+        otherwise = "not recorded" if made_here else NO_VERDICT
+        return Verdict(None, trajectory.undefined.get(name) or otherwise)
     return Verdict(bool(value))
 
 

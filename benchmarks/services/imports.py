@@ -278,7 +278,7 @@ def _stored_message(message: ImportedMessage) -> dict[str, Any]:
         "call_id", "name", "hidden", "reasoning", "at", "tokens_in", "tokens_out", "cost", "extra",
     ):  # fmt: skip
         kept[name] = getattr(message, name)
-    return {name: value for name, value in kept.items() if value not in ("", None, False, [], {})}
+    return {name: value for name, value in kept.items() if value or type(value) in (int, float)}
 
 
 def _told(value: Mapping[str, Any]) -> str:

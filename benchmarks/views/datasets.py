@@ -12,6 +12,7 @@ from benchmarks.core.problems import FileRefused
 from benchmarks.forms import ImportForm
 from benchmarks.models import Task
 from benchmarks.selectors import agents, datasets, paging
+from benchmarks.selectors.casting import system_of
 from benchmarks.selectors.runs import run_list, run_rows
 from benchmarks.services.dataset_files import Imported, import_upload
 from benchmarks.views.parts import own_template, wants_part
@@ -85,6 +86,7 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
         "sizes": datasets.level_sizes(found),
         "categories": datasets.dataset_categories(found),
         "runs": run_rows(runs),
+        "runnable": system_of(found.system) is not None,
         "may_start": request.user.has_perm(START),
     }
     return render(request, "benchmarks/dataset.html", context)

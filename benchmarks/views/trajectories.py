@@ -105,6 +105,7 @@ def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
         "roles": run_roles(found.run),
         "settings": settings,
         "card": own_template(found.run.dataset.system, "_turn.html"),
+        "beside": own_template(found.run.dataset.system, "_beside.html"),
         "may_start": request.user.has_perm(START),
         **_in_list(request, found),
     }
