@@ -10,3 +10,7 @@ class BenchmarksConfig(AppConfig):
     name = "benchmarks"
     label = "benchmarks"
     verbose_name = "Benchmarks"
+
+    def ready(self) -> None:
+        """Make the tasks known by name in every process: services ring for them."""
+        from benchmarks import tasks  # noqa: F401

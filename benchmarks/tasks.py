@@ -3,10 +3,8 @@
 import os
 import socket
 import threading
-from collections.abc import Sequence
 
 from celery import shared_task
-from django.conf import settings
 
 from benchmarks.services import jobs, work
 
@@ -14,13 +12,6 @@ from benchmarks.services import jobs, work
 def owner_name() -> str:
     """Who holds a lease: host, process and thread; unique among living workers."""
     return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
-
-
-def ring_runs(run_ids: Sequence[int]) -> None:
-    """Wake as many workers as may share a run. More bells than work is harmless."""
-    for run_id in run_ids:
-        for _ in range(settings.WORKERS_PER_RUN):
-            carry_run.delay(run_id)
 
 
 @shared_task

@@ -61,7 +61,7 @@ def simulate_annotator(*, study: Study, user: User, share: float = 1.0) -> int:
     character = _character(study.seed, user.get_username())
     done = 0
     for item in items.filter(position__lte=wanted, state=Assignment.State.OPEN).select_related(
-        "study", "trajectory__task"
+        "study", "trajectory__task", "trajectory__run__agent"
     ):
         _judge(item, user, character)
         done += 1
@@ -80,9 +80,8 @@ def _character(seed: int, name: str) -> Character:
 
 def _judge(item: Assignment, user: User, character: Character) -> None:
     """Answer and submit one item, or skip it, in one transaction."""
-    rng = random.Random(
-        derive_seed(item.study.seed, user.get_username(), item.position, item.trajectory_id)
-    )
+    what = item.trajectory.task.external_id, item.trajectory.run.agent.name
+    rng = random.Random(derive_seed(item.study.seed, user.get_username(), item.position, *what))
     takes = character.hurry * rng.lognormvariate(11.2, 0.35)  # about 70 s
     levels = {**_feedback_levels(item.trajectory), **_plan_levels(item.trajectory)}
     edits = [

@@ -14,6 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from benchmarks.models import Job, Run, Trajectory
+from benchmarks.services import doorbell
 from benchmarks.services.work import WORKABLE
 
 logger = logging.getLogger(__name__)
@@ -49,9 +50,7 @@ def enqueue_job(
 
 
 def _ring(job_id: int) -> None:
-    from benchmarks.tasks import perform_job  # the task module imports the services
-
-    transaction.on_commit(lambda: perform_job.delay(job_id))
+    transaction.on_commit(lambda: doorbell.ring_job(job_id))
 
 
 class Progress:
@@ -159,7 +158,5 @@ def sweep() -> int:
     )
     runs = list(idle.filter(created_at__lt=now - RING_AGAIN).values_list("pk", flat=True))
     if runs:
-        from benchmarks.tasks import ring_runs
-
-        ring_runs(runs)
+        doorbell.ring_runs(runs)
     return len(jobs) + len(runs)

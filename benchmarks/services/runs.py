@@ -13,6 +13,7 @@ from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
+from benchmarks.services import doorbell
 from benchmarks.services.casting import assign_roles
 
 CHUNK = 1000
@@ -162,9 +163,7 @@ def _units(dataset: Dataset, level: str, tasks: Sequence[str]) -> list[tuple[int
 
 
 def _ring_on_commit(run_ids: Sequence[int]) -> None:
-    from benchmarks.tasks import ring_runs  # the task module imports the services
-
-    transaction.on_commit(lambda: ring_runs(run_ids))
+    transaction.on_commit(lambda: doorbell.ring_runs(run_ids))
 
 
 def _move(run: Run, allowed: Sequence[str], status: str, verb: str) -> None:

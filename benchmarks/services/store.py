@@ -24,8 +24,6 @@ from benchmarks.models import (
 from benchmarks.models import Exchange as ExchangeRow
 from benchmarks.services.leases import LEASE
 
-_versions: dict[str, int] = {}
-
 
 class LeaseLost(Exception):
     """Another worker holds the trajectory now; this one must not write any more."""
@@ -33,19 +31,16 @@ class LeaseLost(Exception):
 
 def answerer_version(identity: Identity) -> int:
     """The id of the stored row of an exact answerer; made on first sight."""
-    known = _versions.get(identity.digest)
-    if known is None:
-        row, _ = AnswererVersion.objects.get_or_create(
-            digest=identity.digest,
-            defaults={
-                "kind": identity.kind,
-                "name": identity.name,
-                "version": identity.version,
-                "parameters": dict(identity.parameters),
-            },
-        )
-        known = _versions[identity.digest] = row.pk
-    return known
+    row, _ = AnswererVersion.objects.get_or_create(
+        digest=identity.digest,
+        defaults={
+            "kind": identity.kind,
+            "name": identity.name,
+            "version": identity.version,
+            "parameters": dict(identity.parameters),
+        },
+    )
+    return row.pk
 
 
 def store_messages(messages: Iterable[Message]) -> None:
@@ -79,6 +74,7 @@ class DatabaseLog:
         self.owner = owner
         self.run = trajectory.run
         self._told: set[str] = set()
+        self._versions: dict[str, int] = {}
         self._sent: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._settled: dict[tuple[int, int], tuple[int, int]] = {}
         self._stored_turns = trajectory.turn_count
@@ -121,7 +117,7 @@ class DatabaseLog:
                 attempt=call.attempt,
                 role=call.ask.role,
                 seat=call.ask.seat,
-                answerer_id=answerer_version(call.by),
+                answerer_id=self._version(call.by),
                 ask_digest=call.ask.digest,
                 messages=[message.digest for message in call.ask.messages],
                 expect={"kind": call.ask.expect.kind, "params": dict(call.ask.expect.params)},
@@ -238,6 +234,13 @@ class DatabaseLog:
                 JudgeScore.objects.filter(turn_id=last).update(is_final=True)
 
     # --- parts ------------------------------------------------------------------------------------
+
+    def _version(self, identity: Identity) -> int:
+        """The answerer's row, looked up once per trajectory."""
+        known = self._versions.get(identity.digest)
+        if known is None:
+            known = self._versions[identity.digest] = answerer_version(identity)
+        return known
 
     def _renew(self, now: datetime, **changes: Any) -> None:
         changes.setdefault("lease_until", now + LEASE)

@@ -4,7 +4,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Study
-from benchmarks.services import store
 from tests.annotation.rows import make_person, make_study
 
 
@@ -36,9 +35,3 @@ def study(ann: User, bob: User, manager: User) -> Study:
 def item(study: Study, ann: User) -> Assignment:
     """Ann's first item."""
     return study.assignments.get(annotator=ann, position=1)
-
-
-@pytest.fixture(autouse=True)
-def _forget_answerers() -> None:
-    """A worker remembers the ids of stored answerers; each test has a database of its own."""
-    store._versions.clear()

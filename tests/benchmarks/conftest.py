@@ -5,14 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from benchmarks.models import Run
-from benchmarks.services import store
 from tests.factories.benchmarks import PERMISSIONS, make_user, play, start_sample_runs
-
-
-@pytest.fixture(autouse=True)
-def _forget_answerers() -> None:
-    """A worker remembers the ids of stored answerers; each test has a database of its own."""
-    store._versions.clear()
 
 
 def _client(user: User) -> Client:

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.models import Dataset, Run, Trajectory
-from benchmarks.services import store
 from benchmarks.services.work import carry_trajectory, claim_trajectory, settle_run
 from tests.factories.benchmarks import (
     PERMISSIONS,
@@ -27,8 +26,7 @@ AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
 @pytest.fixture(autouse=True)
 def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs move when a test moves them."""
-    store._versions.clear()
-    monkeypatch.setattr("benchmarks.tasks.ring_runs", lambda run_ids: None)
+    monkeypatch.setattr("benchmarks.services.doorbell.ring_runs", lambda run_ids: None)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from annotation.services import demo
 from annotation.services.simulation import simulate_annotator
 from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.services import demo as demo_runs
-from benchmarks.services import jobs, store
+from benchmarks.services import jobs
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 from tests.annotation.rows import make_person
 
@@ -158,7 +158,6 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(
     load()
     expected = content()
     call_command("flush", interactive=False, verbosity=0)
-    store._versions.clear()
     demo.ensure_demo()
     kills = 0
     for _ in points(monkeypatch):

@@ -22,7 +22,7 @@ T = Trajectory.Status
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ids of the jobs that a worker was rung for."""
     ids: list[int] = []
-    monkeypatch.setattr("benchmarks.tasks.perform_job.delay", ids.append)
+    monkeypatch.setattr("benchmarks.services.doorbell.ring_job", ids.append)
     return ids
 
 
@@ -30,7 +30,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ids of the runs that workers were rung for."""
     ids: list[int] = []
-    monkeypatch.setattr("benchmarks.tasks.ring_runs", ids.extend)
+    monkeypatch.setattr("benchmarks.services.doorbell.ring_runs", ids.extend)
     return ids
 
 

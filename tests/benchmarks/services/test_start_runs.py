@@ -111,7 +111,7 @@ def test_workers_are_woken_after_the_commit(
     django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[int] = []
-    monkeypatch.setattr("benchmarks.tasks.ring_runs", rung.extend)
+    monkeypatch.setattr("benchmarks.services.doorbell.ring_runs", rung.extend)
     ensure_scripted_agents()
     dataset, agent = save_sample_dataset(), Agent.objects.get(name="explorer")
     with django_capture_on_commit_callbacks(execute=True):
