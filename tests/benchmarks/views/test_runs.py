@@ -141,7 +141,12 @@ def test_the_refinement_curve(researcher: Client) -> None:
 
 def test_an_imported_run_of_an_unknown_system(researcher: Client) -> None:
     run = RunFactory(
-        dataset__system="no-system", kind="imported", roles={}, pins={}, settings={}, source="a.json"
+        dataset__system="no-system",
+        kind="imported",
+        roles={},
+        pins={},
+        settings={},
+        source="a.json",
     )
     TrajectoryFactory(run=run, metrics={}, profile=None)
     assert "a.json" in text_of(researcher, "run", run.pk)
