@@ -23,7 +23,7 @@ ROLES: Mapping[str, Speaker] = {
 }
 _READ = frozenset(
     ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "timestamp", "cost")
-    + ("reasoning_content",)
+    + ("reasoning_content", "hidden")
 )
 
 
@@ -64,6 +64,8 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
     text, reasoning, kept = read_content(spot, "content", raw.get("content"))
     by: By = "user" if role == "user" else "agent"
     calls = _calls(spot, raw, by)
+    usage = raw.get("usage")
+    tokens = usage if isinstance(usage, dict) else {}
     extra = {key: value for key, value in raw.items() if key not in _READ and value is not None}
     if kept:
         extra["content"] = kept
@@ -74,9 +76,11 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
         call_id=read_text(spot, "tool_call_id", raw.get("tool_call_id")),
         name=read_text(spot, "name", raw.get("name")),
         # what its user does for itself reaches the agent only as far as the user tells it
-        hidden=bool(calls) and by == "user",
+        hidden=(bool(calls) and by == "user") or raw.get("hidden") is True,
         reasoning=read_text(spot, "reasoning_content", raw.get("reasoning_content")) or reasoning,
         at=read_text(spot, "timestamp", raw.get("timestamp")),
+        tokens_in=_count(tokens.get("prompt_tokens")),
+        tokens_out=_count(tokens.get("completion_tokens")),
         cost=read_number(spot, "cost", raw.get("cost"), least=0),
         extra=extra,
     )
@@ -181,6 +185,11 @@ def read_number(spot: Spot, name: str, given: Any, least: float | None = None) -
     except OverflowError:
         spot.at(name).fault("a number that fits", Said("a larger one"))
         return None
+
+
+def _count(value: Any) -> int | None:
+    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if good else None
 
 
 def read_whole(spot: Spot, name: str, given: Any, least: int, most: int) -> int | None:

@@ -121,7 +121,7 @@ def _trajectory(
         spot.at("messages").fault("messages; ticks of voice runs cannot be imported", None)
         return None
     messages = read_messages(spot.at("messages"), _flat(item.get("messages")))
-    messages = tuple(_with_usage(message) for message in messages)
+    messages = tuple(_hidden(message) for message in messages)
     trial, seed = item.get("trial"), item.get("seed")
     for name, value in (("trial", trial), ("seed", seed)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
@@ -175,19 +175,7 @@ def _flat(messages: Any) -> Any:
     return flat
 
 
-def _with_usage(message: ImportedMessage) -> ImportedMessage:
-    """Tokens out of ``usage``; what its user's own tools said is hidden from the agent."""
-    usage = message.extra.get("usage")
-    tokens = usage if isinstance(usage, dict) else {}
+def _hidden(message: ImportedMessage) -> ImportedMessage:
+    """What its user's own tools said is hidden from the agent."""
     theirs = message.speaker == "tool" and message.extra.get("requestor") == "user"
-    return replace(
-        message,
-        hidden=message.hidden or theirs,
-        tokens_in=_count(tokens.get("prompt_tokens")),
-        tokens_out=_count(tokens.get("completion_tokens")),
-    )
-
-
-def _count(value: Any) -> int | None:
-    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if good else None
+    return replace(message, hidden=True) if theirs else message

@@ -1,0 +1,32 @@
+"""Export the trajectories of a run."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError
+from benchmarks.models import Run
+from benchmarks.services.exports import WRITERS, export_run
+
+
+class Command(BaseCommand):
+    """``export_trajectories RUN TARGET --format NAME``."""
+
+    help = "Write the trajectories of a run that are done: a file of chat lines, or a folder."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", type=int)
+        parser.add_argument("target", type=Path)
+        parser.add_argument("--format", required=True, help="one of " + ", ".join(sorted(WRITERS)))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        run = Run.objects.select_related("dataset", "agent").filter(pk=options["run"]).first()
+        if run is None:
+            raise CommandError(f"there is no run {options['run']}")
+        try:
+            count = export_run(run=run, format=options["format"], target=options["target"])
+        except CoreError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"{count} trajectories written to {options['target']}")

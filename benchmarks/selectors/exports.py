@@ -1,0 +1,94 @@
+"""Stored trajectories as the values that exporters take, one by one."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from benchmarks.importers.values import (
+    ImportedMessage,
+    ImportedTask,
+    ImportedTrajectory,
+    ToolCall,
+)
+from benchmarks.mappers import core_messages
+from benchmarks.models import Exchange, Run, StoredMessage, Trajectory
+
+
+def exported(run: Run) -> Iterator[ImportedTrajectory]:
+    """The trajectories of a run that are done, a few at a time."""
+    rows = (
+        run.trajectories.filter(status=Trajectory.Status.DONE)
+        .select_related("task", "profile")
+        .prefetch_related("turns", "profile__constraints")
+        .order_by("pk")
+    )
+    for row in rows.iterator(chunk_size=100):
+        yield _trajectory(run, row)
+
+
+def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
+    imported = run.kind == Run.Kind.IMPORTED
+    payload = row.payload if imported else {}
+    times = payload.get("times") or ["", ""]
+    return ImportedTrajectory(
+        task=ImportedTask(
+            row.task.external_id,
+            row.task.prompt,
+            row.task.category,
+            hidden=row.task.payload.get("hidden", {}) if imported else _constraints(row),
+        ),
+        messages=tuple(_stored(row) if imported else _made(row)),
+        agent=run.agent.title,
+        attempt=row.attempt,
+        seed=row.seed,
+        scores=row.metrics,
+        undefined=row.undefined,
+        termination=payload.get("termination") or row.termination,
+        started=times[0],
+        finished=times[1],
+        tools=tuple(payload.get("tools", ())),
+        hidden=payload.get("hidden", {}),
+        metadata=payload.get("metadata", {}),
+    )
+
+
+def _constraints(row: Trajectory) -> dict[str, list[str]]:
+    """The hidden conditions of a profile by kind."""
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for constraint in row.profile.constraints.all() if row.profile else ():
+        kinds[constraint.kind].append(constraint.text)
+    return dict(kinds)
+
+
+def _made(row: Trajectory) -> Iterator[ImportedMessage]:
+    """What the agent was first told, as logged, and then turn by turn."""
+    first = Exchange.objects.filter(trajectory=row, role="agent").order_by("step", "slot").first()
+    opening = core_messages(first.messages) if first else []
+    for message in opening:
+        yield ImportedMessage(message.speaker, message.text)
+    if not opening:
+        yield ImportedMessage("user", row.task.prompt)
+    for turn in row.turns.all():
+        yield ImportedMessage("assistant", turn.text)
+        if turn.feedback:
+            yield ImportedMessage("user", turn.feedback)
+
+
+def _stored(row: Trajectory) -> Iterator[ImportedMessage]:
+    rows = [
+        message
+        for turn in row.turns.all()
+        for message in (*turn.payload.get("opening", ()), *turn.payload.get("messages", ()))
+    ]
+    digests = {message["digest"] for message in rows if "digest" in message}
+    prompts = StoredMessage.objects.in_bulk(digests) if digests else {}
+    for message in rows:
+        yield _message(message, prompts)
+
+
+def _message(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) -> ImportedMessage:
+    given = {name: row[name] for name in row if name not in ("digest", "calls", "text")}
+    text = prompts[row["digest"]].text if "digest" in row else row.get("text", "")
+    return ImportedMessage(
+        text=text, calls=tuple(ToolCall(**call) for call in row.get("calls", ())), **given
+    )
