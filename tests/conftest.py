@@ -9,6 +9,7 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
+from django.core.cache import cache
 
 # The browser's driver keeps an event loop running in the tests' own thread, which Django would take
 # for asynchronous code at the first query.
@@ -51,6 +52,12 @@ def _only_this_machine() -> Iterator[None]:
         patch.setattr(socket.socket, "connect", guarded_connect)
         patch.setattr(socket.socket, "connect_ex", guarded_connect_ex)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    """No test sees what another one cached, or pays for how often another one signed in."""
+    cache.clear()
 
 
 @pytest.fixture

@@ -110,7 +110,9 @@ def test_keys_lead_through_a_narrowed_list(live_server: Any, desk: Page, dataset
     query = f"agent={wanted.agent_id}"
     expect(desk).to_have_url(f"{live_server.url}/trajectories/?{query}")
     desk.locator("tbody th a").first.click()
+    expect(desk).to_have_url(f"{live_server.url}/trajectories/{ids[0]}/?{query}")
     for key, pk in (("n", ids[1]), ("n", ids[2]), ("n", ids[2]), ("p", ids[1])):
+        desk.wait_for_load_state()  # keys are heard once the page's scripts are there
         desk.keyboard.press(key)
         expect(desk).to_have_url(f"{live_server.url}/trajectories/{pk}/?{query}")
 
