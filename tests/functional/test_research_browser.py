@@ -97,6 +97,12 @@ def test_a_run_is_started_watched_paused_and_ends(live_server: Any, desk: Page) 
     expect(desk.locator("#run-report tbody tr")).to_have_count(3)
 
 
+def press(page: Page, key: str) -> None:
+    """Press a key once the page's scripts are there to hear it."""
+    page.wait_for_load_state()
+    page.keyboard.press(key)
+
+
 def test_keys_lead_through_a_narrowed_list(live_server: Any, desk: Page, dataset: Dataset) -> None:
     runs = start_sample_runs("explorer", "coin-flipper", dataset=dataset, level="high")
     play(*runs)
@@ -112,22 +118,22 @@ def test_keys_lead_through_a_narrowed_list(live_server: Any, desk: Page, dataset
     desk.locator("tbody th a").first.click()
     expect(desk).to_have_url(f"{live_server.url}/trajectories/{ids[0]}/?{query}")
     for key, pk in (("n", ids[1]), ("n", ids[2]), ("n", ids[2]), ("p", ids[1])):
-        desk.wait_for_load_state()  # keys are heard once the page's scripts are there
-        desk.keyboard.press(key)
+        press(desk, key)
         expect(desk).to_have_url(f"{live_server.url}/trajectories/{pk}/?{query}")
 
-    desk.keyboard.press("d")
+    press(desk, "d")
     expect(desk.locator("[data-turns]")).to_have_class(re.compile("diff-off"))
-    desk.keyboard.press("p")
+    press(desk, "p")
+    expect(desk).to_have_url(re.compile(f"/trajectories/{ids[0]}/"))
     expect(desk.locator("[data-turns]")).to_have_class(re.compile("diff-off"))  # it is remembered
-    desk.keyboard.press("d")
+    press(desk, "d")
     expect(desk.locator("[data-turns]")).not_to_have_class(re.compile("diff-off"))
 
-    desk.keyboard.press("c")
+    press(desk, "c")
     expect(desk.locator("[data-tray]")).to_contain_text("Kept for comparison: Coin flipper")
-    desk.keyboard.press("n")
+    press(desk, "n")
     expect(desk).to_have_url(re.compile(f"/trajectories/{ids[1]}/"))
-    desk.keyboard.press("c")
+    press(desk, "c")
     desk.locator("[data-tray]").get_by_role("link", name="Compare").click()
     expect(desk).to_have_url(f"{live_server.url}/compare/?t={ids[0]}&t={ids[1]}")
     expect(desk.locator(".side-head")).to_have_count(2)
