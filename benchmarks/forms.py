@@ -13,7 +13,6 @@ from benchmarks.selectors.casting import agents_for
 from benchmarks.selectors.datasets import dataset_levels
 from benchmarks.selectors.trajectories import NO, UNDEFINED, YES, RunOptions
 
-HUMAN = "human"
 LARGEST_SEED = 2**63 - 1
 LARGEST_ID = 2**63 - 1
 Choices = Sequence[tuple[Any, str]]
@@ -247,8 +246,8 @@ class NewRunForm(forms.Form):
         name = f"role_{role.name}_{seat}"
         self.fields[name] = forms.ChoiceField(
             label=title,
-            choices=[*((p.name, f"{p.title} ({p.label})") for p in policies), (HUMAN, "A person")],
-            initial=wanted[(seat - 1) % len(wanted)] if wanted else HUMAN,
+            choices=[(p.name, f"{p.title} ({p.label})") for p in policies],
+            initial=wanted[(seat - 1) % len(wanted)] if wanted else None,
         )
         self.role_names.append(name)
 

@@ -214,7 +214,7 @@ def retry_trajectory(*, trajectory: Trajectory) -> None:
         ).update(status=S.PENDING, problem="", lease_owner="", lease_until=None)
         if not changed:
             raise RunError(f"{trajectory} has not failed, so there is nothing to run again")
-        _reopen(trajectory.run)
+        reopen_run(trajectory.run)
 
 
 def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
@@ -238,7 +238,7 @@ def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
             attempt=attempt,
             seed=derive_seed(run.seed, trajectory.task.external_id, run.level, attempt),
         )
-        _reopen(run)
+        reopen_run(run)
     return fresh
 
 
@@ -248,7 +248,8 @@ def _refuse_cancelled(run: Run) -> None:
         raise RunError(f"{run} is cancelled; start a new one")
 
 
-def _reopen(run: Run) -> None:
+def reopen_run(run: Run) -> None:
+    """Let workers take up a run again; one that is paused or cancelled stays as it is."""
     Run.objects.filter(pk=run.pk).exclude(
         status__in=[Run.Status.PAUSED, Run.Status.CANCELLED]
     ).update(status=Run.Status.QUEUED, finished_at=None)

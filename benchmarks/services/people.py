@@ -1,0 +1,55 @@
+"""Replies of people: they settle an open ask, and the trajectory goes on from there."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from benchmarks.core.answerers import Identity
+from benchmarks.core.digests import storable
+from benchmarks.core.registry import get_system
+from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
+from benchmarks.services.runs import RunError, reopen_run
+from benchmarks.services.store import answerer_version
+
+
+def answer_open_ask(*, ask: OpenAsk, by: User, text: str) -> Exchange:
+    """Store a person's reply and let the trajectory go on once none of its asks is open.
+
+    Raises ``UnreadableReply`` where the text cannot be read, so that the person can mend it, and
+    ``RunError`` where somebody has answered before; neither changes anything.
+    """
+    trajectory = ask.trajectory
+    system = get_system(trajectory.run.dataset.system)
+    reply = storable(text)
+    value = storable(system.parsers[ask.expect["kind"]](reply, ask.expect["params"]))
+    now = timezone.now()
+    with transaction.atomic():
+        if not OpenAsk.objects.filter(pk=ask.pk, answered_at=None).update(answered_at=now):
+            raise RunError("this has been answered already; the first answer stands")
+        rows = Exchange.objects.filter(trajectory=trajectory, step=ask.step, slot=ask.slot)
+        last = rows.aggregate(last=Max("attempt"))["last"] or 0
+        exchange = Exchange.objects.create(
+            trajectory=trajectory,
+            step=ask.step,
+            slot=ask.slot,
+            attempt=last + 1,
+            role=ask.role,
+            seat=ask.seat,
+            answerer_id=answerer_version(Identity("human", f"person-{by.pk}", "1")),
+            ask_digest=ask.ask_digest,
+            messages=ask.messages,
+            expect=ask.expect,
+            seed=ask.seed,
+            state=Exchange.State.ANSWERED,
+            text=reply,
+            value=value,
+            latency=(now - ask.opened_at).total_seconds(),
+            sent_at=ask.opened_at,
+            settled_at=now,
+        )
+        waiting = Trajectory.objects.filter(pk=trajectory.pk, status=Trajectory.Status.WAITING)
+        still_open = OpenAsk.objects.filter(trajectory=trajectory, answered_at=None).exists()
+        if not still_open and waiting.update(status=Trajectory.Status.PENDING):
+            reopen_run(Run.objects.get(pk=trajectory.run_id))
+    return exchange
