@@ -66,14 +66,15 @@ def test_several_runs_open_their_list(researcher: Client, answers: dict[str, Any
         "levels": ["low", "high"],
         "name": "A pair",
     }
-    more |= {"seed": "9", "set_tracking": "true", "set_tau": "4", "role_simulator_1": "human"}
+    more |= {"seed": "9", "set_tracking": "true", "set_tau": "4"}
+    more |= {"role_world_judge_1": "lexicon-world"}
     response = researcher.post(URL, answers | more, follow=True)
     experiment = Experiment.objects.get(name="A pair")
     assert response.redirect_chain[-1][0] == f"/runs/?experiment={experiment.pk}"
     assert "4 runs with 12 trajectories began" in response.content.decode()
     for run in Run.objects.all():
         assert (run.seed, run.condition) == (9, "tracking=True, tau=4.0")
-        assert run.roles["simulator"] == [{"kind": "human", "label": "human"}]
+        assert [filler["policy"] for filler in run.roles["world_judge"]] == ["lexicon-world"]
 
 
 def test_only_some_tasks(researcher: Client, answers: dict[str, Any], dataset: Dataset) -> None:
