@@ -7,13 +7,20 @@ export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 CHECKS := check-format check-style check-types check-templates check-migrations check-imports
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-browser test-unit check $(CHECKS) bench format lock clean chromium
+.PHONY: help run services services-stop test test-browser test-unit check $(CHECKS) bench format lock \
+	clean chromium
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/.core ## Start PlanJury at http://localhost:8000 (PORT=… for another port)
 	@exec $(PY) manage.py serve
+
+services: ## Start a PostgreSQL and a Redis for this machine; prints the variables to export
+	@requirements/scripts/services.sh start
+
+services-stop: ## Stop them; their data stay
+	@requirements/scripts/services.sh stop
 
 # Two processes: the browser's event loop would get in the way of other tests. Both are run even
 # when the first fails, and the second's closing line is that of most tests.
