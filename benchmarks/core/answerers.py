@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import AnswererFailed
@@ -31,7 +31,8 @@ class Answer:
     """A reply as received. ``declined`` is a code and a sentence when there is no answer to give.
 
     ``latency`` is in seconds, ``cost`` in the currency of the endpoint's price list; ``finish`` is
-    an endpoint's word for why the reply ended (``stop``, ``length``, ``content_filter``).
+    an endpoint's word for why the reply ended (``stop``, ``length``, ``content_filter``);
+    ``tries`` counts how often the ask was sent, refusals that cost nothing included.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Answer:
     reasoning: str = ""
     model_reported: str = ""
     finish: str = ""
+    tries: int = 1
 
 
 class Answerer(Protocol):
@@ -63,6 +65,19 @@ class Answerer(Protocol):
     def instant(self) -> bool: ...
 
     def answer(self, ask: Ask, seed: int) -> Answer: ...
+
+
+@runtime_checkable
+class Priced(Protocol):
+    """An answerer whose answers cost money."""
+
+    def most(self, ask: Ask, seed: int) -> float | None:
+        """The most that one answer can cost; None where nobody can tell."""
+
+
+def most_cost(answerer: Answerer, ask: Ask, seed: int) -> float | None:
+    """The most that an answer can cost: 0 where answers are free, None where nobody can tell."""
+    return answerer.most(ask, seed) if isinstance(answerer, Priced) else 0.0
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ The rules (docs/architecture.md, "Driver"):
   that names the lost one;
 * an unreadable reply is asked again with the error, ``max_attempts`` times in all; after that the
   protocol gets an unreadable reply and decides what it means;
+* a call whose outcome nobody knows (it may have been answered and billed) is recorded as lost and
+  made again as another attempt, ``max_lost`` times in all;
 * what infrastructure does (failures, cancellation, budgets) never enters the generator;
 * a log that holds more than the episode asks is a mismatch like an ask that differs.
 """
@@ -17,10 +19,16 @@ from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.core.answerers import Answer, Answerer, Cast, person
+from benchmarks.core.answerers import Answer, Answerer, Cast, most_cost, person
 from benchmarks.core.digests import storable
-from benchmarks.core.errors import AnswererFailed, AskMismatch, UnreadableReply
-from benchmarks.core.log import Call, Exchange, Log, Verdict
+from benchmarks.core.errors import (
+    AnswererFailed,
+    AskMismatch,
+    CapReached,
+    OutcomeUnknown,
+    UnreadableReply,
+)
+from benchmarks.core.log import Call, Exchange, ExchangeState, Log, Verdict
 from benchmarks.core.types import Ask, Batch, Episode, Message, Outcome, Reply, Turn
 
 Parser = Callable[[str, Mapping[str, Any]], Any]
@@ -48,13 +56,20 @@ class Stopped:
 
 
 @dataclass(frozen=True)
+class Capped:
+    """The money that the run may spend is used up or put aside; with more it can go on."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class Failed:
     """An answerer was let down by infrastructure; the trajectory can be resumed."""
 
     reason: str
 
 
-Result = Finished | Suspended | Stopped | Failed
+Result = Finished | Suspended | Stopped | Capped | Failed
 
 
 @dataclass(frozen=True)
@@ -70,6 +85,8 @@ class Driver:
         (step, slot) to the seed of that call.
     max_attempts
         How often an ask is put before its reply counts as unreadable.
+    max_lost
+        How many calls for one ask may end without anybody knowing how, before it has failed.
     stop
         Asked before anything is sent or opened, not while stored replies are played back; a text
         stops the trajectory and leaves it resumable.
@@ -82,6 +99,7 @@ class Driver:
     parsers: Mapping[str, Parser]
     seed_for: Callable[[int, int], int]
     max_attempts: int = 3
+    max_lost: int = 4
     stop: Callable[[], str] = lambda: ""
     executor: Executor | None = None
 
@@ -110,6 +128,8 @@ class Driver:
                 step += 1
         except AnswererFailed as error:
             return Failed(str(error))
+        except CapReached as error:
+            return Capped(str(error))
         except _StopAsked as stop:
             return Stopped(str(stop))
         finally:
@@ -132,30 +152,27 @@ class Driver:
                 calls.append(call)
         while calls:
             self._check_stop()
+            calls = [self._priced(call) for call in calls]
             self.log.record_sent(calls)
             again: list[Call] = []
-            failures: list[AnswererFailed] = []
+            failures: list[str] = []
             for call, answer in self._call_all(calls):
-                if isinstance(answer, AnswererFailed):
-                    failures.append(answer)
-                    failed = Verdict("failed", Answer(""), reason=storable(str(answer)))
-                    self.log.record_verdict(call, failed)
-                    continue
                 verdict = self._read(call.ask, answer)
                 self.log.record_verdict(call, verdict)
-                if verdict.state == "unreadable" and call.unreadable + 1 < self.max_attempts:
-                    again.append(_retry(call, verdict.answer.text, verdict.reason))
-                else:
-                    replies[call.slot] = Reply(
-                        verdict.state,  # type: ignore[arg-type]
-                        verdict.value,
-                        verdict.answer.text,
-                        verdict.reason,
-                        step,
-                        call.slot,
-                    )
+                match verdict.state:
+                    case "unreadable" if call.unreadable + 1 < self.max_attempts:
+                        again.append(_retry(call, verdict.answer.text, verdict.reason))
+                    case "lost" if _worth_another(answer) and call.lost + 1 < self.max_lost:
+                        again.append(_once_more(call))
+                    case "answered" | "declined" | "unreadable" as state:
+                        text, reason = verdict.answer.text, verdict.reason
+                        replies[call.slot] = Reply(
+                            state, verdict.value, text, reason, step, call.slot
+                        )
+                    case _:
+                        failures.append(verdict.reason)
             if failures:
-                raise failures[0]
+                raise AnswererFailed(failures[0])
             calls = again
         if waiting:
             self._check_stop()
@@ -186,11 +203,18 @@ class Driver:
                     call = following
         return None, call
 
+    def _priced(self, call: Call) -> Call:
+        most = most_cost(self.cast.filler(call.ask), call.ask, call.seed)
+        return call if most == call.most else replace(call, most=most)
+
     def _check_stop(self) -> None:
         if reason := self.stop():
             raise _StopAsked(reason)
 
-    def _read(self, ask: Ask, answer: Answer) -> Verdict:
+    def _read(self, ask: Ask, answer: Answer | AnswererFailed) -> Verdict:
+        if isinstance(answer, AnswererFailed):
+            state: ExchangeState = "lost" if isinstance(answer, OutcomeUnknown) else "failed"
+            return Verdict(state, Answer("", tries=answer.tries), reason=storable(str(answer)))
         answer = _storable_answer(answer)
         if answer.declined:
             return Verdict("declined", answer, reason=answer.declined)
@@ -244,7 +268,17 @@ def _storable_answer(answer: Answer) -> Answer:
         declined=storable(answer.declined),
         reasoning=storable(answer.reasoning),
         model_reported=storable(answer.model_reported),
+        finish=storable(answer.finish),
     )
+
+
+def _worth_another(answer: Answer | AnswererFailed) -> bool:
+    return isinstance(answer, OutcomeUnknown) and answer.again
+
+
+def _once_more(call: Call) -> Call:
+    """The same call again, as another attempt."""
+    return replace(call, attempt=call.attempt + 1, repeats=0, lost=call.lost + 1)
 
 
 def _retry(call: Call, text: str, reason: str) -> Call:

@@ -28,8 +28,28 @@ class UnknownName(CoreError):
 class AnswererFailed(CoreError):
     """Infrastructure let an answerer down (endpoint gone, file missing). Never enters an episode.
 
-    The text must be free of secrets: it is stored and shown.
+    The text must be free of secrets: it is stored and shown. ``tries`` is how often the ask was
+    sent in vain.
     """
+
+    def __init__(self, reason: str, tries: int = 1) -> None:
+        self.tries = tries
+        super().__init__(reason)
+
+
+class OutcomeUnknown(AnswererFailed):
+    """The ask was sent, and nobody knows what became of it: it may have been answered and billed.
+
+    It may be put ``again``, as another attempt, so that the log shows every such call.
+    """
+
+    def __init__(self, reason: str, tries: int = 1, again: bool = True) -> None:
+        self.again = again
+        super().__init__(reason, tries)
+
+
+class CapReached(CoreError):
+    """A call was not sent, because it might have cost more than the run has left."""
 
 
 class AskMismatch(CoreError):

@@ -31,10 +31,11 @@ _ENDLESS_NUMBER = re.compile(rb"[0-9]{2000}")
 class _Guarded:
     """A file that is hashed while it is read and refuses texts and numbers without end."""
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
+    def __init__(self, file: BinaryIO, name: str, lines: int = 0, bytes: int = 0) -> None:
         self.file, self.name = file, name
         self.sha = hashlib.sha256()
-        self.bytes = self.chunk = self.lines = self.before = self.unquoted = 0
+        self.chunk = self.unquoted = 0
+        self.bytes, self.lines, self.before = bytes, lines, lines
 
     def read(self, size: int = -1) -> bytes:
         data = self.file.read(size)
@@ -62,11 +63,16 @@ class _Guarded:
 
 
 class JsonFile:
-    """One pass over a JSON file. ``checksum`` is complete when the pass is."""
+    """One pass over a JSON file. ``checksum`` is complete when the pass is.
 
-    def __init__(self, path: Path | str, file: BinaryIO) -> None:
+    ``lines`` and ``bytes`` of it may have been read already by somebody else.
+    """
+
+    def __init__(
+        self, path: Path | str, file: BinaryIO, *, lines: int = 0, bytes: int = 0
+    ) -> None:
         self.name = path if isinstance(path, str) else path.name
-        self._guard = _Guarded(file, self.name)
+        self._guard = _Guarded(file, self.name, lines, bytes)
 
     @property
     def checksum(self) -> str:

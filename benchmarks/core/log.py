@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.digests import canonical_json
-from benchmarks.core.errors import TurnMismatch
+from benchmarks.core.errors import CapReached, TurnMismatch
 from benchmarks.core.types import Ask, Outcome, Turn
 
 ExchangeState = Literal["sent", "answered", "unreadable", "declined", "failed", "lost"]
@@ -17,7 +17,9 @@ class Call:
     """An ask on its way: attempt counts from 1 within (step, slot).
 
     ``repeats`` is the attempt that was in flight when its process died, 0 where there is none;
-    ``unreadable`` counts the replies to this slot that could not be read before.
+    ``unreadable`` counts the replies to this slot that could not be read before, ``lost`` the
+    calls of this process whose outcome nobody knows. ``most`` is the most that the call can cost:
+    0 where it is free, None where nobody can tell.
     """
 
     step: int
@@ -28,6 +30,8 @@ class Call:
     seed: int
     repeats: int = 0
     unreadable: int = 0
+    lost: int = 0
+    most: float | None = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,13 @@ class Verdict:
     reason: str = ""
 
 
+def counted_cost(call: Call, verdict: Verdict) -> float:
+    """What a settled call counts against a cap: its cost, or all it may have cost if unknown."""
+    if verdict.answer.cost is not None:
+        return verdict.answer.cost
+    return 0.0 if verdict.state == "failed" else call.most or 0.0
+
+
 class Log(Protocol):
     """Append-only store of one trajectory. Each method commits before it returns."""
 
@@ -62,7 +73,11 @@ class Log(Protocol):
         """Everything stored, ordered by (step, slot, attempt)."""
 
     def record_sent(self, calls: Sequence[Call]) -> None:
-        """Rows in state *sent*, before any call leaves."""
+        """Rows in state *sent*, before any call leaves.
+
+        The most that the calls can cost is put aside with them; ``CapReached``, and nothing
+        written, where a cap does not allow it.
+        """
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
         """The reply of one call, or why there is none; in a transaction of its own."""
@@ -77,10 +92,28 @@ class Log(Protocol):
         """The end of the episode."""
 
 
-class MemoryLog:
-    """The port in memory."""
+def total_most(calls: Sequence[Call], *, capped: bool) -> float:
+    """The most that calls can cost together; ``CapReached`` where a cap meets an unknown price."""
+    if capped and any(call.most is None for call in calls):
+        raise CapReached(
+            "a cost cap needs endpoints with both prices and a max_tokens; "
+            "without them nobody can tell what a call may cost"
+        )
+    return sum(call.most or 0.0 for call in calls)
 
-    def __init__(self) -> None:
+
+def cap_reached(cap: float, committed: float, most: float) -> CapReached:
+    return CapReached(
+        f"the cost cap of {cap:g} is reached: {committed:.4g} is spent or put aside for calls "
+        f"under way, the next step may cost {most:.4g}"
+    )
+
+
+class MemoryLog:
+    """The port in memory, with a cap on cost if one is given."""
+
+    def __init__(self, cap: float | None = None) -> None:
+        self.cap, self.committed = cap, 0.0
         self.rows: dict[tuple[int, int, int], Exchange] = {}
         self.turns: dict[int, Turn] = {}
         self.waiting: dict[tuple[int, int], Call] = {}
@@ -90,6 +123,10 @@ class MemoryLog:
         return [self.rows[key] for key in sorted(self.rows)]
 
     def record_sent(self, calls: Sequence[Call]) -> None:
+        most = total_most(calls, capped=self.cap is not None)
+        if self.cap is not None and self.committed + most > self.cap:
+            raise cap_reached(self.cap, self.committed, most)
+        self.committed += most
         for call in calls:
             if call.repeats:
                 lost = (call.step, call.slot, call.repeats)
@@ -105,6 +142,7 @@ class MemoryLog:
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
         key = (call.step, call.slot, call.attempt)
+        self.committed += counted_cost(call, verdict) - (call.most or 0.0)
         self.rows[key] = replace(
             self.rows[key],
             state=verdict.state,

@@ -6,19 +6,19 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.core.answerers import Answer, Identity
-from benchmarks.core.errors import AnswererFailed
+from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
 from benchmarks.core.types import Ask
-from benchmarks.llm.budget import Budget, CostCap, Reservation, estimate_cost
 from benchmarks.llm.chat import MalformedReply, read_completion, request_body
 from benchmarks.llm.config import EndpointConfig, SchemaBuilder
 from benchmarks.llm.limits import NoPlace, Place
 from benchmarks.llm.line import Line, open_line
+from benchmarks.llm.prices import estimate_cost
 from benchmarks.llm.retries import EXHAUSTED, RetryPolicy, Trouble, read_wait, retried
-from benchmarks.llm.security import LOOPBACK, EndpointRefused, Redactor
+from benchmarks.llm.security import LOOPBACK, EndpointRefused, Redactor, ReplyRefused
 
 if TYPE_CHECKING:
     import openai
@@ -32,7 +32,10 @@ _GAVE_UP = (408, 502, 504, 522, 524)
 
 @dataclass(frozen=True)
 class EndpointAnswerer:
-    """Puts asks to an endpoint, again where that helps, within its limits and a budget.
+    """Puts asks to an endpoint, again where that helps, within its limits.
+
+    It tries again as long as what was sent was surely not billed. Where nobody knows, it raises
+    ``OutcomeUnknown``: whoever asked decides, and writes down, whether the ask is put once more.
 
     Parameters
     ----------
@@ -40,8 +43,6 @@ class EndpointAnswerer:
         Kinds of reply that are JSON, each with what builds its schema from ``Expect.params``.
     hosts
         The hosts that may be called.
-    budget
-        Asked before each try; a call that it refuses is not sent.
     quotes
         Whether error texts repeat a server's words. They may hold what was asked, so this is for
         trying an endpoint with a harmless question, not for runs.
@@ -53,7 +54,6 @@ class EndpointAnswerer:
     config: EndpointConfig
     schemas: Mapping[str, SchemaBuilder] = field(default_factory=dict)
     hosts: Collection[str] = LOOPBACK
-    budget: CostCap = field(default_factory=lambda: Budget(None))
     policy: RetryPolicy = RetryPolicy()
     quotes: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
@@ -66,6 +66,10 @@ class EndpointAnswerer:
     def identity(self) -> Identity:
         return self.config.identity
 
+    def most(self, ask: Ask, seed: int) -> float | None:
+        """The most that an answer can cost; None without both prices and a limit of its length."""
+        return estimate_cost(self.config, request_body(self.config, ask, seed, self.schemas))
+
     def answer(self, ask: Ask, seed: int) -> Answer:
         try:
             line = open_line(self.config, self.hosts, self.environ)
@@ -76,7 +80,6 @@ class EndpointAnswerer:
 
     def _persist(self, line: Line, ask: Ask, body: dict[str, Any], seed: int) -> Answer:
         """Try until there is an answer, the trouble is of a lasting kind, or the bounds are met."""
-        estimate = estimate_cost(self.config, body)
         give_up = self.clock() + self.policy.total
         chance = random.Random(seed)
         tries = 0
@@ -84,15 +87,18 @@ class EndpointAnswerer:
             try:
                 with line.limiter.place(give_up - self.clock()) as place:
                     tries += 1
-                    with self.budget.reserve(estimate) as reservation:
-                        left = max(0.001, give_up - self.clock())
-                        result = self._try(line, ask, body, min(self.config.timeout, left))
-                        _settle(result, reservation)
+                    left = max(0.001, give_up - self.clock())
+                    result = self._try(line, ask, body, min(self.config.timeout, left))
                     _report(result, place)
             except NoPlace:
                 raise self._failure("no place became free in time", tries) from None
             if isinstance(result, Answer):
-                return result
+                return replace(result, tries=tries)
+            if result.billed:
+                if result.again:  # by whoever asked, but not at once
+                    pause = self.policy.pause(1, result.wait, chance)
+                    self.sleep(min(pause, self.policy.longest))
+                raise OutcomeUnknown(self._words(result.reason, tries), tries, result.again)
             if not result.again or tries >= self.policy.tries:
                 raise self._failure(result.reason, tries)
             if result.wait is not None and result.wait > self.policy.patience:
@@ -125,6 +131,8 @@ class EndpointAnswerer:
             return _breakdown(error, seconds)
         except openai.OpenAIError as error:
             return Trouble(f"a reply that makes no sense ({type(error).__name__})", again=True)
+        except ReplyRefused as error:
+            return Trouble(str(error), again=False, billed=True)
         except MalformedReply as error:
             again = error.code is None or retried(error.code)
             reason = f"{error} ({error.code})" if error.code else str(error)
@@ -171,18 +179,11 @@ class EndpointAnswerer:
         return f": “{quote}”" if quote else ""
 
     def _failure(self, reason: str, tries: int = 0) -> AnswererFailed:
+        return AnswererFailed(self._words(reason, tries), tries)
+
+    def _words(self, reason: str, tries: int) -> str:
         after = f", gave up after {tries} tries" if tries > 1 else ""
-        return AnswererFailed(f"endpoint {self.config.name!r}: {reason}{after}")
-
-
-def _settle(result: Answer | Trouble, reservation: Reservation) -> None:
-    """Tell the budget what a try cost, as far as that can be known."""
-    if isinstance(result, Answer):
-        reservation.settle(result.cost)
-    elif result.billed:
-        reservation.settle(None)
-    else:
-        reservation.release()
+        return f"endpoint {self.config.name!r}: {reason}{after}"
 
 
 def _report(result: Answer | Trouble, place: Place) -> None:

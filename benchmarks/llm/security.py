@@ -43,6 +43,10 @@ class EndpointRefused(CoreError):
     """An endpoint that the rules do not allow. Says which rule, never the address itself."""
 
 
+class ReplyRefused(EndpointRefused):
+    """What came back is not taken; the question has been asked, and perhaps billed."""
+
+
 @dataclass(frozen=True)
 class Address:
     """Where an endpoint is, taken apart."""

@@ -12,7 +12,7 @@ import httpcore2
 import httpx2
 
 from benchmarks.llm.deadlines import Deadline, DeadlineBackend
-from benchmarks.llm.security import Address, EndpointRefused, Secret
+from benchmarks.llm.security import Address, EndpointRefused, ReplyRefused, Secret
 
 LONGEST_REPLY = 8 * 1024 * 1024
 CONNECT_TIMEOUT = 10.0
@@ -85,7 +85,7 @@ class _Bounded(httpx2.SyncByteStream):
         for part in self._stream:
             size += len(part)
             if size > LONGEST_REPLY:
-                raise EndpointRefused(f"the reply is longer than {LONGEST_REPLY} bytes")
+                raise ReplyRefused(f"the reply is longer than {LONGEST_REPLY} bytes")
             yield part
 
     def close(self) -> None:

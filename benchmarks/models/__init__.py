@@ -2,16 +2,21 @@
 
 from benchmarks.models.answering import Agent, AnswererVersion
 from benchmarks.models.datasets import Constraint, Dataset, Profile, Task
+from benchmarks.models.endpoints import Endpoint
 from benchmarks.models.exchanges import Exchange, OpenAsk, StoredMessage
 from benchmarks.models.jobs import Job
 from benchmarks.models.runs import Experiment, Run, Trajectory, Turn, Violation
 from benchmarks.models.scores import JudgeScore, Judging
+from benchmarks.models.tokens import ApiToken, StoredAnswer
+from benchmarks.models.uploads import Upload, UploadChunk
 
 __all__ = [
     "Agent",
     "AnswererVersion",
+    "ApiToken",
     "Constraint",
     "Dataset",
+    "Endpoint",
     "Exchange",
     "Experiment",
     "Job",
@@ -20,9 +25,12 @@ __all__ = [
     "OpenAsk",
     "Profile",
     "Run",
+    "StoredAnswer",
     "StoredMessage",
     "Task",
     "Trajectory",
     "Turn",
+    "Upload",
+    "UploadChunk",
     "Violation",
 ]

@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from benchmarks.models.endpoints import Endpoint
+
 
 class Agent(models.Model):
     """Somebody who can be put into a run as its agent."""
@@ -19,6 +21,9 @@ class Agent(models.Model):
     system = models.CharField(max_length=40, blank=True)
     policy = models.CharField(max_length=80, blank=True)
     parameters = models.JSONField(default=dict, blank=True)
+    endpoint = models.ForeignKey(
+        Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="agents"
+    )
     note = models.TextField(blank=True)
 
     class Meta:

@@ -20,7 +20,11 @@ class StoredMessage(models.Model):
 
 
 class Exchange(models.Model):
-    """One attempt at one ask. Rows are added and settled once, never changed after that."""
+    """One attempt at one ask. Rows are added and settled once, never changed after that.
+
+    ``most`` is what was put aside against the run's cap; where ``cost`` stays unknown (lost calls,
+    replies that do not say), it counts as spent.
+    """
 
     class State(models.TextChoices):
         SENT = "sent", "Sent"
@@ -38,10 +42,11 @@ class Exchange(models.Model):
     attempt = models.PositiveSmallIntegerField()
     role = models.CharField(max_length=40)
     seat = models.CharField(max_length=40, blank=True)
-    answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT, db_index=False)
+    answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT)
     ask_digest = models.CharField(max_length=32)
     messages = models.JSONField(default=list)
     expect = models.JSONField(default=dict)
+    tools = models.JSONField(default=list)
     seed = models.BigIntegerField()
     repeats = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices)
@@ -53,7 +58,10 @@ class Exchange(models.Model):
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
     cost = models.FloatField(null=True)
+    most = models.FloatField(null=True)
     latency = models.FloatField(null=True)
+    finish = models.CharField(max_length=40, blank=True)
+    tries = models.PositiveSmallIntegerField(default=1)
     sent_at = models.DateTimeField()
     settled_at = models.DateTimeField(null=True)
 
@@ -82,6 +90,7 @@ class OpenAsk(models.Model):
     ask_digest = models.CharField(max_length=32)
     messages = models.JSONField(default=list)
     expect = models.JSONField(default=dict)
+    tools = models.JSONField(default=list)
     context = models.JSONField(default=dict)
     seed = models.BigIntegerField()
     opened_at = models.DateTimeField()

@@ -27,7 +27,9 @@ class Run(models.Model):
     """One agent on one dataset at one level under one condition.
 
     ``roles`` says who fills every role, ``settings`` is the complete condition, ``pins`` the
-    versions of protocol, prompts, parsers and scorer that made it.
+    versions of protocol, prompts, parsers and scorer that made it. ``committed`` is what its calls
+    have cost and what is put aside for those under way; a call that might lift it above
+    ``cost_cap`` is not sent. ``problem`` says why a run was paused without anybody asking.
     """
 
     class Kind(models.TextChoices):
@@ -56,6 +58,10 @@ class Run(models.Model):
     pins = models.JSONField(default=dict)
     seed = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
+    problem = models.TextField(blank=True)
+    cost_cap = models.FloatField(null=True, blank=True)
+    committed = models.FloatField(default=0)
+    currency = models.CharField(max_length=8, blank=True)
     is_demo = models.BooleanField(default=False)
     source = models.CharField(max_length=400, blank=True)
     checksum = models.CharField(max_length=64, blank=True)

@@ -81,10 +81,20 @@ def _fillers(
     seats: dict[tuple[str, str, str], list[int]] = {}
     for place, row in enumerate(rows, 1):
         label = LABELS.get(row.get("label", row["kind"]), row["kind"])
-        title = policy_title(system, row["policy"]) if "policy" in row else "A person"
-        key = (agent.title if agent else title, label, row.get("version", ""))
+        key = (agent.title if agent else _title(system, row), label, _version(row))
         seats.setdefault(key, []).append(place)
     return tuple(FillerView(*key, tuple(places)) for key, places in seats.items())
+
+
+def _title(system: System | None, row: Mapping[str, Any]) -> str:
+    if "policy" in row:
+        return policy_title(system, row["policy"])
+    return str(row.get("title") or "A person")
+
+
+def _version(row: Mapping[str, Any]) -> str:
+    """The version of a script; that of an endpoint is a digest, and says nothing to people."""
+    return "" if "endpoint" in row else row.get("version", "")
 
 
 _SAYS = {
@@ -128,6 +138,7 @@ def run_caution(run: Run) -> Caution | None:
 
 def agents_for(system: str) -> list[Agent]:
     """Agents that a run on this system can be given."""
-    kinds = [Agent.Kind.SCRIPTED, Agent.Kind.RECORDED, Agent.Kind.HUMAN]
+    kinds = [Agent.Kind.ENDPOINT, Agent.Kind.SCRIPTED, Agent.Kind.RECORDED, Agent.Kind.HUMAN]
     rows = Agent.objects.filter(system__in=[system, ""], kind__in=kinds)
+    rows = rows.exclude(endpoint__retired=True)
     return sorted(rows, key=lambda agent: (kinds.index(Agent.Kind(agent.kind)), agent.title))

@@ -1,15 +1,18 @@
 """From a run's stored role assignments to the answerers that fill the roles of one task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.answerers import Answerer, Cast, Human
 from benchmarks.core.errors import SettingError, UnknownName
 from benchmarks.core.system import System
 from benchmarks.core.types import Task
-from benchmarks.models import Agent, Dataset
+from benchmarks.models import Agent, Dataset, Endpoint
+from benchmarks.services.endpoints import answerer_at, endpoint_config
 
 Filler = Mapping[str, Any]
+# How a person and an endpoint are named where scripted policies go by their names.
+HUMAN, AT = "human", "endpoint:"
 
 
 def scripted_filler(system: System, role: str, policy: str) -> dict[str, Any]:
@@ -27,13 +30,46 @@ def scripted_filler(system: System, role: str, policy: str) -> dict[str, Any]:
     }
 
 
+def human_filler() -> dict[str, Any]:
+    return {"kind": "human", "label": "human"}
+
+
+def endpoint_filler(endpoint: Endpoint) -> dict[str, Any]:
+    """The stored form of an endpoint; its version names all that shapes an answer."""
+    if endpoint.retired:
+        raise SettingError("endpoint", "one that is not retired", endpoint.name)
+    return {
+        "kind": "endpoint",
+        "label": "endpoint",
+        "endpoint": endpoint.name,
+        "title": endpoint.title,
+        "version": endpoint_config(endpoint).identity.digest,
+    }
+
+
+def named_filler(system: System, role: str, name: str) -> dict[str, Any]:
+    """A filler by name: ``human``, ``endpoint:NAME``, or a scripted policy of the role."""
+    if name == HUMAN:
+        return human_filler()
+    if not name.startswith(AT):
+        return scripted_filler(system, role, name)
+    wanted = name.removeprefix(AT)
+    endpoint = Endpoint.objects.filter(name=wanted).first()
+    if endpoint is None:
+        known = list(Endpoint.objects.filter(retired=False).values_list("name", flat=True))
+        raise UnknownName("endpoint", wanted, known)
+    return endpoint_filler(endpoint)
+
+
 def agent_filler(system: System, agent: Agent) -> dict[str, Any]:
     """How an agent fills the role ``agent``."""
     if agent.kind == Agent.Kind.HUMAN:
-        return {"kind": "human", "label": "human"}
+        return human_filler()
+    if agent.kind == Agent.Kind.ENDPOINT and agent.endpoint:
+        return endpoint_filler(agent.endpoint)
     if agent.kind in (Agent.Kind.SCRIPTED, Agent.Kind.RECORDED):
         return scripted_filler(system, "agent", agent.policy)
-    raise UnknownName("kind of agent", agent.kind, ["scripted", "recorded", "human"])
+    raise UnknownName("kind of agent", agent.kind, ["scripted", "recorded", "endpoint", "human"])
 
 
 def assign_roles(
@@ -45,8 +81,8 @@ def assign_roles(
 ) -> dict[str, list[dict[str, Any]]]:
     """Who fills every role of a run, one entry per seat.
 
-    ``chosen`` names scripted policies by role (``human`` for a person); roles that it leaves out
-    take the dataset's own choice, then the system's.
+    ``chosen`` names who fills a role (see ``named_filler``); roles that it leaves out take the
+    dataset's own choice, then the system's.
     """
     names = [role.name for role in system.roles]
     for name in chosen:
@@ -61,12 +97,10 @@ def assign_roles(
         wanted = list(chosen.get(role.name) or dataset.roles.get(role.name) or role.default)
         if seats and not wanted:
             raise SettingError(role.name, "somebody to fill the role", "nobody")
-        fillers = []
-        for place, _ in enumerate(seats):
-            name = wanted[place % len(wanted)]
-            human = {"kind": "human", "label": "human"}
-            fillers.append(human if name == "human" else scripted_filler(system, role.name, name))
-        roles[role.name] = fillers
+        roles[role.name] = [
+            named_filler(system, role.name, wanted[place % len(wanted)])
+            for place, _ in enumerate(seats)
+        ]
     return roles
 
 
@@ -77,10 +111,11 @@ def build_cast(
     settings: Mapping[str, Any],
 ) -> Cast:
     """The answerers of one trajectory, bound to its task."""
+    at = answerer_at(system.key)
     return Cast(
         {
             role.name: {
-                seat: _answerer(system, task, filler)
+                seat: _answerer(system, task, filler, at)
                 for seat, filler in zip(
                     system.seats(role.name, settings), roles.get(role.name, ()), strict=False
                 )
@@ -90,9 +125,13 @@ def build_cast(
     )
 
 
-def _answerer(system: System, task: Task, filler: Filler) -> Answerer:
+def _answerer(
+    system: System, task: Task, filler: Filler, at: Callable[[str, str], Answerer]
+) -> Answerer:
     if filler["kind"] == "human":
         return Human()
+    if filler["kind"] == "endpoint":
+        return at(filler["endpoint"], filler["version"])
     policy = system.scripted.get(filler["policy"])
     if policy is None or policy.version != filler["version"]:
         raise UnknownName(

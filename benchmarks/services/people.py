@@ -40,6 +40,7 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str) -> Exchange:
             ask_digest=ask.ask_digest,
             messages=ask.messages,
             expect=ask.expect,
+            tools=ask.tools,
             seed=ask.seed,
             state=Exchange.State.ANSWERED,
             text=reply,

@@ -1,5 +1,6 @@
 """Starting, pausing, resuming and cancelling runs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,13 +9,14 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
 from benchmarks.services import doorbell
 from benchmarks.services.casting import assign_roles
+from benchmarks.services.endpoints import currency_of
 
 CHUNK = 1000
 # Settings that make a run another condition than the standard one, for labels and grouping.
@@ -55,24 +57,36 @@ def start_runs(
     seed: int = 0,
     tasks: Sequence[str] = (),
     name: str = "",
+    cost_cap: float | None = None,
     created_by: User | None = None,
     ring: bool = True,
 ) -> list[Run]:
     """One run per agent and level, with all their trajectories pending; all or nothing.
 
-    ``tasks`` restricts to external ids. ``ring=False`` leaves it to the caller to wake workers.
+    ``tasks`` restricts to external ids. ``cost_cap`` is what each run may cost, in the currency of
+    its endpoints; reaching it pauses the run. ``ring=False`` leaves it to the caller to wake workers.
     """
     system = get_system(dataset.system)
     complete = read_settings(system.settings, settings or {})
     if not agents:
         raise RunError("choose at least one agent")
+    check_cost_cap(cost_cap)
     wanted_levels = _levels(dataset, levels)
     with transaction.atomic():
         title = name or f"{dataset.name}: {len(agents)} × {', '.join(wanted_levels) or 'tasks'}"
         experiment = Experiment.objects.create(name=title[:160], created_by=created_by)
         runs = [
             _create_run(
-                system, experiment, dataset, agent, level, complete, roles or {}, seed, tasks
+                system,
+                experiment,
+                dataset,
+                agent,
+                level,
+                complete,
+                roles or {},
+                seed,
+                tasks,
+                cost_cap,
             )
             for level in wanted_levels or [""]
             for agent in agents
@@ -83,6 +97,12 @@ def start_runs(
         if ring:
             _ring_on_commit([run.pk for run in runs])
     return runs
+
+
+def check_cost_cap(cap: float | None) -> None:
+    """Refuse a cap that is no amount of money."""
+    if cap is not None and not 0 < cap < math.inf:
+        raise SettingError("cost cap", "an amount above 0, or nothing", cap)
 
 
 def _levels(dataset: Dataset, levels: Sequence[str]) -> list[str]:
@@ -109,7 +129,9 @@ def _create_run(
     roles: Mapping[str, Sequence[str]],
     seed: int,
     tasks: Sequence[str],
+    cost_cap: float | None,
 ) -> Run:
+    fillers = assign_roles(system, dataset, agent, settings, roles)
     run = Run.objects.create(
         experiment=experiment,
         dataset=dataset,
@@ -117,7 +139,9 @@ def _create_run(
         level=level,
         condition=condition_name(system, settings)[:200],
         settings=dict(settings),
-        roles=assign_roles(system, dataset, agent, settings, roles),
+        roles=fillers,
+        currency=currency_of(fillers),
+        cost_cap=cost_cap,
         pins=current_pins(system),
         seed=seed,
     )
@@ -184,6 +208,7 @@ def resume_run(*, run: Run) -> None:
     """Go on where a paused run was left."""
     with transaction.atomic():
         _move(run, [Run.Status.PAUSED], Run.Status.QUEUED, "resumed")
+        Run.objects.filter(pk=run.pk).update(problem="")
         _ring_on_commit([run.pk])
 
 

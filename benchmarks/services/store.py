@@ -1,21 +1,32 @@
 """The log port on the database: what the driver has it remember is committed when it returns."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F, Q
 from django.utils import timezone
 
 from benchmarks.core import types
 from benchmarks.core.answerers import Identity
-from benchmarks.core.log import Call, Exchange, Verdict, check_same_turn
+from benchmarks.core.log import (
+    Call,
+    Exchange,
+    Verdict,
+    cap_reached,
+    check_same_turn,
+    counted_cost,
+    total_most,
+)
 from benchmarks.core.types import Message, Outcome
 from benchmarks.models import (
     AnswererVersion,
     Constraint,
     JudgeScore,
     OpenAsk,
+    Run,
     StoredMessage,
     Trajectory,
     Turn,
@@ -109,6 +120,7 @@ class DatabaseLog:
 
     def record_sent(self, calls: Sequence[Call]) -> None:
         now = timezone.now()
+        most = total_most(calls, capped=self.run.cost_cap is not None)
         new = [
             ExchangeRow(
                 trajectory=self.trajectory,
@@ -121,6 +133,8 @@ class DatabaseLog:
                 ask_digest=call.ask.digest,
                 messages=[message.digest for message in call.ask.messages],
                 expect={"kind": call.ask.expect.kind, "params": dict(call.ask.expect.params)},
+                tools=[dict(tool) for tool in call.ask.tools],
+                most=call.most,
                 seed=call.seed,
                 repeats=call.repeats,
                 state=ExchangeRow.State.SENT,
@@ -131,6 +145,7 @@ class DatabaseLog:
         lost = [self._sent[c.step, c.slot, c.repeats][0] for c in calls if c.repeats]
         with transaction.atomic():
             self._renew(now)
+            self._put_aside(most)
             self._tell(calls)
             open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
             if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
@@ -142,23 +157,33 @@ class DatabaseLog:
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
         pk, version = self._sent[call.step, call.slot, call.attempt]
         answer = verdict.answer
-        # One statement, hence one transaction. A row that is no longer *sent* was given up by
-        # another worker, so this reply comes from one that had lost its lease.
-        changed = ExchangeRow.objects.filter(pk=pk, state=ExchangeRow.State.SENT).update(
-            state=verdict.state,
-            text=answer.text,
-            value=verdict.value,
-            reason=verdict.reason,
-            reasoning=answer.reasoning,
-            model_reported=answer.model_reported,
-            tokens_in=answer.tokens_in,
-            tokens_out=answer.tokens_out,
-            cost=answer.cost,
-            latency=answer.latency,
-            settled_at=timezone.now(),
-        )
-        if not changed:
-            raise LeaseLost
+        settled = {
+            "state": verdict.state,
+            "text": answer.text,
+            "value": verdict.value,
+            "reason": verdict.reason,
+            "reasoning": answer.reasoning,
+            "model_reported": answer.model_reported[:120],
+            "tokens_in": answer.tokens_in,
+            "tokens_out": answer.tokens_out,
+            "cost": answer.cost,
+            "latency": answer.latency,
+            "finish": answer.finish[:40],
+            "tries": answer.tries,
+            "settled_at": timezone.now(),
+        }
+        if verdict.state == "failed" and call.most:
+            settled["most"] = 0.0  # nothing was billed, so nothing stays put aside
+        back = counted_cost(call, verdict) - (call.most or 0.0)
+        # What costs nothing takes one statement, hence needs no transaction of its own.
+        with transaction.atomic() if back else nullcontext():
+            # A row that is no longer *sent* was given up by another worker, so this reply comes
+            # from one that had lost its lease.
+            open_ = ExchangeRow.objects.filter(pk=pk, state=ExchangeRow.State.SENT)
+            if not open_.update(**settled):
+                raise LeaseLost
+            if back:
+                Run.objects.filter(pk=self.run.pk).update(committed=F("committed") + back)
         self._settled[call.step, call.slot] = (pk, version)
 
     def open_asks(self, calls: Sequence[Call]) -> None:
@@ -180,6 +205,7 @@ class DatabaseLog:
                             "kind": call.ask.expect.kind,
                             "params": dict(call.ask.expect.params),
                         },
+                        tools=[dict(tool) for tool in call.ask.tools],
                         context=dict(call.ask.context),
                         seed=call.seed,
                         opened_at=now,
@@ -247,6 +273,15 @@ class DatabaseLog:
         held = Trajectory.objects.filter(pk=self.trajectory.pk, lease_owner=self.owner)
         if not held.update(**changes):
             raise LeaseLost
+
+    def _put_aside(self, most: float) -> None:
+        """Count what calls can cost at most against the run, or raise ``CapReached``."""
+        if not most:
+            return
+        run = Run.objects.filter(pk=self.run.pk)
+        within = Q(cost_cap=None) | Q(committed__lte=F("cost_cap") - most)
+        if not run.filter(within).update(committed=F("committed") + most):
+            raise cap_reached(*run.values_list("cost_cap", "committed").get(), most)
 
     def _tell(self, calls: Sequence[Call]) -> None:
         new = {

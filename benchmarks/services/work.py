@@ -11,12 +11,13 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from benchmarks.core.driver import Driver, Failed, Finished, Stopped, Suspended
+from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.mappers import core_task
 from benchmarks.models import Run, Trajectory
+from benchmarks.services.budgets import halt_run
 from benchmarks.services.casting import build_cast
 from benchmarks.services.leases import LEASE, heartbeat
 from benchmarks.services.runs import bump_data_version, current_pins
@@ -134,6 +135,9 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
         case Suspended():
             return Trajectory.Status.WAITING, ""
         case Stopped():
+            return Trajectory.Status.PENDING, ""
+        case Capped(reason):
+            halt_run(run_id=run.pk, reason=reason)
             return Trajectory.Status.PENDING, ""
         case Failed(reason):
             return Trajectory.Status.FAILED, reason

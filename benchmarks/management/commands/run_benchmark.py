@@ -73,7 +73,13 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="ROLE=NAME[,NAME…]",
-            help="who fills another role: scripted policies by name, or human",
+            help="who fills another role: scripted policies by name, endpoint:NAME, or human",
+        )
+        parser.add_argument(
+            "--cost-cap",
+            type=float,
+            metavar="AMOUNT",
+            help="what each run may cost, in its endpoints' currency; then it is paused",
         )
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--name", default="")
@@ -93,6 +99,7 @@ class Command(BaseCommand):
                 seed=options["seed"],
                 tasks=options["tasks"],
                 name=options["name"],
+                cost_cap=options["cost_cap"],
                 ring=not options["wait"],
             )
         except CoreError as error:

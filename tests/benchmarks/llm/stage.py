@@ -17,7 +17,7 @@ from benchmarks.llm.retries import RetryPolicy
 VARIABLE = "PLANJURY_KEY_TEST"
 KEY = "pj-Zm9xIGp1bXBzIG92ZXI_4711-abcdefgh"
 QUICK = RetryPolicy(tries=4, base=0.01, total=20.0)
-_OF_ANSWERERS = ("schemas", "hosts", "budget", "policy", "quotes", "clock", "wall", "sleep")
+_OF_ANSWERERS = ("schemas", "hosts", "policy", "quotes", "clock", "wall", "sleep")
 
 LOOKUP: Json = {
     "type": "function",

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.core.answerers import Cast
-from benchmarks.core.driver import Driver, Failed, Finished
+from benchmarks.core.driver import Capped, Driver, Failed, Finished
 from benchmarks.core.log import MemoryLog
-from benchmarks.llm.budget import Budget
+from benchmarks.core.types import Outcome
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.llm.schemas import schemas_of
 from tests.benchmarks.core.toys import DyingLog, run_until_death
@@ -79,7 +79,9 @@ def test_a_rough_endpoint_changes_nothing_but_the_number_of_calls(serve):
     assert rough.outcome == calm.outcome
     assert len(server.counts.faults) >= 3
     assert server.counts.received > len(rough.rows)
-    assert server.counts.report()["answered"] == len(rough.rows)
+    known = len(rough.rows) - states(rough)["lost"]
+    assert server.counts.report()["answered"] == known == states(rough)["answered"]
+    assert states(rough)["lost"] == server.counts.faults["hang-up"] + server.counts.faults["stall"]
 
 
 def test_killed_anywhere_and_gone_on_with_it_comes_to_the_same(serve):
@@ -146,20 +148,68 @@ def test_an_agent_cut_off_in_the_middle_is_judged_by_what_came(server):
     assert log.turns[1].text.startswith("1. ")
 
 
-def test_a_spent_budget_stops_the_episode_and_more_money_lets_it_go_on(serve):
-    play, log, calm = Play(), MemoryLog(), MemoryLog()
+def test_a_spent_cap_stops_the_episode_and_more_money_lets_it_go_on(serve):
+    play, log, calm = Play(), MemoryLog(cap=0.04), MemoryLog()
     finish(play, calm, cast(play, serve()))
-    server, small, large = serve(), Budget(0.04), Budget(1.0)
-    result = finish(play, log, cast(play, server, budget=small))
-    assert isinstance(result, Failed)
-    assert "cost cap of 0.04 is reached" in result.reason
-    assert 0 < small.spent <= 0.04
-    assert server.counts.received == states(log)["answered"]
-    assert isinstance(finish(play, log, cast(play, server, budget=large)), Finished)
+    server = serve()
+    result = finish(play, log, cast(play, server))
+    assert isinstance(result, Capped)
+    assert "the cost cap of 0.04 is reached" in result.reason
+    assert 0 < log.committed <= 0.04
+    assert server.counts.received == states(log)["answered"] > 0
+    log.cap = 1.0
+    assert isinstance(finish(play, log, cast(play, server)), Finished)
     assert settled(log) == settled(calm)
+    assert log.committed == pytest.approx(calm.committed)
     # nothing was paid twice
     answered = states(log)["answered"]
     assert server.counts.report()["answered"] == answered == len(calm.rows)
+
+
+def test_a_cap_needs_prices_and_a_longest_reply(server):
+    play, log = Play(), MemoryLog(cap=1.0)
+    result = finish(play, log, cast(play, server, price_in=None))
+    assert isinstance(result, Capped)
+    assert "both prices and a max_tokens" in result.reason
+    assert server.counts.received == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "unknown"),
+    [
+        ("flaky-429", 0), ("flaky-500", 0), ("refuses", 0), ("redirect", 0), ("fake", 0),
+        ("stall-once", 1), ("hang-up-once", 1), ("not-json", 4), ("flood", 1),
+    ],
+)  # fmt: skip
+def test_what_may_have_been_billed_counts_in_full(server, model, unknown):
+    play, log = Play(), MemoryLog(cap=1.0)
+    roles = dict(cast(play, server).roles)
+    roles["agent"] = {"": answerer(server, model, timeout=1.0, **PRICED)}
+    asked = []
+
+    def agent_alone():
+        (opening,) = next(play.episode())
+        asked.append(opening)
+        yield [opening]
+        return Outcome("done", {})
+
+    with ThreadPoolExecutor(8) as pool:
+        Driver(Cast(roles), log, play.system.parsers, play.seed_for, executor=pool).run(
+            agent_alone()
+        )
+    assert states(log)["lost"] == unknown
+    most = answerer(server, model, **PRICED).most(asked[0], play.seed_for(0, 0))
+    answered = states(log)["answered"]
+    # an answer costs less than what was put aside for it, and a refusal nothing
+    assert unknown * most <= log.committed <= unknown * most + answered * 0.9 * most
+    assert (log.committed > 0) == bool(unknown or answered)
+
+
+def test_a_reply_that_does_not_say_what_it_used_counts_in_full(server):
+    play, told, untold = Play(), MemoryLog(cap=9.0), MemoryLog(cap=9.0)
+    finish(play, told, cast(play, server))
+    finish(play, untold, cast(play, server, "no-usage"))
+    assert 0 < told.committed < untold.committed / 2
 
 
 def test_identities_in_the_log_hold_no_secret(server):
