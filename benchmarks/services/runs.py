@@ -64,7 +64,7 @@ def start_runs(
     """One run per agent and level, with all their trajectories pending; all or nothing.
 
     ``tasks`` restricts to external ids. ``cost_cap`` is what each run may cost, in the currency of
-    its endpoints; reaching it pauses the run. ``ring=False`` leaves it to the caller to wake workers.
+    its endpoints; reaching it pauses the run. ``ring=False`` leaves waking workers to the caller.
     """
     system = get_system(dataset.system)
     complete = read_settings(system.settings, settings or {})

@@ -281,7 +281,8 @@ class DatabaseLog:
         run = Run.objects.filter(pk=self.run.pk)
         within = Q(cost_cap=None) | Q(committed__lte=F("cost_cap") - most)
         if not run.filter(within).update(committed=F("committed") + most):
-            raise cap_reached(*run.values_list("cost_cap", "committed").get(), most)
+            cap, committed = run.values_list("cost_cap", "committed").get()
+            raise cap_reached(cap or 0.0, committed, most)
 
     def _tell(self, calls: Sequence[Call]) -> None:
         new = {
