@@ -8,7 +8,7 @@ import gzip
 import json
 import random
 import threading
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,18 +21,29 @@ from benchmarks.llm.fake_replies import Reader, nonsense, reply_to, tool_call
 
 HOST = "127.0.0.1"
 _STATUS = {"429": 429, "quota": 429, "500": 500, "503": 503, "400": 400, "401": 401, "echo": 400}
+# Answered, and to be billed, is what is neither this nor nothing.
+_REFUSALS = frozenset({*_STATUS, "redirect", "error-inside"})
+# By this, replies tell that no model made them.
+FINGERPRINT = "planjury-fake-endpoint"
 _STALL, _DRIP, _FLOOD = 600.0, 0.05, 64 * 1024
 
 
 @dataclass
 class Counts:
-    """What the server was asked; ``tries`` and ``answered`` are by digest of the request."""
+    """What the server was asked; ``tries`` and ``answered`` are by digest of the request.
+
+    ``by_seed`` has for each seed how often it came, was answered, refused, or neither ("broken").
+    The tokens are those that a server would bill: all but those of refusals.
+    """
 
     received: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
     tries: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
+    by_seed: dict[Any, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    tokens_in: int = 0
+    tokens_out: int = 0
     followed: int = 0
     at_once: int = 0
     most_at_once: int = 0
@@ -45,6 +56,7 @@ class Counts:
             "answered_again": sum(n - 1 for n in self.answered.values()),
             "faults": dict(self.faults),
             "models": dict(self.models),
+            "billed": {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out},
             "redirects_followed": self.followed,
             "most_at_once": self.most_at_once,
         }
@@ -184,17 +196,28 @@ class Handler(BaseHTTPRequestHandler):
     def _serve(self, reader: Reader, model: Model, fault: Fault) -> None:
         if latency := self.server.latency + model.latency:
             self.server.closing.wait(latency)
-        with self.server.lock:
-            if fault:
-                self.server.counts.faults[fault] += 1
-            else:
-                self.server.counts.answered[reader.digest] += 1
+        reply, usage = self._completion(reader, model)
+        self._count(reader, fault, usage)
         if fault:
             self._misbehave(fault, reader)
         else:
-            self._send(200, self._completion(reader, model))
+            self._send(200, reply)
 
-    def _completion(self, reader: Reader, model: Model) -> dict[str, Any]:
+    def _count(self, reader: Reader, fault: Fault, usage: Mapping[str, int]) -> None:
+        counts = self.server.counts
+        with self.server.lock:
+            if fault:
+                counts.faults[fault] += 1
+            else:
+                counts.answered[reader.digest] += 1
+            end = "refused" if fault in _REFUSALS else "broken" if fault else "answered"
+            counts.by_seed[reader.body.get("seed")].update(["received", end])
+            if end != "refused":
+                counts.tokens_in += usage["prompt_tokens"]
+                counts.tokens_out += usage["completion_tokens"]
+
+    def _completion(self, reader: Reader, model: Model) -> tuple[dict[str, Any], dict[str, int]]:
+        """A reply, and what it used, whether the reply says so or not."""
         style = model.style
         call = tool_call(reader) if not style else None
         text = "" if call else reply_to(reader)
@@ -226,12 +249,13 @@ class Handler(BaseHTTPRequestHandler):
             "object": "chat.completion",
             "created": 0,
             "model": f"{reader.body.get('model')}-2025",
+            "system_fingerprint": FINGERPRINT,
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],
             "usage": usage | {"total_tokens": sum(usage.values())},
         }
         if style == "no-usage":
             del reply["usage"]
-        return reply
+        return reply, usage
 
     def _misbehave(self, fault: Fault, reader: Reader) -> None:
         match fault:
