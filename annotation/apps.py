@@ -10,3 +10,7 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
     label = "annotation"
     verbose_name = "Annotation"
+
+    def ready(self) -> None:
+        """Close runs to those who are annotating them blind."""
+        from annotation import blinding  # noqa: F401

@@ -6,12 +6,14 @@ import threading
 
 from celery import shared_task
 
-from benchmarks.services import jobs, work
+# Uploads bring a kind of job of their own.
+from benchmarks.services import jobs, uploads, work  # noqa: F401
 
 
 def owner_name() -> str:
     """Who holds a lease: host, process and thread; unique among living workers."""
-    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
+    # Cut so that it fits, also behind the words that a job puts before it.
+    return f"{socket.gethostname()[-32:]}:{os.getpid()}:{threading.get_ident()}"
 
 
 @shared_task

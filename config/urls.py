@@ -4,6 +4,8 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
+from config.api import api
+
 # The admin's own login page would let people in past their second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 admin.site.site_header = "PlanJury administration"
@@ -12,6 +14,7 @@ admin.site.site_title = "PlanJury"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
+    path("api/v1/", api.urls),
     path("", include("benchmarks.urls")),
     path("", include("annotation.urls")),
     path("", include("analysis.urls")),

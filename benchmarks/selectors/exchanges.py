@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from benchmarks.core.types import Message
 from benchmarks.core.words import plain
 from benchmarks.mappers import core_messages
@@ -65,11 +67,21 @@ def turn_steps(trajectory: Trajectory) -> list[TurnSteps]:
 
 def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[ExchangeView]:
     """The exchanges of a turn in order, or all of them; three queries in all."""
+    rows = exchange_rows(trajectory, steps)
+    return exchange_views(trajectory, list(rows.order_by("step", "slot", "attempt")))
+
+
+def exchange_rows(trajectory: Trajectory, steps: TurnSteps | None = None) -> QuerySet[Exchange]:
+    """The log of a trajectory, or of one of its turns."""
     rows = Exchange.objects.filter(trajectory=trajectory).select_related("answerer")
-    if steps is not None:
-        rows = rows.filter(step__gte=steps.first)
-        rows = rows.filter(step__lt=steps.end) if steps.end is not None else rows
-    found = list(rows.order_by("step", "slot", "attempt"))
+    if steps is None:
+        return rows
+    rows = rows.filter(step__gte=steps.first)
+    return rows.filter(step__lt=steps.end) if steps.end is not None else rows
+
+
+def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[ExchangeView]:
+    """These rows with their messages in full, in one query."""
     system = system_of(trajectory.run.dataset.system)
     titles = {role.name: role.title for role in system.roles} if system else {}
     digests = sorted({digest for row in found for digest in row.messages})

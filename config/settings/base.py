@@ -48,6 +48,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "benchmarks.api.errors.ErrorShape",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -172,6 +173,15 @@ CELERY_TIMEZONE = "UTC"
 PLANJURY_ENDPOINT_HOSTS = env.words(
     "PLANJURY_ENDPOINT_HOSTS", default=["localhost", "127.0.0.1", "::1"]
 )
+
+# --- What comes in ------------------------------------------------------------------------------
+
+# The largest file of trajectories that pages and the API take.
+UPLOAD_BYTES = env.integer("PLANJURY_UPLOAD_MB", default=200, least=1, most=10_000) << 20
+# The API imports files up to this size while their sender waits, larger ones in the background.
+IMPORT_AT_ONCE_BYTES = 1 << 20
+# Requests with a wrong token that the API answers, for each address and minute.
+API_WRONG_TOKENS = 30
 
 # --- The server command ---------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""The HTTP API: one router for each resource, over the same services as the pages."""

@@ -1,0 +1,45 @@
+"""Who asks: a bearer token acts for its user, and never for more than that user may."""
+
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from ninja.security import HttpBearer
+
+from benchmarks.api.errors import ApiError
+from benchmarks.api.requests import refuse_unknown
+from benchmarks.models import ApiToken
+from benchmarks.services.tokens import find_token, note_use
+
+SAFE = ("GET", "HEAD")
+WINDOW_SECONDS = 60
+
+
+class Token(HttpBearer):
+    """``Authorization: Bearer pj_…``. Sessions of the browser are not accepted here."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
+        found = find_token(token)
+        if found is None:
+            _count_wrong(request)
+            return None
+        note_use(found)
+        request.user = found.user
+        if found.read_only and request.method not in SAFE:
+            raise ApiError(403, "This token may only read.", code="read_only")
+        refuse_unknown(request)
+        return found
+
+
+def _count_wrong(request: HttpRequest) -> None:
+    """Wrong tokens from one address are slowed down; nobody can guess one anyway.
+
+    Right ones are never held up, so that nobody can lock out others behind the same address.
+    """
+    key = f"api-wrong-token:{request.META.get('REMOTE_ADDR', '')}"
+    cache.add(key, 0, WINDOW_SECONDS)
+    try:
+        wrong = cache.incr(key)
+    except ValueError:  # it ran out between the two calls
+        return
+    if wrong > settings.API_WRONG_TOKENS:
+        raise ApiError(429, "Too many requests with a wrong token. Try again in a minute.")

@@ -1,0 +1,59 @@
+"""Putting the API together. Apps above this one hand in routers of their own."""
+
+from collections.abc import Iterable
+
+from ninja import NinjaAPI, Router
+from ninja.operation import Operation
+
+from benchmarks.api import (
+    agents,
+    datasets,
+    errors,
+    exports,
+    imports,
+    runs,
+    scores,
+    systems,
+    trajectories,
+)
+from benchmarks.api.auth import Token
+from benchmarks.api.requests import StrictParser, know_fields
+
+DESCRIPTION = """Everything takes a token: `Authorization: Bearer pj_…`. Lists come in pages by id: \
+follow `next` until it is null. What is undefined is null, with the reason beside it, never 0. \
+Whatever is refused answers `{"error": {"code", "message", "field"}}`."""
+
+
+class Api(NinjaAPI):
+    """Operations are known by the names of their functions, which must differ."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
+
+
+def make_api(more: Iterable[tuple[str, Router]] = ()) -> NinjaAPI:
+    """The API with the routers of this app and those handed in, by the prefix of each."""
+    api = Api(
+        title="PlanJury",
+        version="1",
+        description=DESCRIPTION,
+        urls_namespace="api",
+        docs_url=None,
+        auth=Token(),
+        parser=StrictParser(),
+    )
+    errors.register(api)
+    api.add_decorator(know_fields, mode="view")
+    own = [
+        ("", systems.router),
+        ("", datasets.router),
+        ("", agents.router),
+        ("", runs.router),
+        ("", trajectories.router),
+        ("", scores.router),
+        ("", imports.router),
+        ("", exports.router),
+    ]
+    for prefix, router in [*own, *more]:
+        api.add_router(prefix, router)
+    return api

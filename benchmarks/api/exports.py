@@ -1,0 +1,42 @@
+"""Runs as files that other tools read."""
+
+from typing import Literal
+
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from benchmarks.api.errors import refusals
+from benchmarks.api.runs import fetch_run
+from benchmarks.services.export_streams import STREAMS, stream_of
+
+router = Router(tags=["Exports"])
+BINARY = {"schema": {"type": "string", "format": "binary"}}
+FILES = {
+    "responses": {
+        200: {
+            "description": "The file.",
+            "content": {stream.content_type: BINARY for stream in STREAMS.values()},
+        }
+    }
+}
+
+
+class ExportQuery(Schema):
+    """Which format."""
+
+    format: Literal["openai-chat", "atif", "huggingface"] = Field(
+        "openai-chat", description="Lines of chat messages, or an archive of files."
+    )
+
+
+@router.get("/runs/{int:run_id}/export", response=refusals(404), openapi_extra=FILES)
+def export_run(
+    request: HttpRequest, run_id: int, query: Query[ExportQuery]
+) -> StreamingHttpResponse:
+    """What is done of a run: JSON lines of chat messages, ATIF as zip, or a Hugging Face folder."""
+    run = fetch_run(request, run_id)
+    stream = stream_of(query.format)
+    response = StreamingHttpResponse(stream.write(run), content_type=stream.content_type)
+    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}{stream.ending}"'
+    return response

@@ -1,0 +1,116 @@
+"""Importing trajectories made elsewhere: small files at once, larger ones in the background."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from ninja import File, Form, Query, Router, Status
+from ninja.files import UploadedFile
+
+from benchmarks.access import START, VIEW, allow
+from benchmarks.api.access import user_of
+from benchmarks.api.errors import ApiError, refusals
+from benchmarks.api.repeats import DESCRIPTION, HEADER, Answer, once
+from benchmarks.api.requests import Paged, one_page
+from benchmarks.api.schemas.common import PageOut
+from benchmarks.api.schemas.imports import FormatOut, ImportIn, ImportOut, JobOut
+from benchmarks.importers.formats import FORMATS
+from benchmarks.models import Job
+from benchmarks.selectors.formats import FormatView, import_formats
+from benchmarks.selectors.jobs import ImportView, import_jobs
+from benchmarks.services.uploads import (
+    check_size,
+    enqueue_import,
+    import_now,
+    import_result,
+    store_upload,
+    upload_digest,
+)
+
+router = Router(tags=["Imports"])
+
+
+@router.get("/formats", response={200: list[FormatOut], **refusals()})
+def list_formats(request: HttpRequest) -> list[FormatView]:
+    """The formats that can be imported."""
+    allow(request, VIEW)
+    return import_formats()
+
+
+@router.post(
+    "/imports",
+    response={201: ImportOut, 202: JobOut, **refusals(400, 409, 413)},
+    openapi_extra=DESCRIPTION,
+)
+def import_file(
+    request: HttpRequest, file: File[UploadedFile], given: Form[ImportIn]
+) -> Status[Any]:
+    """Import a file of trajectories as a whole, or not at all.
+
+    A small file is answered with what it became (201), a larger one with a job to ask after (202).
+    The same file a second time adds nothing.
+    """
+    allow(request, START)
+    if given.format and given.format not in FORMATS:
+        raise ApiError(422, f"There is no format of this name; known: {', '.join(FORMATS)}.",
+                       "format")  # fmt: skip
+    if (file.size or 0) > settings.UPLOAD_BYTES:
+        raise ApiError(413, f"Files may be {settings.UPLOAD_BYTES >> 20} MB at most.", "file")
+    check_size(file)
+    user = user_of(request)
+    fields = given.model_dump()
+
+    def act() -> Answer:
+        if (file.size or 0) <= settings.IMPORT_AT_ONCE_BYTES:
+            return 201, import_result(import_now(upload=file, created_by=user, **fields))
+        upload = store_upload(upload=file, created_by=user)
+        return 202, job_row(enqueue_import(upload=upload, created_by=user, **fields))
+
+    content = ""
+    if HEADER in request.headers:
+        content = f"{upload_digest(file)} {file.name} {given.model_dump_json()}"
+    return once(request, act, content=content)
+
+
+@router.get("/imports", response={200: PageOut[JobOut], **refusals()})
+def list_imports(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
+    """Imports in the background, the newest first."""
+    allow(request, START)
+    found, following = one_page(request, import_jobs(), page.limit, newest=True)
+    return {"items": [job_row(job) for job in found.rows], "next": following}
+
+
+@router.get("/imports/{int:job_id}", response={200: JobOut, **refusals(404)})
+def get_import(request: HttpRequest, job_id: int) -> dict[str, Any]:
+    """How far an import is, and what came of it."""
+    allow(request, START)
+    return job_row(get_object_or_404(import_jobs(), pk=job_id))
+
+
+def job_row(job: Job) -> dict[str, Any]:
+    """A job as it is told; JSON, so that it can be stored as an answer."""
+    view = ImportView(job)
+    refused = view.refused
+    return {
+        "id": job.pk,
+        "url": reverse("api:get_import", args=[job.pk]),
+        "title": job.title,
+        "status": job.status,
+        "message": job.message,
+        "done": job.done,
+        "total": job.total,
+        "created_at": job.created_at.isoformat(),
+        "finished_at": job.finished_at and job.finished_at.isoformat(),
+        "result": view.result,
+        "refused": refused
+        and {
+            "message": refused["message"],
+            "total": refused["total"],
+            "faults": [
+                {"where": fault.where, "expected": fault.expected, "found": fault.found}
+                for fault in view.faults
+            ],
+        },
+    }

@@ -1,0 +1,153 @@
+"""What a request may hold: known fields, storable text, pages of bounded size."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, TypeVar
+
+from django.conf import settings
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from ninja import Schema
+from ninja.parser import Parser
+from pydantic import BaseModel, ConfigDict, Field
+
+from benchmarks.api.errors import ApiError
+from benchmarks.selectors.paging import Page, page_by_id
+
+LARGEST_ID = 2**63 - 1
+MOST_ROWS = 100
+ROOM_FOR_FIELDS = 1 << 16
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+M = TypeVar("M", bound=Model)
+View = Callable[..., HttpResponseBase]
+
+
+class Strict(Schema):
+    """Base of bodies: a field that is not known is refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Paged(Schema):
+    """Where a page of a list begins, and how long it is."""
+
+    after: Id | None = Field(None, description="Begin behind this id; `next` holds it.")
+    limit: int = Field(50, ge=1, le=MOST_ROWS, description="Rows in a page.")
+
+
+def one_page(
+    request: HttpRequest, rows: QuerySet[M], limit: int, *, newest: bool = False
+) -> tuple[Page[M], str | None]:
+    """A page by id, and the address of the next one."""
+    page = page_by_id(rows, request.GET, size=limit, newest=newest)
+    return page, f"{request.path}{page.next_url}" if page.next_url else None
+
+
+# --- Fields and texts -------------------------------------------------------------------------
+
+
+def know_fields(run: View) -> View:
+    """Note which fields an operation knows; they are checked once it is clear who asks."""
+    operation: Any = getattr(run, "__self__", None)
+    query: set[str] = set()
+    form: set[str] = set()
+    for model in operation.models:
+        names = getattr(model, "__ninja_flatten_map__", None) or model.model_fields
+        source = model.__ninja_param_source__
+        {"query": query, "form": form, "file": form}.get(source, set()).update(names)
+
+    def noted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        request.known_fields = (query, form)  # type: ignore[attr-defined]
+        return run(request, *args, **kwargs)
+
+    return noted
+
+
+def refuse_unknown(request: HttpRequest) -> None:
+    """Refuse fields that the operation does not know, and texts that no database can store."""
+    query, form = getattr(request, "known_fields", (set(), set()))
+    for name, value in _pairs(request.GET):
+        _refuse(name, value, query, "query")
+    if form:
+        _refuse_large(request)
+        for name, value in _pairs(request.POST):
+            _refuse(name, value, form, "form")
+        for name in request.FILES:
+            _refuse(str(name), "", form, "form")
+
+
+def _refuse_large(request: HttpRequest) -> None:
+    """Refuse a file by the length that is announced, before any of it is read."""
+    try:
+        announced = int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return
+    if announced > settings.UPLOAD_BYTES + ROOM_FOR_FIELDS:
+        raise ApiError(413, f"Files may be {settings.UPLOAD_BYTES >> 20} MB at most.", "file")
+
+
+def _pairs(data: Any) -> Iterator[tuple[str, str]]:
+    for name, values in data.lists():
+        for value in values:
+            yield name, value
+
+
+def _refuse(name: str, value: str, known: set[str], where: str) -> None:
+    if name not in known:
+        offered = ", ".join(sorted(known)) or "none"
+        raise ApiError(
+            422, f"There is no {where} field of this name; known: {offered}.", name[:80], "unknown"
+        )
+    if not storable(value):
+        raise ApiError(422, "Text may hold no NUL and no half characters.", name)
+
+
+def storable(text: str) -> bool:
+    """Whether every database can store a text."""
+    return "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+class StrictParser(Parser):
+    """JSON as it is defined: no NaN, no repeated names, no text that cannot be stored."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        try:
+            value = json.loads(
+                request.body, parse_constant=_no_constant, object_pairs_hook=_no_repetition
+            )
+        except ApiError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise ApiError(400, f"The body is no JSON: {str(error)[:120]}.") from None
+        _check_texts(value)
+        return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ApiError(400, f"The body is no JSON: {name} is not a number there.")
+
+
+def _no_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ApiError(400, "The body names a field twice.")
+    return found
+
+
+def _check_texts(value: Any) -> None:
+    left = [value]
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            left += [*node, *node.values()]
+        elif isinstance(node, list):
+            left += node
+        elif isinstance(node, str) and not storable(node):
+            raise ApiError(422, "Text may hold no NUL and no half characters.")
+
+
+def filled(query: BaseModel, *leave_out: str) -> dict[str, Any]:
+    """The fields of a query that were given a value."""
+    given = query.model_dump(exclude={"after", "limit", *leave_out})
+    return {name: value for name, value in given.items() if value not in (None, "", [])}

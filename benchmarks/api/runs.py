@@ -1,0 +1,157 @@
+"""Runs: lists, progress, starting, pausing, resuming, cancelling, metrics."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router, Status
+
+from benchmarks.access import START, VIEW, allow
+from benchmarks.api.access import open_datasets, open_runs, refuse_closed, user_of
+from benchmarks.api.errors import ApiError, refusals
+from benchmarks.api.repeats import DESCRIPTION, Answer, once
+from benchmarks.api.requests import filled, one_page
+from benchmarks.api.schemas.common import PageOut
+from benchmarks.api.schemas.runs import (
+    MetricsOut,
+    NewRuns,
+    RunDetail,
+    RunOut,
+    RunQuery,
+    RunsOut,
+    run_row,
+)
+from benchmarks.core.registry import EXTERNAL, SYSTEMS
+from benchmarks.models import Agent, Dataset, Run, Trajectory
+from benchmarks.selectors import runs
+from benchmarks.selectors.casting import agents_for
+from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.services.runs import cancel_run, pause_run, resume_run, start_runs
+
+router = Router(tags=["Runs"])
+# What the metrics of all systems have; the run itself can be looked up.
+_SHARED = frozenset(
+    {*MetricsOut.model_fields, "dataset", "agent", "level", "condition", "seed"} - {"details"}
+)
+
+
+def _rows() -> QuerySet[Run]:
+    return Run.objects.select_related("dataset", "agent", "primary_judging")
+
+
+def fetch_run(request: HttpRequest, run_id: int, permission: str = VIEW) -> Run:
+    """A run that this user may see."""
+    allow(request, permission)
+    refuse_closed(request, run_id)
+    return get_object_or_404(_rows(), pk=run_id)
+
+
+@router.get("/runs", response={200: PageOut[RunOut], **refusals()})
+def list_runs(request: HttpRequest, query: Query[RunQuery]) -> dict[str, Any]:
+    """Runs, the newest first, with how far they are."""
+    rows = open_runs(request, runs.run_list(filled(query)))
+    page, following = one_page(request, rows, query.limit, newest=True)
+    return {
+        "items": [run_row(row.run, row.progress) for row in runs.run_rows(page.rows)],
+        "next": following,
+    }
+
+
+@router.get("/runs/{int:run_id}", response={200: RunDetail, **refusals(404)})
+def get_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """One run with its progress, settings, roles and versions."""
+    return _detail(fetch_run(request, run_id))
+
+
+@router.post("/runs", response={201: RunsOut, **refusals(400, 409, 413)}, openapi_extra=DESCRIPTION)
+def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
+    """Start runs: one for each agent and level, all of them or none."""
+    allow(request, START)
+
+    def act() -> Answer:
+        dataset = _dataset(request, wanted.dataset)
+        started = start_runs(
+            dataset=dataset,
+            agents=_agents(dataset, wanted.agents),
+            levels=wanted.levels,
+            settings=wanted.settings,
+            roles=wanted.roles,
+            seed=wanted.seed,
+            tasks=wanted.tasks,
+            name=wanted.name.strip(),
+            created_by=user_of(request),
+        )
+        return 201, {
+            "experiment": started[0].experiment_id,
+            "runs": [run.pk for run in started],
+            "trajectories": Trajectory.objects.filter(run__in=started).count(),
+        }
+
+    return once(request, act, content=wanted.model_dump_json())
+
+
+def _dataset(request: HttpRequest, pk: int) -> Dataset:
+    found = open_datasets(request, Dataset.objects.all()).filter(pk=pk).first()
+    if found is None:
+        raise ApiError(422, f"There is no dataset {pk}.", "dataset")
+    if found.system not in SYSTEMS:
+        raise ApiError(422, f"{found} was made elsewhere; nothing can be run on it.", "dataset")
+    return found
+
+
+def _agents(dataset: Dataset, names: list[str]) -> list[Agent]:
+    """The agents by name, as the form offers them. The error lists none: names may be closed."""
+    ensure_scripted_agents()
+    known = {agent.name: agent for agent in agents_for(dataset.system)}
+    for name in names:
+        if name not in known:
+            raise ApiError(
+                422, f"No agent {name!r} can be run on {dataset.system}; see /agents.", "agents"
+            )
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def _change(request: HttpRequest, run_id: int, act: Callable[..., None]) -> dict[str, Any]:
+    found = fetch_run(request, run_id, START)
+    act(run=found)
+    return _detail(get_object_or_404(_rows(), pk=run_id))
+
+
+@router.post("/runs/{int:run_id}/pause", response={200: RunDetail, **refusals(404)})
+def pause_one_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """Begin nothing further; what is under way is still stored."""
+    return _change(request, run_id, pause_run)
+
+
+@router.post("/runs/{int:run_id}/resume", response={200: RunDetail, **refusals(404)})
+def resume_one_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """Go on where a paused run was left."""
+    return _change(request, run_id, resume_run)
+
+
+@router.post("/runs/{int:run_id}/cancel", response={200: RunDetail, **refusals(404)})
+def cancel_one_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """End a run for good; what has ended before is kept."""
+    return _change(request, run_id, cancel_run)
+
+
+@router.get("/runs/{int:run_id}/metrics", response={200: MetricsOut, **refusals(404)})
+def get_run_metrics(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    """The metrics of a run, with what is left out of each and why."""
+    found = fetch_run(request, run_id)
+    if found.dataset.system not in (*SYSTEMS, EXTERNAL):
+        raise ApiError(422, f"The system {found.dataset.system} is not known here any more.")
+    found_metrics = runs.run_metrics(found)
+    details = {name: value for name, value in found_metrics.items() if name not in _SHARED}
+    return {**found_metrics, "details": details}
+
+
+def _detail(run: Run) -> dict[str, Any]:
+    return {
+        **run_row(run, runs.run_progress(run)),
+        "settings": run.settings,
+        "roles": run.roles,
+        "pins": run.pins,
+    }

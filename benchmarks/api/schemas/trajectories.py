@@ -1,0 +1,162 @@
+"""Trajectories: rows of lists, one with its turns, and the log of what was asked."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from ninja import Schema
+from pydantic import Field
+
+from benchmarks.api.requests import Id, Paged
+from benchmarks.api.schemas.common import AgentRef, DatasetRef, Verdict
+
+YesNo = Literal["yes", "no"]
+YesNoUndefined = Literal["yes", "no", "undefined"]
+
+
+class TrajectoryQuery(Paged):
+    """What the list can be narrowed to: the filters of the page of trajectories."""
+
+    q: str = Field("", max_length=200, description="Words in the task.")
+    dataset: Id | None = None
+    agent: Id | None = None
+    level: str = Field("", max_length=20)
+    condition: str = Field("", max_length=200)
+    end: list[str] = Field(
+        [], max_length=50, description="Endings such as `valid_plan`, or states such as `failed`."
+    )
+    valid: YesNoUndefined | None = None
+    accurate: YesNoUndefined | None = None
+    repeated: YesNo | None = Field(None, description="With repeated violations.")
+    unscored: YesNo | None = Field(None, description="A score is missing.")
+    min_turns: int | None = Field(None, ge=0, le=1000)
+    max_turns: int | None = Field(None, ge=0, le=1000)
+    order: Literal["newest", "oldest"] = "newest"
+    run: Id | None = None
+    task: Id | None = None
+
+
+class TaskRef(Schema):
+    """A task by its name."""
+
+    id: int
+    external_id: str
+
+
+class EndOut(Schema):
+    """How it ended, or where it stands, in words."""
+
+    title: str
+    text: str
+
+
+class TrajectoryRow(Schema):
+    """A trajectory in a list."""
+
+    id: int
+    run: int
+    dataset: DatasetRef
+    agent: AgentRef
+    task: TaskRef
+    level: str
+    condition: str
+    attempt: int
+    status: str
+    termination: str
+    end: EndOut
+    turns: int
+    valid: Verdict
+    accurate: Verdict
+    mean_score: float | None = Field(description="Mean over the last turn's scores.")
+    missing_scores: int
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class ViolationOut(Schema):
+    """A violated constraint. `mark`: new, repeated, or withheld from the agent."""
+
+    key: str
+    kind: str
+    text: str
+    mark: str
+    revealed: bool
+    reasons: list[str]
+
+
+class GivenScoreOut(Schema):
+    """A judge's score; null with the reason why there is none."""
+
+    judge: str
+    value: float | None
+    reason: str
+
+
+class DimensionScoresOut(Schema):
+    """A dimension with all judges' scores."""
+
+    dimension: str
+    title: str
+    mean: float | None
+    scores: list[GivenScoreOut]
+
+
+class TurnOut(Schema):
+    """A turn with what was found about it."""
+
+    index: int
+    is_final: bool
+    text: str
+    feedback: str
+    payload: dict[str, Any] = Field(description="The system's own record of the turn.")
+    violations: list[ViolationOut]
+    dimensions: list[DimensionScoresOut]
+
+
+class TrajectoryDetail(TrajectoryRow):
+    """A trajectory with all its turns."""
+
+    seed: int
+    problem: str = Field(description="What keeps it from going on.")
+    metrics: dict[str, float | None]
+    undefined: dict[str, str] = Field(description="Why a metric has no value.")
+    hidden: dict[str, list[str]] = Field(description="Hidden constraints by kind.")
+    turn_list: list[TurnOut]
+
+
+class ExchangeQuery(Paged):
+    """Which part of the log."""
+
+    turn: int | None = Field(None, ge=1, le=32_767, description="Only this turn.")
+
+
+class MessageOut(Schema):
+    """A message that somebody was told."""
+
+    speaker: str
+    text: str
+    tool_calls: list[Any]
+    tool_call_id: str
+
+
+class ExchangeOut(Schema):
+    """One attempt at one ask."""
+
+    id: int
+    step: int
+    slot: int
+    attempt: int
+    role: str
+    seat: str
+    answerer: str
+    state: str
+    messages: list[MessageOut]
+    text: str = Field(description="The reply as received.")
+    value: Any = Field(description="The parsed reply.")
+    reason: str = Field(description="Why there is none.")
+    model_reported: str
+    tokens_in: int | None
+    tokens_out: int | None
+    cost: float | None
+    latency: float | None
+    sent_at: datetime
+    settled_at: datetime | None

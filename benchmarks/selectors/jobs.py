@@ -1,0 +1,54 @@
+"""Imports under way, as pages and programs ask after them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from benchmarks.core.problems import Problem
+from benchmarks.models import Job, Run
+
+IMPORT = "import-trajectories"
+
+
+def import_jobs() -> QuerySet[Job]:
+    """Imports of trajectories, the newest first."""
+    return Job.objects.filter(kind=IMPORT).select_related("created_by").order_by("-pk")
+
+
+@dataclass(frozen=True)
+class ImportView:
+    """An import: how far it is, and what came of it. ``mark`` changes with what is shown."""
+
+    job: Job
+
+    @property
+    def over(self) -> bool:
+        return self.job.status not in (Job.Status.QUEUED, Job.Status.RUNNING)
+
+    @property
+    def mark(self) -> str:
+        return f"{self.job.status}-{self.job.done}-{self.job.total}-{self.job.message}"
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self.job.payload.get("result")
+        return found if self.job.status == Job.Status.DONE else None
+
+    @property
+    def refused(self) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self.job.payload.get("refused")
+        return found
+
+    @property
+    def faults(self) -> list[Problem]:
+        return [Problem(*fault) for fault in (self.refused or {}).get("faults", ())]
+
+    @property
+    def more_faults(self) -> int:
+        return int((self.refused or {}).get("total", 0)) - len(self.faults)
+
+    @property
+    def runs(self) -> list[Run]:
+        rows = Run.objects.filter(pk__in=(self.result or {}).get("runs", ()))
+        return list(rows.select_related("dataset", "agent").order_by("pk"))

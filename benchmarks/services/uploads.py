@@ -1,0 +1,221 @@
+"""Files that people or programs send: kept in the database until a worker has imported them.
+
+A worker may run on another machine than the web server, and the database is all that both see.
+"""
+
+import hashlib
+import logging
+import re
+import tempfile
+import threading
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from benchmarks.core.errors import CoreError
+from benchmarks.core.problems import FileRefused
+from benchmarks.models import Job, Upload, UploadChunk
+from benchmarks.selectors.jobs import IMPORT
+from benchmarks.services.imports import SavedImport, import_trajectories
+from benchmarks.services.jobs import JobCancelled, Progress, enqueue_job, job_kind
+
+logger = logging.getLogger(__name__)
+
+CHUNK = 1 << 20
+LONGEST_NAME = 100
+# What was stored but never got its job belongs to a request that was cut off.
+FORGOTTEN = timedelta(hours=1)
+BEAT_SECONDS = 15.0
+ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
+_UNSAFE = re.compile(r"[^\w.+@=,()\[\] -]")
+
+
+class TooLarge(CoreError):
+    """A file above the bound that the operator set."""
+
+
+def safe_name(name: str) -> str:
+    """A file name that can lie in a folder of ours: no path, no control, not too long."""
+    plain = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
+    plain = _UNSAFE.sub("_", plain).strip(" .")
+    stem, dot, ending = plain.partition(".")
+    ending = f"{dot}{ending}"[-30:] if dot else ""
+    while len(f"{stem}{ending}".encode()) > LONGEST_NAME and stem:
+        stem = stem[:-1]
+    return f"{stem or 'upload'}{ending}" if len(ending.encode()) <= LONGEST_NAME else "upload"
+
+
+def check_size(upload: "UploadedFile[bytes]") -> None:
+    """Refuse a file above ``PLANJURY_UPLOAD_MB``."""
+    if (upload.size or 0) > settings.UPLOAD_BYTES:
+        raise TooLarge(
+            f"the file is larger than {settings.UPLOAD_BYTES >> 20} MB; gzip it, or import it on "
+            "the server: manage.py import_trajectories"
+        )
+
+
+def store_upload(*, upload: "UploadedFile[bytes]", created_by: User | None) -> Upload:
+    """Keep a file piece by piece; each piece is a transaction, so nobody waits for all of it."""
+    check_size(upload)
+    forget_uploads()
+    row = Upload.objects.create(name=safe_name(upload.name or ""), created_by=created_by)
+    size = 0
+    for index, piece in enumerate(upload.chunks(CHUNK)):
+        UploadChunk.objects.create(upload=row, index=index, data=piece)
+        size += len(piece)
+    Upload.objects.filter(pk=row.pk).update(size=size)
+    row.size = size
+    return row
+
+
+def forget_uploads() -> None:
+    """Delete what no job needs any more."""
+    waiting = Job.objects.filter(kind=IMPORT).exclude(status__in=ENDED)
+    needed = [payload.get("upload") for payload in waiting.values_list("payload", flat=True)]
+    old = Upload.objects.filter(created_at__lt=timezone.now() - FORGOTTEN)
+    old.exclude(pk__in=[pk for pk in needed if pk is not None]).delete()
+
+
+def upload_digest(upload: "UploadedFile[bytes]") -> str:
+    """SHA-256 of a file that was sent."""
+    sha = hashlib.sha256()
+    for piece in upload.chunks(CHUNK):
+        sha.update(piece)
+    return sha.hexdigest()
+
+
+def enqueue_import(
+    *, upload: Upload, format: str, name: str, agent: str, created_by: User | None
+) -> Job:
+    """Have a worker import an upload."""
+    return enqueue_job(
+        kind=IMPORT,
+        title=f"Importing {upload.name}",
+        payload={
+            "upload": upload.pk,
+            "file": upload.name,
+            "size": upload.size,
+            "format": format,
+            "name": name,
+            "agent": agent,
+        },
+        created_by=created_by,
+    )
+
+
+def import_now(
+    *, upload: "UploadedFile[bytes]", format: str, name: str, agent: str, created_by: User | None
+) -> SavedImport:
+    """Import a small file while its sender waits."""
+    check_size(upload)
+    with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
+        path = Path(folder) / safe_name(upload.name or "")
+        with path.open("wb") as file:
+            for piece in upload.chunks(CHUNK):
+                file.write(piece)
+        return import_trajectories(
+            path=path, format=format, name=name, agent=agent, created_by=created_by
+        )
+
+
+# --- The job ----------------------------------------------------------------------------------
+
+
+@job_kind(IMPORT)
+def import_upload(job: Job, progress: Progress) -> None:
+    """Put the file together, import it, say in the job's payload what came of it.
+
+    Begun anew it finds the same file; what was imported already is found by its checksum.
+    """
+    given = job.payload
+    upload = Upload.objects.filter(pk=given["upload"]).first()
+    if upload is None:
+        raise CoreError("the file is not kept any more; send it again")
+    with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
+        path = Path(folder) / safe_name(upload.name)
+        _put_together(upload, path, progress)
+        progress.report(message="Checking and storing; nothing is shown until all of it is there")
+        try:
+            with _kept(progress):
+                saved = import_trajectories(
+                    path=path,
+                    format=given["format"],
+                    name=given["name"],
+                    agent=given["agent"],
+                    created_by=job.created_by,
+                )
+        except CoreError as error:
+            _conclude(job, upload, {"refused": _refusal(error)})
+            raise
+    _conclude(job, upload, {"result": import_result(saved)})
+
+
+def import_result(saved: SavedImport) -> dict[str, Any]:
+    """What came of an import, as it is stored and told."""
+    return {
+        "created": saved.created,
+        "dataset": saved.dataset.pk,
+        "runs": [run.pk for run in saved.runs],
+        "trajectories": saved.trajectories,
+        "turns": saved.turns,
+    }
+
+
+def _refusal(error: CoreError) -> dict[str, Any]:
+    if isinstance(error, FileRefused):
+        faults = [[p.where, p.expected, p.found] for p in error.problems]
+        return {"faults": faults, "total": error.total, "message": ""}
+    return {"faults": [], "total": 0, "message": str(error)}
+
+
+def _put_together(upload: Upload, path: Path, progress: Progress) -> None:
+    indexes = list(upload.chunks.order_by("index").values_list("index", flat=True))
+    with path.open("wb") as file:
+        for done, index in enumerate(indexes):
+            progress.report(done=done, total=len(indexes), message="Fetching the file")
+            file.write(bytes(UploadChunk.objects.get(upload=upload, index=index).data))
+    progress.report(done=len(indexes), total=len(indexes))
+
+
+def _conclude(job: Job, upload: Upload, outcome: dict[str, Any]) -> None:
+    """Note the outcome and delete the file, both or neither."""
+    with transaction.atomic():
+        job.payload = {**job.payload, **outcome}
+        Job.objects.filter(pk=job.pk).update(payload=job.payload)
+        upload.delete()
+
+
+@contextmanager
+def _kept(progress: Progress) -> Iterator[None]:
+    """Keep the job's lease while one long step reports nothing.
+
+    Where the lease is lost all the same, another worker finds the import by its checksum.
+    """
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT_SECONDS):
+            try:
+                progress.report()
+            except JobCancelled:
+                break
+            except DatabaseError:  # SQLite takes one writer at a time: the import itself
+                logger.info("lease of job %s not renewed; trying again", progress.job.pk)
+        connection.close()
+
+    thread = threading.Thread(target=beat, name="import-lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
