@@ -12,8 +12,7 @@ from benchmarks.services import jobs, uploads, work  # noqa: F401
 
 def owner_name() -> str:
     """Who holds a lease: host, process and thread; unique among living workers."""
-    # Cut so that it fits, also behind the words that a job puts before it.
-    return f"{socket.gethostname()[-32:]}:{os.getpid()}:{threading.get_ident()}"
+    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
 
 
 @shared_task
