@@ -2,7 +2,7 @@
 
 from benchmarks.models.answering import Agent, AnswererVersion
 from benchmarks.models.datasets import Constraint, Dataset, Profile, Task
-from benchmarks.models.endpoints import Endpoint
+from benchmarks.models.endpoints import Endpoint, EndpointTrial
 from benchmarks.models.exchanges import Exchange, OpenAsk, StoredMessage
 from benchmarks.models.jobs import Job
 from benchmarks.models.runs import Experiment, Run, Trajectory, Turn, Violation
@@ -17,6 +17,7 @@ __all__ = [
     "Constraint",
     "Dataset",
     "Endpoint",
+    "EndpointTrial",
     "Exchange",
     "Experiment",
     "Job",

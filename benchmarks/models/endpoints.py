@@ -1,7 +1,9 @@
-"""Where language models are asked: OpenAI-compatible endpoints."""
+"""Where language models are asked: OpenAI-compatible endpoints, and how they did when tried."""
 
 from django.conf import settings
 from django.db import models
+
+from benchmarks.models.jobs import Job
 
 
 class Endpoint(models.Model):
@@ -9,7 +11,8 @@ class Endpoint(models.Model):
 
     It holds the name of the environment variable with the key, never the key. What shapes an answer
     (address, model, parameters, structure, tools) stays as it is once somebody was asked: runs name
-    their endpoint, and a run that goes on must ask the same one.
+    their endpoint, and a run that goes on must ask the same one. ``simulated`` says that a program
+    makes the answers up: whatever comes of them is labelled so.
     """
 
     class Structured(models.TextChoices):
@@ -33,6 +36,7 @@ class Endpoint(models.Model):
         max_length=12, choices=Structured.choices, default=Structured.NONE
     )
     native_tools = models.BooleanField(default=False)
+    simulated = models.BooleanField(default=False)
     retired = models.BooleanField(default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
@@ -44,3 +48,41 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class EndpointTrial(models.Model):
+    """One harmless question put to an endpoint by hand; it belongs to no run.
+
+    ``ok`` is empty while the answer is awaited. Texts and problems are free of keys.
+    """
+
+    class Question(models.TextChoices):
+        WORDS = "words", "An answer in words"
+        JSON = "json", "An answer as JSON"
+        TOOL = "tool", "A call of a tool"
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="trials")
+    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
+    question = models.CharField(max_length=8, choices=Question.choices)
+    at = models.DateTimeField()
+    ok = models.BooleanField(null=True)
+    text = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    finish = models.CharField(max_length=40, blank=True)
+    model_reported = models.CharField(max_length=120, blank=True)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost = models.FloatField(null=True)
+    currency = models.CharField(max_length=8, blank=True)
+    latency = models.FloatField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    problem = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"trial {self.pk} of {self.endpoint_id}"

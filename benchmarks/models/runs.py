@@ -81,6 +81,7 @@ class Run(models.Model):
         permissions = [
             ("view_results", "Can browse datasets, runs, trajectories and analyses"),
             ("start_runs", "Can import data and start, pause and cancel runs"),
+            ("answer_asks", "Can answer for roles that people fill in runs"),
         ]
 
     def __str__(self) -> str:
