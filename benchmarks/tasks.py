@@ -12,7 +12,8 @@ from benchmarks.services import jobs, uploads, work  # noqa: F401
 
 def owner_name() -> str:
     """Who holds a lease: host, process and thread; unique among living workers."""
-    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
+    # Cut so that it fits, also behind the words that a job puts before it.
+    return f"{socket.gethostname()[-32:]}:{os.getpid()}:{threading.get_ident()}"
 
 
 @shared_task

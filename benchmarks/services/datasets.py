@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from django.db import transaction
-
 from benchmarks.core import types
 from benchmarks.core.errors import CoreError
 from benchmarks.models import Constraint, Dataset, Profile, Task
+from benchmarks.services.locks import only_one
 
 CHUNK = 200
 
@@ -46,15 +45,15 @@ def save_dataset(
     Versions never change: other content under the same name gets the next free version number
     where ``version`` is left empty, and is refused where it names a version that exists.
     """
-    stored = Dataset.objects.filter(system=system, checksum=checksum).first()
-    if stored is not None:
-        return SavedDataset(stored, False, stored.tasks.count())
-    named = Dataset.objects.filter(system=system, name=name)
-    if version and named.filter(version=version).exists():
-        raise ImportRefused(
-            f"{name} {version} is stored with other content; give another name or version"
-        )
-    with transaction.atomic():
+    with only_one("dataset"):
+        stored = Dataset.objects.filter(system=system, checksum=checksum).first()
+        if stored is not None:
+            return SavedDataset(stored, False, stored.tasks.count())
+        named = Dataset.objects.filter(system=system, name=name)
+        if version and named.filter(version=version).exists():
+            raise ImportRefused(
+                f"{name} {version} is stored with other content; give another name or version"
+            )
         dataset = Dataset.objects.create(
             system=system,
             name=name,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.text import slugify
@@ -26,6 +25,7 @@ from benchmarks.importers.values import (
 )
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
 from benchmarks.services.datasets import ImportRefused
+from benchmarks.services.locks import only_one
 
 # A chunk ends when it holds this many messages: trajectories differ in size a hundredfold.
 CHUNK = 2000
@@ -60,7 +60,7 @@ def import_trajectories(
     if stored := _stored(checked):
         return stored
     stem = plain_stem(path)
-    with transaction.atomic():
+    with only_one("import"):
         if stored := _stored(checked):  # another process was quicker
             return stored
         saver = _Saver(checked, path.name, _dataset(checked, name or stem, path.name))
@@ -242,7 +242,10 @@ class _Saver:
         """What the system said, once each: the same text opens every trajectory."""
         new = {m.digest: m for m in map(_core, messages) if m.digest not in self.prompts}
         StoredMessage.objects.bulk_create(
-            [StoredMessage(digest=d, speaker=m.speaker, text=m.text) for d, m in new.items()],
+            [
+                StoredMessage(digest=d, speaker=m.speaker, text=m.text)
+                for d, m in sorted(new.items())
+            ],
             ignore_conflicts=True,
         )
         self.prompts = self.prompts | new.keys() if len(self.prompts) < CHUNK else set(new)

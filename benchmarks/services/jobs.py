@@ -16,6 +16,7 @@ from django.utils import timezone
 from benchmarks.core.errors import CoreError
 from benchmarks.models import Job, Run, Trajectory
 from benchmarks.services import doorbell
+from benchmarks.services.locks import if_free
 from benchmarks.services.work import WORKABLE
 
 logger = logging.getLogger(__name__)
@@ -139,8 +140,20 @@ def cancel_job(*, job: Job) -> None:
 def sweep() -> int:
     """Ring for jobs and runs that nobody works on though they should be; returns how many.
 
-    Called every ten seconds by one process. Ringing twice is harmless: work is claimed.
+    Every server command calls it every ten seconds, on however many machines. Ringing twice is
+    harmless, for work is claimed; so that it stays rare, one sweeps at a time, and only while no
+    message waits to be heard.
     """
+    with if_free("sweep") as free:
+        if not free or not doorbell.nobody_waits():
+            return 0
+        jobs, runs = _unattended_jobs(), _unattended_runs()
+        if runs:
+            transaction.on_commit(lambda: doorbell.ring_runs(runs))
+        return jobs + len(runs)
+
+
+def _unattended_jobs() -> int:
     now = timezone.now()
     stale = Q(status=Job.Status.QUEUED, rung_at__lt=now - RING_AGAIN) | Q(
         status=Job.Status.RUNNING, lease_until__lt=now
@@ -149,6 +162,11 @@ def sweep() -> int:
     Job.objects.filter(pk__in=jobs).update(rung_at=now)
     for pk in jobs:
         _ring(pk)
+    return len(jobs)
+
+
+def _unattended_runs() -> list[int]:
+    now = timezone.now()
     units = Trajectory.objects.filter(run=OuterRef("pk"))
     held = units.filter(status=Trajectory.Status.RUNNING, lease_until__gte=now)
     free = units.filter(
@@ -159,7 +177,4 @@ def sweep() -> int:
     idle = Run.objects.filter(status__in=WORKABLE).filter(
         Exists(free) & ~Exists(held) | Q(status=Run.Status.RUNNING) & ~Exists(left)
     )
-    runs = list(idle.filter(created_at__lt=now - RING_AGAIN).values_list("pk", flat=True))
-    if runs:
-        doorbell.ring_runs(runs)
-    return len(jobs) + len(runs)
+    return list(idle.filter(created_at__lt=now - RING_AGAIN).values_list("pk", flat=True))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.utils import timezone
 
 from benchmarks.models import Trajectory
@@ -54,8 +54,9 @@ class Heartbeat:
                     break
             try:
                 self.renew(held)
-            except DatabaseError:
+            except Error:
                 logger.exception("leases could not be renewed; trying again")
+                connection.close()  # a server that came back answers only a new one
         connection.close()
 
     @staticmethod

@@ -9,6 +9,7 @@ from benchmarks.core.answerers import Identity
 from benchmarks.core.digests import storable
 from benchmarks.core.registry import get_system
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
+from benchmarks.services.locks import lock_trajectory
 from benchmarks.services.runs import RunError, reopen_run
 from benchmarks.services.store import answerer_version
 
@@ -25,6 +26,9 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str) -> Exchange:
     value = storable(system.parsers[ask.expect["kind"]](reply, ask.expect["params"]))
     now = timezone.now()
     with transaction.atomic():
+        # Of two people who answer at once, or a person and the worker that lays the trajectory
+        # aside, the second must see what the first did.
+        lock_trajectory(trajectory.pk)
         if not OpenAsk.objects.filter(pk=ask.pk, answered_at=None).update(answered_at=now):
             raise RunError("this has been answered already; the first answer stands")
         rows = Exchange.objects.filter(trajectory=trajectory, step=ask.step, slot=ask.slot)

@@ -16,7 +16,8 @@ from benchmarks.core.system import System, read_settings
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
 from benchmarks.services import doorbell
 from benchmarks.services.casting import assign_roles
-from benchmarks.services.endpoints import currency_of
+from benchmarks.services.endpoints import check_cap, currency_of, endpoints_in
+from benchmarks.services.locks import lock_run, lock_trajectories_of
 
 CHUNK = 1000
 # Settings that make a run another condition than the standard one, for labels and grouping.
@@ -132,6 +133,8 @@ def _create_run(
     cost_cap: float | None,
 ) -> Run:
     fillers = assign_roles(system, dataset, agent, settings, roles)
+    paid = endpoints_in(fillers)
+    check_cap(cost_cap, paid)
     run = Run.objects.create(
         experiment=experiment,
         dataset=dataset,
@@ -140,7 +143,7 @@ def _create_run(
         condition=condition_name(system, settings)[:200],
         settings=dict(settings),
         roles=fillers,
-        currency=currency_of(fillers),
+        currency=currency_of(paid),
         cost_cap=cost_cap,
         pins=current_pins(system),
         seed=seed,
@@ -216,6 +219,7 @@ def cancel_run(*, run: Run) -> None:
     """End the run: what is finished stays, what is not is marked cancelled."""
     S = Run.Status
     with transaction.atomic():
+        lock_trajectories_of(run.pk)
         _move(
             run, [S.QUEUED, S.RUNNING, S.WAITING, S.ATTENTION, S.PAUSED], S.CANCELLED, "cancelled"
         )
@@ -233,27 +237,29 @@ def retry_trajectory(*, trajectory: Trajectory) -> None:
     """Take up a failed trajectory, or one that waits for a decision, from what is logged of it."""
     S = Trajectory.Status
     with transaction.atomic():
-        _refuse_cancelled(trajectory.run)
+        _refuse_cancelled(trajectory.run, lock=False)
         changed = Trajectory.objects.filter(
             pk=trajectory.pk, status__in=[S.FAILED, S.DECISION]
         ).update(status=S.PENDING, problem="", lease_owner="", lease_until=None)
         if not changed:
             raise RunError(f"{trajectory} has not failed, so there is nothing to run again")
+        _refuse_cancelled(trajectory.run)
         reopen_run(trajectory.run)
 
 
 def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
     """Play a trajectory anew as a further attempt; the old one stays as it is."""
     run = trajectory.run
-    if trajectory.status not in (Trajectory.Status.DECISION, Trajectory.Status.FAILED):
-        raise RunError(f"{trajectory} is neither failed nor waiting for a decision")
+    S = Trajectory.Status
     with transaction.atomic():
+        ended = Trajectory.objects.filter(pk=trajectory.pk, status__in=[S.DECISION, S.FAILED])
+        if not ended.update(status=S.CANCELLED):
+            raise RunError(f"{trajectory} is neither failed nor waiting for a decision")
         _refuse_cancelled(run)
         latest = run.trajectories.filter(
             task=trajectory.task_id, profile=trajectory.profile_id
         ).order_by("-attempt")[0]
         attempt = latest.attempt + 1
-        Trajectory.objects.filter(pk=trajectory.pk).update(status=Trajectory.Status.CANCELLED)
         # the new attempt is made with today's versions, which therefore become the run's
         Run.objects.filter(pk=run.pk).update(pins=current_pins(get_system(run.dataset.system)))
         fresh = Trajectory.objects.create(
@@ -267,8 +273,10 @@ def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
     return fresh
 
 
-def _refuse_cancelled(run: Run) -> None:
+def _refuse_cancelled(run: Run, *, lock: bool = True) -> None:
     """Nothing of a cancelled run is begun again: no worker would ever take it up."""
+    if lock:
+        lock_run(run.pk)
     if Run.objects.filter(pk=run.pk, status=Run.Status.CANCELLED).exists():
         raise RunError(f"{run} is cancelled; start a new one")
 

@@ -55,7 +55,10 @@ def answerer_version(identity: Identity) -> int:
 
 
 def store_messages(messages: Iterable[Message]) -> None:
-    """Messages that are not stored yet; equal ones share a row."""
+    """Messages that are not stored yet; equal ones share a row.
+
+    In one order for all, so that of two workers none waits for the other for ever.
+    """
     StoredMessage.objects.bulk_create(
         [
             StoredMessage(
@@ -65,7 +68,7 @@ def store_messages(messages: Iterable[Message]) -> None:
                 tool_calls=list(m.tool_calls),
                 tool_call_id=m.tool_call_id,
             )
-            for m in messages
+            for m in sorted(messages, key=lambda m: m.digest)
         ],
         ignore_conflicts=True,
     )

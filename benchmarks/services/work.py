@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -16,10 +16,11 @@ from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.mappers import core_task
-from benchmarks.models import Run, Trajectory
+from benchmarks.models import OpenAsk, Run, Trajectory
 from benchmarks.services.budgets import halt_run
 from benchmarks.services.casting import build_cast
 from benchmarks.services.leases import LEASE, heartbeat
+from benchmarks.services.locks import lock_run, lock_trajectory
 from benchmarks.services.runs import bump_data_version, current_pins
 from benchmarks.services.store import DatabaseLog, LeaseLost
 
@@ -93,12 +94,23 @@ def carry_trajectory(*, pk: int, owner: str) -> None:
         status, problem = Trajectory.Status.DECISION, str(error)
     except CoreError as error:
         status, problem = Trajectory.Status.FAILED, str(error)
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: once the lease has lapsed, it goes on from the log
     except Exception as error:  # a bug must not take the other trajectories of the worker down
         logger.exception("trajectory %s failed unexpectedly", pk)
         kind = type(error).__name__
         status = Trajectory.Status.FAILED
         problem = f"unexpected {kind}; the details are in the worker's log under trajectory {pk}"
     if status != Trajectory.Status.DONE:
+        _lay_aside(pk, owner, status, problem)
+
+
+def _lay_aside(pk: int, owner: str, status: str, problem: str) -> None:
+    with transaction.atomic():
+        if status == Trajectory.Status.WAITING:
+            lock_trajectory(pk)
+            if not OpenAsk.objects.filter(trajectory=pk, answered_at=None).exists():
+                status = Trajectory.Status.PENDING  # people were quicker
         Trajectory.objects.filter(pk=pk, lease_owner=owner).update(
             status=status, problem=problem, lease_owner="", lease_until=None
         )
@@ -162,6 +174,7 @@ def settle_run(*, run_id: int) -> None:
     """The status of a run as its trajectories have it, once no more can be claimed."""
     T, R = Trajectory.Status, Run.Status
     with transaction.atomic():
+        lock_run(run_id)  # else a trajectory that is taken up now could be overlooked
         left = set(
             Trajectory.objects.filter(run=run_id).values_list("status", flat=True).distinct()
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 
-from config import env
+from config import brokers, env
 from config.databases import database_from_url, sqlite_database
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -146,13 +146,12 @@ STORAGES: dict[str, dict[str, Any]] = {
 # --- Background work ------------------------------------------------------------------------------
 
 BROKER_DIR = DATA_DIR / "broker"
-CELERY_BROKER_URL = env.text("PLANJURY_BROKER_URL", default="fsq://")
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
-    {"folder": str(BROKER_DIR), "polling_interval": 0.1}
-    if CELERY_BROKER_URL.startswith("fsq:")
-    # Above the longest task: Redis gives a task to a second worker when this has passed.
-    else {"visibility_timeout": 6 * 60 * 60}
+CELERY_BROKER_URL = brokers.checked_broker(
+    env.text("PLANJURY_BROKER_URL", default="fsq://"), name="PLANJURY_BROKER_URL"
 )
+CELERY_BROKER_TRANSPORT_OPTIONS = brokers.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
+# Rate limits and finished analyses; in Redis, if that is the broker, so that machines share them.
+CACHES = brokers.caches(CELERY_BROKER_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # The truth about background work is a Job row; a message only says "look".
 CELERY_TASK_IGNORE_RESULT = True

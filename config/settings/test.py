@@ -1,11 +1,17 @@
-"""The tests: tasks run where they are called, passwords are cheap, nothing is kept."""
+"""The tests: tasks run where they are called, passwords are cheap, nothing is kept.
+
+``PLANJURY_TEST_DATABASE_URL`` and ``PLANJURY_TEST_BROKER_URL`` move them from the embedded database
+and broker to a PostgreSQL and a Redis that are there for nothing else: `make test-postgres`.
+"""
 
 import atexit
+import os
 import shutil
 import tempfile
 from pathlib import Path
 
-from config.databases import sqlite_database
+from config import brokers, env
+from config.databases import database_from_url, sqlite_database
 
 # Settings modules of Django build on one another in this way; base.py defines every name.
 from config.settings.base import *  # noqa: F403
@@ -15,11 +21,19 @@ atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
 
 SECRET_KEY = "only for the tests"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
-# A file, as in real use: with a database in memory all threads would share one connection.
-_database = sqlite_database(DATA_DIR / "planjury.sqlite3")
-_database["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"
-_database["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+
+TEST_DATABASE_URL = env.text("PLANJURY_TEST_DATABASE_URL", default="")
+if TEST_DATABASE_URL:
+    _database = database_from_url(TEST_DATABASE_URL, name="PLANJURY_TEST_DATABASE_URL")
+    _database["CONN_MAX_AGE"] = 0
+    _database["OPTIONS"]["options"] = "-c synchronous_commit=off"
+else:
+    # A file, as in real use: with a database in memory all threads would share one connection.
+    _database = sqlite_database(DATA_DIR / "planjury.sqlite3")
+    _database["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"
+    _database["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
 DATABASES = {"default": _database}
+
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STATIC_ROOT = DATA_DIR / "static"
@@ -32,6 +46,12 @@ STORAGES = {
 WHITENOISE_AUTOREFRESH = True
 
 BROKER_DIR = DATA_DIR / "broker"
-CELERY_BROKER_TRANSPORT_OPTIONS = {"folder": str(BROKER_DIR), "polling_interval": 0.05}
+CELERY_BROKER_URL = env.text("PLANJURY_TEST_BROKER_URL", default="fsq://")
+if brokers.is_redis(CELERY_BROKER_URL):
+    # Tests run at once in several processes, and each empties its cache: databases of their own.
+    _number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 16
+    CELERY_BROKER_URL = f"{CELERY_BROKER_URL.rpartition('/')[0]}/{_number}"
+CELERY_BROKER_TRANSPORT_OPTIONS = brokers.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
+CACHES = brokers.caches(CELERY_BROKER_URL)
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True

@@ -232,16 +232,24 @@ class TestSweep:
         units: list[tuple[str, int | None]],
         again: bool,
         woken: list[int],
+        django_capture_on_commit_callbacks: Any,
     ) -> None:
         run = RunFactory(status=status)
         Run.objects.filter(pk=run.pk).update(created_at=ago(300))
         for state, seconds in units:
             until = None if seconds is None else ago(seconds)
             TrajectoryFactory(run=run, status=state, lease_until=until)
-        sweep()
+        with django_capture_on_commit_callbacks(execute=True):
+            assert sweep() == again
         assert woken == [run.pk] * again
 
-    def test_a_run_that_has_just_begun_was_just_rung_for(self, woken: list[int]) -> None:
+    def test_a_run_that_has_just_begun_was_just_rung_for(self) -> None:
         TrajectoryFactory(run__status=Run.Status.QUEUED, status=T.PENDING)
-        sweep()
-        assert woken == []
+        assert sweep() == 0
+
+    def test_nothing_is_rung_for_while_messages_wait(self, monkeypatch: Any) -> None:
+        make_job(status=S.QUEUED, rung_at=ago(60))
+        monkeypatch.setattr(jobs.doorbell, "nobody_waits", lambda: False)
+        assert sweep() == 0
+        monkeypatch.undo()
+        assert sweep() == 1
