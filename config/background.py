@@ -1,4 +1,4 @@
-"""What the server command asks of the apps. They are imported when first needed, not at start."""
+"""What the commands here ask of the apps. They are imported when first needed, not at start."""
 
 
 def sweep_jobs() -> None:
@@ -13,3 +13,10 @@ def ensure_demo() -> list[tuple[str, str, str]]:
     from annotation.services import demo
 
     return demo.ensure_demo()
+
+
+def settle_restored() -> None:
+    """Make rows that come from a backup fit for work."""
+    from benchmarks.services.restored import settle_restored as settle
+
+    settle()
