@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.core.types import Ask, Expect, Message
@@ -29,6 +30,22 @@ ASK = Ask(
     (Message("system", "You help a person. " * 150), Message("user", "How do I do it? " * 60)),
     Expect("plan"),
 )
+
+
+@contextmanager
+def fake_endpoint(*options: str) -> Iterator[str]:
+    """The address of a fake endpoint in a process of its own."""
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "manage.py", "fake_endpoint", "--port", "0", *options]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
+    assert server.stdout is not None
+    found = re.search(r"http://\S+/v1", server.stdout.readline())
+    assert found
+    try:
+        yield found[0]
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
 
 
 def measure(call: Callable[[int], object], threads: int) -> tuple[float, float]:
@@ -52,19 +69,13 @@ def bare(config: EndpointConfig) -> Callable[[int], object]:
 
 
 def main() -> int:
-    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, "manage.py", "fake_endpoint", "--port", "0"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
-    assert server.stdout is not None
-    found = re.search(r"http://\S+/v1", server.stdout.readline())
-    assert found
     began = time.process_time()
     import openai  # noqa: F401
 
     loading = time.process_time() - began
     worst = 0.0
-    try:
-        config = EndpointConfig("bench", found[0], "fake", concurrency=AT_ONCE, timeout=60)
+    with fake_endpoint() as url:
+        config = EndpointConfig("bench", url, "fake", concurrency=AT_ONCE, timeout=60)
         who = EndpointAnswerer(config)
         print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
         print(f"loading the SDK, once per process: {loading:.2f} s of CPU")
@@ -75,9 +86,6 @@ def main() -> int:
             worst = max(worst, cpu)
             print(f"{threads:>8} {cpu:>12.2f} {rate:>8.0f} {base:>23.2f}")
         close_lines()
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait(20)
     print(f"budget: {BUDGET_MS} ms of CPU per call: {'kept' if worst <= BUDGET_MS else 'MISSED'}")
     return int(worst > BUDGET_MS)
 
