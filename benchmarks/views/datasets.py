@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
-from benchmarks.forms import ImportForm
+from benchmarks.forms.datasets import ImportForm
 from benchmarks.models import Task
 from benchmarks.selectors import agents, datasets, paging
 from benchmarks.selectors.casting import system_of

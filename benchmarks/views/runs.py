@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.words import prompt_digests
-from benchmarks.forms import NewRunForm, RunFilter
+from benchmarks.forms.lists import RunFilter
+from benchmarks.forms.runs import NewRunForm
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.selectors import paging, runs, trajectories
 from benchmarks.selectors.casting import run_caution, run_roles, system_of

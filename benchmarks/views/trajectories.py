@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
 from benchmarks.core.words import explain
-from benchmarks.forms import TrajectoryFilter
+from benchmarks.forms.lists import TrajectoryFilter
 from benchmarks.mappers import core_outcome
 from benchmarks.models import Trajectory
 from benchmarks.selectors import paging, trajectories

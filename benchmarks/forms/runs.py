@@ -1,6 +1,6 @@
-"""Forms: the filters of lists, and starting runs."""
+"""Starting runs: who plays, who judges, under which settings, and for how much."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -8,140 +8,12 @@ from django import forms
 from benchmarks.core.errors import SettingError
 from benchmarks.core.system import Role, Setting, System
 from benchmarks.core.words import plain
-from benchmarks.models import Agent, Dataset, Run
+from benchmarks.forms.lists import set_choices
+from benchmarks.models import Agent, Dataset
 from benchmarks.selectors.casting import agents_for
 from benchmarks.selectors.datasets import dataset_levels
-from benchmarks.selectors.trajectories import NO, UNDEFINED, YES, RunOptions
 
 LARGEST_SEED = 2**63 - 1
-LARGEST_ID = 2**63 - 1
-Choices = Sequence[tuple[Any, str]]
-
-
-def _select(label: str, anything: str, choices: Choices) -> forms.ChoiceField:
-    return forms.ChoiceField(label=label, choices=[("", anything), *choices], required=False)
-
-
-class Filter(forms.Form):
-    """A form that lives in the address; a value that is not on offer is named and left out."""
-
-    use_required_attribute = False
-
-    def chosen(self) -> dict[str, Any]:
-        """What is chosen and valid."""
-        self.is_valid()
-        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}
-
-    def active(self) -> list[tuple[str, str, str]]:
-        """(field, value, words) of every choice, one for each value."""
-        found = []
-        for name, value in self.chosen().items():
-            field = self.fields[name]
-            values = value if isinstance(value, list) else [value]
-            labels = {str(key): label for key, label in getattr(field, "choices", ())}
-            for one in values:
-                if name == "order":
-                    continue
-                shown = labels.get(str(one), one)
-                found.append((name, str(one), f"{field.label}: {shown}"))
-        return found
-
-
-class RunFilter(Filter):
-    """What the list of runs can be narrowed to."""
-
-    dataset = _select("Dataset", "Any dataset", ())
-    agent = _select("Agent", "Any agent", ())
-    level = _select("Level", "Any level", ())
-    status = _select("Status", "Any status", Run.Status.choices)
-    condition = _select("Condition", "Any condition", ())
-    experiment = forms.IntegerField(
-        label="Started together, group",
-        required=False,
-        min_value=1,
-        max_value=LARGEST_ID,
-        widget=forms.HiddenInput,
-    )
-
-    def __init__(self, data: Mapping[str, Any], options: RunOptions) -> None:
-        super().__init__(data)
-        _offer(self, options)
-
-
-class TrajectoryFilter(Filter):
-    """What the list of trajectories can be narrowed to."""
-
-    q = forms.CharField(
-        label="Words in the task",
-        required=False,
-        max_length=200,
-        widget=forms.TextInput(attrs={"type": "search"}),
-    )
-    dataset = _select("Dataset", "Any dataset", ())
-    agent = _select("Agent", "Any agent", ())
-    level = _select("Level", "Any level", ())
-    condition = _select("Condition", "Any condition", ())
-    end = forms.MultipleChoiceField(
-        label="How it ended", required=False, widget=forms.CheckboxSelectMultiple
-    )
-    valid = _select(
-        "Valid", "Either", [(YES, "Valid"), (NO, "Not valid"), (UNDEFINED, "Undefined")]
-    )
-    accurate = _select(
-        "Passes", "Either", [(YES, "Valid and passes"), (NO, "Does not"), (UNDEFINED, "Undefined")]
-    )
-    repeated = _select("Repeated violations", "Either", [(YES, "With"), (NO, "Without")])
-    unscored = _select("Unscored", "Either", [(YES, "A score is missing"), (NO, "All scored")])
-    min_turns = forms.IntegerField(label="Turns from", required=False, min_value=0, max_value=1000)
-    max_turns = forms.IntegerField(label="Turns to", required=False, min_value=0, max_value=1000)
-    order = _select("Order", "Newest first", [("oldest", "Oldest first")])
-    run = forms.IntegerField(
-        label="Run",
-        required=False,
-        min_value=1,
-        max_value=LARGEST_ID,
-        widget=forms.HiddenInput,
-    )
-    task = forms.IntegerField(
-        label="Task",
-        required=False,
-        min_value=1,
-        max_value=LARGEST_ID,
-        widget=forms.HiddenInput,
-    )
-
-    def __init__(self, data: Mapping[str, Any], options: RunOptions, ends: Choices) -> None:
-        super().__init__(data)
-        _offer(self, options)
-        _set_choices(self, "end", ends)
-
-
-def _set_choices(form: forms.Form, name: str, choices: Choices, anything: str = "") -> None:
-    field = form.fields[name]
-    assert isinstance(field, forms.ChoiceField)
-    field.choices = [("", anything), *choices] if anything else list(choices)
-
-
-def _offer(form: forms.Form, options: RunOptions) -> None:
-    _set_choices(form, "dataset", options.datasets, "Any dataset")
-    _set_choices(form, "agent", options.agents, "Any agent")
-    _set_choices(form, "level", options.levels, "Any level")
-    _set_choices(form, "condition", options.conditions, "Any condition")
-
-
-class ImportForm(forms.Form):
-    """A file in the published format of AdaPlanBench."""
-
-    use_required_attribute = False
-
-    file = forms.FileField(
-        label="File",
-        help_text="The published format, adaplanbench_queries.json: queries, each with its pools "
-        "of world and user constraints.",
-        widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
-    )
-    name = forms.CharField(label="Name of the dataset", max_length=120, initial="AdaPlanBench")
-    licence = forms.CharField(label="Licence", max_length=200, required=False)
 
 
 class SettingField(forms.CharField):
@@ -223,10 +95,10 @@ class NewRunForm(forms.Form):
         self.dataset, self.system = dataset, system
         self.all_agents: list[Agent] = agents_for(system.key)
         self.all_levels = dataset_levels(dataset)
-        _set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
+        set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
         self.fields["agents"].initial = dataset.roles.get("agent", [])
         if self.all_levels:
-            _set_choices(self, "levels", [(level, level) for level in self.all_levels])
+            set_choices(self, "levels", [(level, level) for level in self.all_levels])
             self.fields["levels"].initial = self.all_levels[:1]
         else:
             del self.fields["levels"]
