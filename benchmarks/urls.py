@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmarks.views import datasets, runs, trajectories
+from benchmarks.views import datasets, imports, runs, trajectories
 
 app_name = "benchmarks"
 urlpatterns = [
@@ -20,6 +20,13 @@ urlpatterns = [
     path("runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
     path("trajectories/", trajectories.trajectory_list, name="trajectory_list"),
     path("trajectories/<int:trajectory_id>/", trajectories.trajectory, name="trajectory"),
+    path("trajectories/import/", imports.trajectory_import, name="trajectory_import"),
+    path("trajectories/import/<int:job_id>/", imports.import_job, name="import_job"),
+    path(
+        "trajectories/import/<int:job_id>/progress/",
+        imports.import_progress,
+        name="import_progress",
+    ),
     path(
         "trajectories/<int:trajectory_id>/exchanges/",
         trajectories.trajectory_exchanges,

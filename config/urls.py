@@ -15,6 +15,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", api.urls),
+    path("", include("benchmarks.api.urls")),
     path("", include("benchmarks.urls")),
     path("", include("annotation.urls")),
     path("", include("analysis.urls")),

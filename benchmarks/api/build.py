@@ -17,11 +17,14 @@ from benchmarks.api import (
     trajectories,
 )
 from benchmarks.api.auth import Token
+from benchmarks.api.reference import Reference
 from benchmarks.api.requests import StrictParser, know_fields
 
-DESCRIPTION = """Everything takes a token: `Authorization: Bearer pj_…`. Lists come in pages by id: \
-follow `next` until it is null. What is undefined is null, with the reason beside it, never 0. \
-Whatever is refused answers `{"error": {"code", "message", "field"}}`."""
+DESCRIPTION = (
+    "Everything takes a token: `Authorization: Bearer pj_…`. Lists come in pages by id: follow "
+    "`next` until it is null. What is undefined is null, with the reason beside it, never 0. "
+    'Whatever is refused answers `{"error": {"code", "message", "field"}}`.'
+)
 
 
 class Api(NinjaAPI):
@@ -38,7 +41,7 @@ def make_api(more: Iterable[tuple[str, Router]] = ()) -> NinjaAPI:
         version="1",
         description=DESCRIPTION,
         urls_namespace="api",
-        docs_url=None,
+        docs=Reference(),
         auth=Token(),
         parser=StrictParser(),
     )

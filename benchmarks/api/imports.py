@@ -17,11 +17,11 @@ from benchmarks.api.requests import Paged, one_page
 from benchmarks.api.schemas.common import PageOut
 from benchmarks.api.schemas.imports import FormatOut, ImportIn, ImportOut, JobOut
 from benchmarks.importers.formats import FORMATS
+from benchmarks.incoming_forms import too_large
 from benchmarks.models import Job
 from benchmarks.selectors.formats import FormatView, import_formats
 from benchmarks.selectors.jobs import ImportView, import_jobs
 from benchmarks.services.uploads import (
-    check_size,
     enqueue_import,
     import_now,
     import_result,
@@ -57,8 +57,7 @@ def import_file(
         raise ApiError(422, f"There is no format of this name; known: {', '.join(FORMATS)}.",
                        "format")  # fmt: skip
     if (file.size or 0) > settings.UPLOAD_BYTES:
-        raise ApiError(413, f"Files may be {settings.UPLOAD_BYTES >> 20} MB at most.", "file")
-    check_size(file)
+        raise ApiError(413, too_large(), "file")
     user = user_of(request)
     fields = given.model_dump()
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, TypeVar
 
-from django.conf import settings
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -13,11 +12,12 @@ from ninja.parser import Parser
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.api.errors import ApiError
+from benchmarks.incoming_forms import too_large
 from benchmarks.selectors.paging import Page, page_by_id
+from benchmarks.services.uploads import announces_too_much
 
 LARGEST_ID = 2**63 - 1
 MOST_ROWS = 100
-ROOM_FOR_FIELDS = 1 << 16
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 M = TypeVar("M", bound=Model)
 View = Callable[..., HttpResponseBase]
@@ -78,13 +78,8 @@ def refuse_unknown(request: HttpRequest) -> None:
 
 
 def _refuse_large(request: HttpRequest) -> None:
-    """Refuse a file by the length that is announced, before any of it is read."""
-    try:
-        announced = int(request.META.get("CONTENT_LENGTH") or 0)
-    except ValueError:
-        return
-    if announced > settings.UPLOAD_BYTES + ROOM_FOR_FIELDS:
-        raise ApiError(413, f"Files may be {settings.UPLOAD_BYTES >> 20} MB at most.", "file")
+    if announces_too_much(request.META.get("CONTENT_LENGTH") or ""):
+        raise ApiError(413, too_large(), "file")
 
 
 def _pairs(data: Any) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,13 @@ from benchmarks.core.problems import Problem
 from benchmarks.models import Job, Run
 
 IMPORT = "import-trajectories"
+STATES = {
+    Job.Status.QUEUED: ("waiting", "idle"),
+    Job.Status.RUNNING: ("under way", "info"),
+    Job.Status.DONE: ("done", "ok"),
+    Job.Status.FAILED: ("failed", "bad"),
+    Job.Status.CANCELLED: ("cancelled", "idle"),
+}
 
 
 def import_jobs() -> QuerySet[Job]:
@@ -25,6 +32,27 @@ class ImportView:
     @property
     def over(self) -> bool:
         return self.job.status not in (Job.Status.QUEUED, Job.Status.RUNNING)
+
+    @property
+    def moving(self) -> bool:
+        return not self.over
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """One word and its tone."""
+        if self.result:
+            return ("imported", "ok") if self.result["created"] else ("known", "idle")
+        if self.refused:
+            return "refused", "bad"
+        return STATES[Job.Status(self.job.status)]
+
+    @property
+    def words(self) -> str:
+        """How far it is, for the progress bar."""
+        if self.job.status == Job.Status.QUEUED:
+            return "Waiting for a worker"
+        total = self.job.total
+        return f"{self.job.done} of {total} MB fetched" if total else "Begun"
 
     @property
     def mark(self) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.utils import timezone
 
 from benchmarks.core.errors import CoreError
@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 CHUNK = 1 << 20
 LONGEST_NAME = 100
+ROOM_FOR_FIELDS = 1 << 16
 # What was stored but never got its job belongs to a request that was cut off.
 FORGOTTEN = timedelta(hours=1)
 BEAT_SECONDS = 15.0
@@ -61,6 +62,12 @@ def check_size(upload: "UploadedFile[bytes]") -> None:
             f"the file is larger than {settings.UPLOAD_BYTES >> 20} MB; gzip it, or import it on "
             "the server: manage.py import_trajectories"
         )
+
+
+def announces_too_much(length: str) -> bool:
+    """Whether the length that a request announces leaves no doubt, before any of it is read."""
+    announced = int(length) if length.isascii() and length.isdigit() and len(length) < 19 else 0
+    return announced > settings.UPLOAD_BYTES + ROOM_FOR_FIELDS
 
 
 def store_upload(*, upload: "UploadedFile[bytes]", created_by: User | None) -> Upload:
@@ -208,8 +215,9 @@ def _kept(progress: Progress) -> Iterator[None]:
                 progress.report()
             except JobCancelled:
                 break
-            except DatabaseError:  # SQLite takes one writer at a time: the import itself
+            except Error:  # SQLite takes one writer at a time: the import itself
                 logger.info("lease of job %s not renewed; trying again", progress.job.pk)
+                connection.close()
         connection.close()
 
     thread = threading.Thread(target=beat, name="import-lease", daemon=True)
