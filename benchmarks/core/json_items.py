@@ -1,22 +1,22 @@
 """The quick way through a JSON file: items are found and built in one step by Python's own scanner.
 
-It reads a window of text, takes item after item from it, and widens it where an item does not fit.
-Whatever is unusual (a fault, an item too large, a text too long) is left to ``JsonFile``, which goes
-on from the last sound item, slowly and within limits; so every fault is found and worded there.
+It reads a window of text, takes item after item from it, and widens it where an item does not
+fit. Whatever is unusual (a fault, an item too large, a text too long) is left to ``JsonFile``,
+which goes on from the last sound item, slowly and within limits, and finds words for faults.
 """
 
 import codecs
 import json
 import re
 from collections.abc import Collection, Iterator
-from io import RawIOBase
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from benchmarks.core.digests import storable
 from benchmarks.core.json_stream import DEEPEST, LONGEST_TEXT, MOST_PARTS, JsonFile
 
 Entry = tuple[str, int | None, Any]
 WINDOW = 1 << 18
+_AFTER = frozenset(" \t\n\r,]}")
 _SPACE = re.compile(r"[ \t\n\r]*")
 # Escapes of characters that no store can hold, and of emoji, which are told apart by ``storable``.
 ODD_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
@@ -71,13 +71,13 @@ class ItemFile:
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.text, self.at, self.over, self.odd = "", 0, False, False
         self.undecoded = b""
-        # Where the last sound item ended, and what must stand before the rest to make it JSON again.
+        # Where the last sound item ended, and what must stand before the rest to make it JSON.
         self.sound, self.opening, self.dropped = 0, "", 0
         self.bytes = self.lines = 0
         self.place: tuple[str, int] = ("", 0)
 
     def entries(self, skip: Collection[str] = (), without: Collection[str] = ()) -> Iterator[Entry]:
-        """As ``JsonFile.entries``; fields ``without`` which an item is enough may be there."""
+        """As ``JsonFile.entries``; only items too large for this reader come ``without`` fields."""
         try:
             yield from self._entries(skip)
         except Unusual:
@@ -165,8 +165,9 @@ class ItemFile:
             except (ValueError, RecursionError):
                 end = len(self.text)
             else:
-                # A number may go on in the next window.
-                if end < len(self.text) or self.over:
+                # A number may go on in the next window, also one that looks whole: 1 of 1.5.
+                plain = not isinstance(value, int | float) or self.text[end : end + 1] in _AFTER
+                if self.over or (end < len(self.text) and plain):
                     break
             if not self._more():
                 raise Unusual
@@ -204,10 +205,12 @@ class ItemFile:
         left = self.text[self.sound :].encode() + pending
         opening, dropped = self.opening.encode(), self.dropped
         field, index = self.place
-        inside = opening.endswith((b"[", b"[null")) and opening != b"[]"
+        inside = opening.endswith((b"[", b"[null"))
+        if inside and field in skip:
+            dropped = 0
         careful = JsonFile(
             self.name,
-            _Rest(opening + left, self.raw),  # type: ignore[arg-type]
+            cast(BinaryIO, _Rest(opening + left, self.raw)),
             lines=self.lines - left.count(b"\n"),
             bytes=self.bytes - len(left) - len(opening),
         )
@@ -220,7 +223,7 @@ class ItemFile:
             yield name, place, storable(value)
 
 
-class _Rest(RawIOBase):
+class _Rest:
     """Bytes that were read already, and then the file that they came from."""
 
     def __init__(self, head: bytes, raw: BinaryIO) -> None:

@@ -68,9 +68,7 @@ class JsonFile:
     ``lines`` and ``bytes`` of it may have been read already by somebody else.
     """
 
-    def __init__(
-        self, path: Path | str, file: BinaryIO, *, lines: int = 0, bytes: int = 0
-    ) -> None:
+    def __init__(self, path: Path | str, file: BinaryIO, *, lines: int = 0, bytes: int = 0) -> None:
         self.name = path if isinstance(path, str) else path.name
         self._guard = _Guarded(file, self.name, lines, bytes)
 

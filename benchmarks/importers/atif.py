@@ -1,16 +1,19 @@
-"""ATIF, the trajectory format of Harbor (1.0 to 1.7): one trajectory a file.
+"""ATIF, the trajectory format of Harbor (1.0 to 1.7).
 
-A tool's result stands in the step of its call; here it becomes a message of its own. Steps that
-only repeat an earlier context are left out, sub-agents are kept as metadata.
+A file holds one trajectory, or a list or lines of them; a folder or an archive holds such files. A
+tool's result stands in the step of its call; here it becomes a message of its own. Steps that only
+repeat an earlier context are left out, continuations are joined to what they continue, sub-agents
+are kept as metadata.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.digests import digest_text, storable
-from benchmarks.core.problems import Problems, Said
+from benchmarks.core.digests import digest_text
+from benchmarks.core.problems import Problems
 from benchmarks.core.types import Speaker
+from benchmarks.importers.continuations import Document, chains, documents
 from benchmarks.importers.messages import (
     MOST_MESSAGES,
     By,
@@ -25,6 +28,7 @@ from benchmarks.importers.source import Source, Spot
 from benchmarks.importers.values import ImportedMessage, ImportedTask, ImportedTrajectory, task_key
 
 SPEAKERS: Mapping[str, Speaker] = {"system": "system", "user": "user", "agent": "assistant"}
+LARGEST = 30_000
 _VERSION = re.compile(r"ATIF-v1\.\d+")
 _READ = frozenset(("steps", "agent", "final_metrics"))
 _STEP = frozenset(
@@ -35,55 +39,49 @@ _AGENT: By = "agent"
 
 
 def recognises(shape: Shape) -> bool:
-    return shape.kind == "object" and shape.has("schema_version", "steps")
+    fields = shape.keys if shape.kind == "object" else shape.first
+    return shape.kind != "other" and {"schema_version", "steps"} <= fields
+
+
+def whole(source: Source) -> Source:
+    """The one file, or all JSON files of a folder or an archive."""
+    files = {name: file for name, file in source.members.items() if name.endswith(".json")}
+    return Source(source.name, files) if len(files) > 1 else next(iter(files.values()), source)
 
 
 def read(
     source: Source, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
-    """The one trajectory of a file, unless something is wrong with it."""
-    top = Spot(problems, source.name)
-    root: dict[str, Any] = {"steps": []}
-    for field, index, item in source.entries():
-        if not field:
-            top.fault("an object with schema_version, agent and steps", Said("a list"))
-            return
-        if index is None:
-            root[field] = item
-        else:
-            root.setdefault(field, []).append(item)
-        if isinstance(root[field], list) and len(root[field]) > MOST_MESSAGES:
-            top.at(field).fault(f"at most {MOST_MESSAGES} members", root[field])
-            return
-    before = problems.total
-    made = _trajectory(top, storable(root))
-    if problems.total == before:
-        yield made
+    """The trajectories of a source; faults are noted, and what has one is left out."""
+    found = documents(source, problems)
+    for parts in chains(source, problems, found):
+        before = problems.total
+        made = _trajectory(parts)
+        if problems.total == before:
+            yield made
 
 
-def _trajectory(top: Spot, root: Mapping[str, Any]) -> ImportedTrajectory:
-    version = root.get("schema_version")
-    if not isinstance(version, str) or not _VERSION.fullmatch(version):
-        top.at("schema_version").fault("ATIF-v1.0 to ATIF-v1.7", version)
-    agent = root.get("agent")
-    if not isinstance(agent, dict) or not isinstance(agent.get("name"), str):
-        top.at("agent").fault("an object with 'name'", agent)
-        agent = {}
-    messages = _messages(top.at("steps"), root["steps"])
-    extra = root.get("extra") if isinstance(root.get("extra"), dict) else {}
-    own = extra.get("planjury") if isinstance(extra, dict) else None
-    own = own if isinstance(own, dict) else {}
-    final = root.get("final_metrics")
-    if final is not None and not isinstance(final, dict):
-        top.at("final_metrics").fault("an object", final)
-        final = None
-    cost = read_number(top, "final_metrics.total_cost_usd", (final or {}).get("total_cost_usd"))
+def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
+    """One trajectory from a document and those that continue it."""
+    top, root = parts[0].spot, parts[0].root
+    agent: Mapping[str, Any] = {}
+    messages: list[ImportedMessage] = []
+    final: Mapping[str, Any] = {}
+    for part in reversed(parts):
+        agent = _agent(part)
+        messages[:0] = _messages(part.spot.at("steps"), part.root.get("steps"))
+        stated = part.root.get("final_metrics")
+        if stated is not None and not isinstance(stated, dict):
+            part.spot.at("final_metrics").fault("an object", stated)
+        elif not final and stated:  # those of a continuation count what came before it too
+            final = stated
+    own = _own(root)
+    cost = read_number(top, "final_metrics.total_cost_usd", final.get("total_cost_usd"))
     reward = read_number(top, "extra.planjury.reward", own.get("reward"))
     prompt = first_words(messages)
     tools = agent.get("tool_definitions")
     name = read_text(top, "agent.model_name", agent.get("model_name"))
     given = own.get("task_id") or root.get("trajectory_id") or root.get("session_id")
-    started = messages[0].at if messages else ""
     hidden = own.get("hidden")
     return ImportedTrajectory(
         task=ImportedTask(
@@ -91,7 +89,7 @@ def _trajectory(top: Spot, root: Mapping[str, Any]) -> ImportedTrajectory:
             prompt=prompt,
             hidden=hidden if isinstance(hidden, dict) else {},
         ),
-        messages=messages,
+        messages=tuple(messages),
         agent=name or str(agent.get("name", "")),
         scores={"reward": reward, "cost": cost},
         undefined={
@@ -99,26 +97,54 @@ def _trajectory(top: Spot, root: Mapping[str, Any]) -> ImportedTrajectory:
             for name, value in (("reward", reward), ("cost", cost))
             if value is None
         },
-        started=started,
+        started=messages[0].at if messages else "",
         finished=messages[-1].at if messages else "",
         tools=tuple(tool for tool in tools if isinstance(tool, dict))
         if isinstance(tools, list)
         else (),
         metadata={
-            **{key: value for key, value in root.items() if key not in _READ},
-            "agent": {k: v for k, v in agent.items() if k != "tool_definitions"},
+            **_metadata(root, agent),
             **({"final_metrics": final} if final else {}),
+            **({"continuations": [_metadata(p.root, {}) for p in parts[1:]]} if parts[1:] else {}),
         },
     )
+
+
+def _agent(part: Document) -> Mapping[str, Any]:
+    version, agent = part.root.get("schema_version"), part.root.get("agent")
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        part.spot.at("schema_version").fault("ATIF-v1.0 to ATIF-v1.7", version)
+    if isinstance(agent, dict) and isinstance(agent.get("name"), str):
+        return agent
+    part.spot.at("agent").fault("an object with 'name'", agent)
+    return {}
+
+
+def _own(root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an export from here states beyond the format."""
+    extra = root.get("extra")
+    own = extra.get("planjury") if isinstance(extra, dict) else None
+    return own if isinstance(own, dict) else {}
+
+
+def _metadata(root: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str, Any]:
+    about = {key: value for key, value in agent.items() if key != "tool_definitions"}
+    return {
+        **{key: value for key, value in root.items() if key not in _READ},
+        **({"agent": about} if about else {}),
+    }
 
 
 def _messages(spot: Spot, steps: Any) -> tuple[ImportedMessage, ...]:
     if not isinstance(steps, list) or not steps:
         spot.fault("a list with at least one step", steps)
         return ()
+    if len(steps) > MOST_MESSAGES:
+        spot.fault(f"at most {MOST_MESSAGES} steps", steps)
+        return ()
     made: list[ImportedMessage] = []
     for index, step in enumerate(steps):
-        made += _step(spot.at(f"[{index}]"), step, index + 1)
+        made += _step(spot.at(index), step, index + 1)
     if not any(m.speaker == "assistant" for m in made):
         spot.fault("at least one step of the agent", steps)
     return tuple(made)

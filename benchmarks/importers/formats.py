@@ -1,6 +1,6 @@
 """The formats that can be imported. Adding one is a module beside its neighbours and one line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -10,8 +10,9 @@ from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.problems import FileRefused, Problems, Said
 from benchmarks.importers.shape import Shape, shape_of
-from benchmarks.importers.source import Source, refused
+from benchmarks.importers.source import File, Source, refused
 from benchmarks.importers.values import ImportedTrajectory, split_turns
+from benchmarks.importers.zipped import Archive
 
 # From the most particular to the most general: the first that recognises a file has it.
 FORMATS: dict[str, tuple[str, str]] = {
@@ -22,6 +23,8 @@ FORMATS: dict[str, tuple[str, str]] = {
     "openai-chat": ("OpenAI chat messages", "benchmarks.importers.openai_chat"),
 }
 MOST_ATTEMPTS = 30_000
+MOST_FILES = 100_000
+SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
 class Format(Protocol):
@@ -29,6 +32,9 @@ class Format(Protocol):
 
     def recognises(self, shape: Shape) -> bool:
         """Whether a file of this shape is of this format."""
+
+    def whole(self, source: Source) -> Source:
+        """The source with all that belongs to it, and nothing else."""
 
     def read(
         self, source: Source, problems: Problems, header: dict[str, Any]
@@ -55,25 +61,67 @@ def get_format(name: str) -> Format:
     return module  # type: ignore[no-any-return]
 
 
+def open_source(path: Path, others: Sequence[Path] = ()) -> Source:
+    """A file, an archive or a folder; or several files that were given together."""
+    if others:
+        return Source(path.name, {file.name: open_source(file) for file in (path, *others)})
+    if path.is_dir():
+        return Source(path.name, _files(path))
+    file = File(path)
+    with file.raw() as raw:
+        zipped = raw.read(4) == b"PK\x03\x04"
+    return Archive(path) if zipped else file
+
+
+def _files(folder: Path) -> dict[str, Source]:
+    """The JSON files of a folder and of the folders in it, without those that links lead to."""
+    found: dict[str, Source] = {}
+    for pattern in ("*", "*/*"):
+        for path in folder.glob(pattern):
+            name = path.relative_to(folder).as_posix()
+            if name.endswith(SUFFIXES) and path.is_file() and not path.is_symlink():
+                found[name] = File(path, name)
+            if len(found) > MOST_FILES:
+                raise refused(folder.name, f"at most {MOST_FILES} files", Said("more"))
+    if not found:
+        raise refused(folder.name, "a file, or a folder with JSON files", Said("none"))
+    return found
+
+
 def detect(path: Path) -> str | None:
     """The name of the format that a file seems to be of, or None."""
-    shape = shape_of(Source(path))
+    return _detect(open_source(path))
+
+
+def _detect(source: Source) -> str | None:
+    shape = shape_of(source)
     return next((name for name in FORMATS if get_format(name).recognises(shape)), None)
 
 
-def check_file(path: Path, name: str) -> Checked:
-    """Go through the whole file; raise ``FileRefused`` with its faults, if it has any."""
-    get_format(name)
-    source = Source(path)
-    found = detect(path)
-    if found is not None and found != name:
+def settle(source: Source, name: str) -> tuple[str, Source]:
+    """The format of a source, recognised where none is named, and the source with all its parts."""
+    if name:
+        get_format(name)
+    found = _detect(source)
+    if not name and found is None:
+        known = ", ".join(sorted(FORMATS))
+        raise refused(source.name, f"one of the formats {known}", Said("none of them"))
+    if name and found is not None and found != name:
         title, right = FORMATS[name][0], FORMATS[found][0]
-        raise refused(source.name, f"{title} ({name})", Said(f"{right}: use --format {found}"))
+        said = f"what looks like {right}; use --format {found}"
+        raise refused(source.name, f"{title} ({name})", Said(said))
+    name = name or str(found)
+    return name, get_format(name).whole(source)
+
+
+def check_file(path: Path, name: str, others: Sequence[Path] = ()) -> Checked:
+    """Go through the whole file; raise ``FileRefused`` with its faults, if it has any."""
+    name, source = settle(open_source(path, others), name)
     problems = Problems()
     header: dict[str, Any] = {}
     checksum, count, turns = source.checksum(), 0, 0
     try:
-        for trajectory in _numbered(source, name, problems, header):
+        for trajectory in numbered(source, name, problems, header):
             count += 1
             turns += len(split_turns(trajectory.messages)[1])
     except FileRefused as refusal:
@@ -84,21 +132,33 @@ def check_file(path: Path, name: str) -> Checked:
     return Checked(name, checksum, count, turns, header)
 
 
-def read_file(path: Path, checked: Checked) -> Iterator[ImportedTrajectory]:
-    """The trajectories of a file that was checked, each with its attempt; it must be the same."""
-    source = Source(path)
+def read_source(source: Source, name: str, header: dict[str, Any]) -> Iterator[ImportedTrajectory]:
+    """The trajectories of a source up to its first fault, which is raised."""
     problems = Problems()
     count = 0
-    for trajectory in _numbered(source, checked.format, problems, {}):
+    for trajectory in numbered(source, name, problems, header):
         problems.check()
         count += 1
         yield trajectory
     problems.check()
+    if not count:
+        raise refused(source.name, "at least one trajectory", Said("none"))
+
+
+def read_file(
+    path: Path, checked: Checked, others: Sequence[Path] = ()
+) -> Iterator[ImportedTrajectory]:
+    """The trajectories of a file that was checked, each with its attempt; it must be the same."""
+    _, source = settle(open_source(path, others), checked.format)
+    count = 0
+    for trajectory in read_source(source, checked.format, {}):
+        count += 1
+        yield trajectory
     if count != checked.trajectories or source.checksum() != checked.checksum:
         raise refused(source.name, "the file that was checked", Said("it changed meanwhile"))
 
 
-def _numbered(
+def numbered(
     source: Source, name: str, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """Trajectories with attempts: those that the file gives, each once, or in its order."""
@@ -115,7 +175,7 @@ def _numbered(
             problems.add(words, "each attempt once", Said("a second one"))
             continue
         seen.add(mark)
-        yield replace(trajectory, attempt=attempt)
+        yield trajectory if trajectory.attempt else replace(trajectory, attempt=attempt)
 
 
 def _mark(*parts: str) -> int:

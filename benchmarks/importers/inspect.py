@@ -1,44 +1,50 @@
 """Logs of Inspect: ``.eval`` (a ZIP archive) and ``.json``; a sample becomes a trajectory.
 
-A sample's target is hidden from the agent. Events repeat what the messages say and are left out.
+A sample's target is hidden from the agent. Of the events, those of models say when a message was
+written and how many tokens it took; where a sample has no messages, the last of them holds them.
 """
 
-import io
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
-from benchmarks.core.digests import storable
-from benchmarks.core.json_stream import JsonFile
 from benchmarks.core.problems import FileRefused, Problems, Said
-from benchmarks.importers.messages import first_words, read_messages, read_number, read_text
-from benchmarks.importers.shape import Shape, shape_of
+from benchmarks.importers.messages import (
+    MOST_MESSAGES,
+    first_words,
+    read_messages,
+    read_number,
+    read_text,
+)
+from benchmarks.importers.shape import Shape
 from benchmarks.importers.source import Source, Spot, refused
 from benchmarks.importers.values import ImportedTask, ImportedTrajectory, task_key
 
-LARGEST_SAMPLE = 64 << 20
 LARGEST = 30_000
-ZSTD = 93
-ATTACHMENT = "attachment://"
+ATTACHMENTS = ("attachment://", "tc://")
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+START = "_journal/start.json"
 _HEADER = ("version", "status", "eval", "plan", "results", "stats", "error")
-_WITHOUT = ("events", "events_data", "attachments")
+_EVENTS = ("events", "events_data")
 _READ = frozenset(("messages", "id", "epoch", "input", "target", "scores", "attachments"))
 
 
 def recognises(shape: Shape) -> bool:
-    if shape.kind == "zip":
+    if shape.kind == "bundle":
         return bool(shape.keys & {"samples", "header.json", "_journal"})
     return shape.kind == "object" and shape.has("eval") and bool(shape.keys & {"samples", "plan"})
+
+
+def whole(source: Source) -> Source:
+    """The one file."""
+    return source
 
 
 def read(
     source: Source, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The samples of a log; faults are noted, and what has one is left out."""
-    zipped = shape_of(source).kind == "zip"
-    samples = _archive(source, problems, header) if zipped else _json(source, problems, header)
+    samples = (_archive if source.members else _json)(source, problems, header)
     model = None
     for spot, sample in samples:
         if model is None:
@@ -53,61 +59,130 @@ def _json(source: Source, problems: Problems, header: dict[str, Any]) -> Iterato
     top = Spot(problems, source.name)
     for field, index, item in source.entries(skip=("samples", "reductions")):
         if index is None and field in _HEADER:
-            header[field] = storable(item)
-    for field, index, item in source.entries(
-        skip=(*_HEADER, "reductions"), without=("events", "events_data")
-    ):
-        if field == "samples":
-            spot = top.at(f"samples[{index}]" if index is not None else "samples")
-            if index is None:
-                spot.fault("a list of samples", item)
-            else:
-                yield spot, item
+            header[field] = item
+    for field, index, item in source.entries(skip=(*_HEADER, "reductions"), without=_EVENTS):
+        if field != "samples":
+            continue
+        spot = top.at(field) if index is None else top.at(field).at(index)
+        if index is None:
+            spot.fault("a list of samples", item)
+            continue
+        if isinstance(item, dict):
+            calls = ModelCalls()
+            for event in _list(item.pop("events", None)):
+                calls.add(event)
+            data = item.pop("events_data", None)
+            calls.complete(item, data.get("messages") if isinstance(data, dict) else None)
+        yield spot, item
 
 
 def _archive(
     source: Source, problems: Problems, header: dict[str, Any]
 ) -> Iterator[tuple[Spot, Any]]:
-    try:
-        with zipfile.ZipFile(source.path) as archive:
-            names = archive.namelist()
-            start = next((n for n in ("header.json", "_journal/start.json") if n in names), None)
-            if start is None:
-                expected = "header.json or _journal/start.json in the archive"
-                raise refused(source.name, expected, Said("neither"))
-            found = _member(source, archive, start)
-            header.update({k: storable(v) for k, v in found.items() if k in _HEADER})
-            for name in names:
-                if name.startswith("samples/") and name.endswith(".json"):
-                    yield (
-                        Spot(problems, f"{source.name}, {name}"),
-                        _member(source, archive, name),
-                    )
-    except (OSError, zipfile.BadZipFile, ValueError, RuntimeError, zlib.error, EOFError) as error:
-        raise refused(source.name, "a sound ZIP archive", Said(str(error)[:120])) from None
+    """Samples of an archive. A run that was killed left no header, only how it began."""
+    start = next((name for name in ("header.json", START) if name in source.members), None)
+    if start is None:
+        raise refused(source.name, f"header.json or {START} in the archive", Said("neither"))
+    found = source.members[start].document(MOST_MESSAGES, skip=("reductions", "samples"))
+    header.update({key: value for key, value in found.items() if key in _HEADER})
+    header.setdefault("status", "started")
+    for name, member in source.members.items():
+        if name.startswith("samples/") and name.endswith(".json"):
+            yield Spot(problems, member.name), _sample(member)
 
 
-def _member(source: Source, archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
-    """A JSON object of the archive without what is not imported."""
-    info = archive.getinfo(name)
-    where = f"{source.name}, {name}"
-    if info.file_size > LARGEST_SAMPLE:
-        raise refused(where, f"at most {LARGEST_SAMPLE >> 20} MB", Said("more"))
-    if info.compress_type == ZSTD:
-        expected = "a log compressed with deflate, or its JSON (inspect log convert --to json)"
-        raise refused(where, expected, Said("one compressed with Zstandard"))
-    with archive.open(info) as member:
-        data = member.read(LARGEST_SAMPLE + 1)
-    made: dict[str, Any] = {}
-    file = JsonFile(where, io.BytesIO(data))
-    for field, index, item in file.entries(skip=("events", "events_data")):
-        if not field:
-            raise refused(where, "an object", Said("a list"))
-        if index is None:
-            made[field] = item
+def _sample(member: Source) -> dict[str, Any]:
+    """A sample with what its events add, which are never held in memory together."""
+    calls = ModelCalls()
+    sample: dict[str, Any] = {}
+    for field, index, item in member.entries(skip=("events_data",)):
+        if not field and index is not None:
+            raise refused(member.name, "an object", Said("a list"))
+        if field == "events":
+            calls.add(item)
+        elif index is None:
+            sample[field] = item
         else:
-            made.setdefault(field, []).append(item)
-    return made
+            rows = sample[field] if index else sample.setdefault(field, [])
+            if index >= MOST_MESSAGES or not isinstance(rows, list):
+                expected = f"at most {MOST_MESSAGES} members"
+                raise refused(f"{member.name}, {field}", expected, Said("more"))
+            rows.append(item)
+    pool = None
+    if calls.needs_pool(sample):
+        for field, _, item in member.entries(skip=("events", *sample)):
+            if field == "events_data" and isinstance(item, dict):
+                pool = item.get("messages")
+    calls.complete(sample, pool)
+    return sample
+
+
+class ModelCalls:
+    """What a sample's events of models say beyond its messages."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, dict[str, Any]] = {}
+        self.last: Mapping[str, Any] = {}
+
+    def add(self, event: Any) -> None:
+        """Note one event, if it is of a model."""
+        if not isinstance(event, dict) or event.get("event") != "model":
+            return
+        self.last = event
+        output = event.get("output")
+        usage = output.get("usage") if isinstance(output, dict) else None
+        message = self._written()
+        if not message or not isinstance(message.get("id"), str):
+            return
+        about: dict[str, Any] = {}
+        if isinstance(event.get("timestamp"), str):
+            about["timestamp"] = event["timestamp"]
+        if isinstance(usage, dict):
+            about["usage"] = usage | {
+                "prompt_tokens": usage.get("input_tokens"),
+                "completion_tokens": usage.get("output_tokens"),
+            }
+        self.known[message["id"]] = about
+
+    def needs_pool(self, sample: Mapping[str, Any]) -> bool:
+        """Whether the messages must be put together from those that events share."""
+        return not sample.get("messages") and bool(self.last.get("input_refs"))
+
+    def complete(self, sample: dict[str, Any], pool: Any) -> None:
+        """Give a sample its messages, if it has none, and each what is known of it."""
+        if not sample.get("messages") and self.last:
+            refs = _list(self.last.get("input_refs"))
+            shared = (one for ref in refs for one in _slice(pool, ref))
+            given = list(islice(shared, MOST_MESSAGES))
+            written = self._written()
+            sample["messages"] = [
+                *(given or _list(self.last.get("input"))),
+                *([written] if written else []),
+            ]
+        if isinstance(sample.get("messages"), list):
+            sample["messages"] = [self._told(message) for message in sample["messages"]]
+
+    def _told(self, message: Any) -> Any:
+        key = message.get("id") if isinstance(message, dict) else None
+        about = self.known.get(key) if isinstance(key, str) else None
+        return {**about, **message} if about else message
+
+    def _written(self) -> dict[str, Any] | None:
+        """The message that the last model wrote."""
+        output = self.last.get("output")
+        choices = _list(output.get("choices")) if isinstance(output, dict) else []
+        message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
+        return message if isinstance(message, dict) else None
+
+
+def _slice(pool: Any, ref: Any) -> list[Any]:
+    """The messages from one place to another of those that events share."""
+    good = isinstance(ref, list) and len(ref) == 2 and all(type(n) is int and n >= 0 for n in ref)
+    return _list(pool)[ref[0] : ref[1]] if good else []
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _model(spot: Spot, given: Any) -> str:
@@ -126,20 +201,21 @@ def _trajectory(spot: Spot, sample: Any, model: str) -> ImportedTrajectory | Non
         spot.at("epoch").fault(f"a whole number from 1 to {LARGEST}", epoch)
         epoch = 1
     attached = sample.get("attachments")
-    attached = attached if isinstance(attached, dict) else {}
-    messages = read_messages(spot.at("messages"), _resolved(sample.get("messages"), attached))
+    if isinstance(attached, dict) and attached:
+        sample = {k: _resolved(v, attached) for k, v in sample.items() if k != "attachments"}
+    messages = read_messages(spot.at("messages"), sample.get("messages"))
     given = sample.get("input")
     prompt = given if isinstance(given, str) and given.strip() else first_words(messages)
     scores, undefined = _scores(spot.at("scores"), sample.get("scores"))
-    kept = {k: v for k, v in sample.items() if k not in (*_READ, *_WITHOUT) and v is not None}
+    kept = {k: v for k, v in sample.items() if k not in _READ and v is not None}
     if sample.get("scores"):
         kept["scores"] = sample["scores"]
     target = sample.get("target")
     return ImportedTrajectory(
         task=ImportedTask(
-            id=task_key(str(storable(str(number)))),
-            prompt=str(storable(_resolved(prompt, attached))),
-            hidden={"target": storable(target)} if target not in (None, "", []) else {},
+            id=task_key(str(number)),
+            prompt=prompt,
+            hidden={"target": target} if target not in (None, "", []) else {},
         ),
         messages=messages,
         agent=model,
@@ -147,15 +223,18 @@ def _trajectory(spot: Spot, sample: Any, model: str) -> ImportedTrajectory | Non
         scores=scores,
         undefined=undefined,
         termination=_termination(sample),
-        metadata=storable(kept),
+        metadata=kept,
     )
 
 
 def _resolved(value: Any, attached: Mapping[str, Any]) -> Any:
-    """``attachment://`` texts replaced by what they stand for."""
-    if isinstance(value, str) and value.startswith(ATTACHMENT):
-        found = attached.get(value.removeprefix(ATTACHMENT))
-        return found if isinstance(found, str) else value
+    """Texts that stand elsewhere in the sample, put back into their places."""
+    if isinstance(value, str):
+        for scheme in ATTACHMENTS:
+            if value.startswith(scheme):
+                found = attached.get(value.removeprefix(scheme))
+                return found if isinstance(found, str) else value
+        return value
     if isinstance(value, list):
         return [_resolved(item, attached) for item in value]
     if isinstance(value, dict):
@@ -180,12 +259,11 @@ def _scores(spot: Spot, given: Any) -> tuple[dict[str, float | None], dict[str, 
         else:
             found.append((name, value))
     for name, value in found:
-        name = str(storable(name))
         scores[name] = _number(value)
         if scores[name] is None:
             undefined[name] = "the score is no number"
     for name, _ in found[:1]:
-        scores["reward"] = scores[str(storable(name))]
+        scores["reward"] = scores[name]
         undefined["reward"] = "the first score is no number"
     if scores["reward"] is not None:
         undefined.pop("reward")

@@ -1,14 +1,13 @@
 """Messages of chats: one reader for the shapes that OpenAI, tau2 and Inspect write."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from benchmarks.core.digests import storable
+from benchmarks.core.json_items import load, too_deep
 from benchmarks.core.json_stream import DEEPEST
 from benchmarks.core.problems import Said
 from benchmarks.core.types import Speaker
-from benchmarks.importers.source import Spot, depth, finite, refuse_constant
+from benchmarks.importers.source import Spot
 from benchmarks.importers.values import ImportedMessage, ToolCall
 
 By = Literal["agent", "user"]
@@ -38,12 +37,13 @@ def read_messages(spot: Spot, given: Any) -> tuple[ImportedMessage, ...]:
     made = []
     known: set[str] = set()
     for index, raw in enumerate(given):
-        message = read_message(spot.at(f"[{index}]"), raw)
+        message = read_message(spot.at(index), raw)
         if message is None:
             continue
-        known.update(call.id for call in message.calls)
+        if message.calls:
+            known.update(call.id for call in message.calls)
         if message.call_id and message.call_id not in known:
-            where = spot.at(f"[{index}]").at("tool_call_id")
+            where = spot.at(index).at("tool_call_id")
             where.fault("the id of a call before it", message.call_id)
         made.append(message)
     if made and not any(m.speaker == "assistant" for m in made):
@@ -60,13 +60,16 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
     if not isinstance(role, str) or role not in ROLES:
         spot.at("role").fault("one of " + ", ".join(ROLES), role)
         return None
-    raw = storable(raw)
     text, reasoning, kept = read_content(spot, "content", raw.get("content"))
     by: By = "user" if role == "user" else "agent"
     calls = _calls(spot, raw, by)
     usage = raw.get("usage")
     tokens = usage if isinstance(usage, dict) else {}
-    extra = {key: value for key, value in raw.items() if key not in _READ and value is not None}
+    extra = (
+        {}
+        if raw.keys() <= _READ
+        else {key: value for key, value in raw.items() if key not in _READ and value is not None}
+    )
     if kept:
         extra["content"] = kept
     return ImportedMessage(
@@ -121,7 +124,8 @@ def _calls(spot: Spot, raw: Mapping[str, Any], by: By) -> tuple[ToolCall, ...]:
     if not isinstance(given, list):
         spot.at("tool_calls").fault("a list of calls", given)
         return ()
-    calls = (read_call(spot.at(f"tool_calls[{i}]"), one, by) for i, one in enumerate(given))
+    inside = spot.at("tool_calls")
+    calls = (read_call(inside.at(index), one, by) for index, one in enumerate(given))
     return tuple(call for call in calls if call)
 
 
@@ -152,12 +156,10 @@ def read_arguments(given: Any) -> tuple[Any, bool]:
     if not isinstance(given, str):
         return given, False
     try:
-        value = json.loads(given, parse_constant=refuse_constant, parse_float=finite)
-        if depth(value, DEEPEST):
-            return given, True
+        value = load(given)
     except (ValueError, RecursionError):
         return given, True
-    return storable(value), False
+    return (given, True) if too_deep(value, DEEPEST) else (value, False)
 
 
 def read_text(spot: Spot, name: str, given: Any) -> str:
@@ -167,7 +169,7 @@ def read_text(spot: Spot, name: str, given: Any) -> str:
     if not isinstance(given, str):
         spot.at(name).fault("a text or nothing", given)
         return ""
-    return str(storable(given))
+    return given
 
 
 def read_number(spot: Spot, name: str, given: Any, least: float | None = None) -> float | None:
@@ -188,6 +190,8 @@ def read_number(spot: Spot, name: str, given: Any, least: float | None = None) -
 
 
 def _count(value: Any) -> int | None:
+    if value is None:
+        return None
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if good else None
 

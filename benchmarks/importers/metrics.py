@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from benchmarks.core.types import Outcome
@@ -23,8 +24,8 @@ def trajectory_metrics(
         "full_reward": None if reward is None else float(reward >= 1),
         "turns": float(turns),
         "tool_calls": float(sum(call.by == "agent" for m in agents for call in m.calls)),
-        "cost": sum(costs) if costs else None,
-        "tokens": float(sum(written)) if written else None,
+        "cost": _sum(costs),
+        "tokens": _sum(written),
     }
     stated = {name: value for name, value in trajectory.scores.items() if value is not None}
     metrics = {**dict.fromkeys(trajectory.scores), **counted, **stated}
@@ -34,6 +35,15 @@ def trajectory_metrics(
         if value is None
     }
     return metrics, undefined
+
+
+def _sum(values: Sequence[float]) -> float | None:
+    """The sum of what is stated; None where nothing is, or where it is too large a number."""
+    try:
+        total = float(sum(values))
+    except OverflowError:
+        return None
+    return total if values and isfinite(total) else None
 
 
 def summarise(outcomes: Sequence[Outcome]) -> Mapping[str, Any]:

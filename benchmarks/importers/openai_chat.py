@@ -7,7 +7,7 @@ fields are kept as metadata. Trajectories without an id belong to one task where
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.core.digests import digest_text, storable
+from benchmarks.core.digests import digest_text
 from benchmarks.core.problems import Problems
 from benchmarks.importers.messages import (
     MOST_MESSAGES,
@@ -34,6 +34,11 @@ def recognises(shape: Shape) -> bool:
     if any(name in fields for name in CHATS):
         return True
     return shape.kind != "object" and {"role", "content"} <= fields
+
+
+def whole(source: Source) -> Source:
+    """The one file."""
+    return source
 
 
 def read(
@@ -69,7 +74,7 @@ def _document(source: Source, problems: Problems) -> Iterator[tuple[Spot, Any]]:
                 top.fault(f"at most {MOST_MESSAGES} messages", chat)
                 return
         elif not field:
-            yield top.at(f"[{index}]"), item
+            yield top.at(index or 0), item
         elif index is None:
             fields[field] = item
         else:
@@ -105,7 +110,7 @@ def _trajectory(spot: Spot, item: Any) -> ImportedTrajectory | None:
     scores = {**_scores(spot.at("scores"), item.get("scores")), "reward": reward}
     return ImportedTrajectory(
         task=ImportedTask(
-            id=_id(spot, item) or digest_text(prompt), prompt=prompt, hidden=storable(hidden or {})
+            id=_id(spot, item) or digest_text(prompt), prompt=prompt, hidden=hidden or {}
         ),
         messages=messages,
         agent=read_text(spot, "model", item.get("model")),
@@ -113,8 +118,8 @@ def _trajectory(spot: Spot, item: Any) -> ImportedTrajectory | None:
         scores=scores,
         undefined={} if reward is not None else {"reward": "the file does not state it"},
         termination=read_text(spot, "termination", item.get("termination")) or "not_stated",
-        tools=tuple(storable(tools or [])),
-        metadata=storable({key: value for key, value in item.items() if key not in _READ}),
+        tools=tuple(tools or []),
+        metadata={key: value for key, value in item.items() if key not in _READ},
     )
 
 
@@ -124,7 +129,7 @@ def _scores(spot: Spot, given: Any) -> Mapping[str, float | None]:
     if not isinstance(given, dict):
         spot.fault("an object of numbers", given)
         return {}
-    return {str(storable(name)): read_number(spot, name, value) for name, value in given.items()}
+    return {name: read_number(spot, name, value) for name, value in given.items()}
 
 
 def _id(spot: Spot, item: Mapping[str, Any]) -> str:
@@ -135,5 +140,5 @@ def _id(spot: Spot, item: Mapping[str, Any]) -> str:
         if isinstance(given, bool) or not isinstance(given, str | int) or given == "":
             spot.at(name).fault("a text or a whole number", given)
             return ""
-        return task_key(str(storable(str(given))))
+        return task_key(str(given))
     return ""

@@ -2,7 +2,6 @@
 
 import io
 import json
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,9 +16,10 @@ HEAD = 1 << 20
 @dataclass(frozen=True)
 class Shape:
     """``keys`` are the fields of the object at the top; ``first`` those of a list's first member,
-    or of the first line's object."""
+    or of the first line's object. Of a bundle, ``keys`` are the names of its files and folders, and
+    ``first`` the fields of its first JSON file."""
 
-    kind: Literal["list", "object", "lines", "zip", "other"]
+    kind: Literal["list", "object", "lines", "bundle", "other"]
     keys: frozenset[str] = frozenset()
     first: frozenset[str] = frozenset()
 
@@ -32,10 +32,10 @@ class Shape:
 
 def shape_of(source: Source) -> Shape:
     """Look at the first megabyte."""
+    if source.members:
+        return _bundle(source)
     with source.open() as raw:
         head = raw.read(HEAD)
-    if head[:4] == b"PK\x03\x04":
-        return Shape("zip", keys=_members(source))
     line, _, rest = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
     if rest.strip() or source.name.endswith((".jsonl", ".jsonl.gz", ".ndjson")):
         try:
@@ -48,13 +48,12 @@ def shape_of(source: Source) -> Shape:
     return _document(head)
 
 
-def _members(source: Source) -> frozenset[str]:
-    """The folders and files of a zip archive by their first parts."""
-    try:
-        with zipfile.ZipFile(source.path) as archive:
-            return frozenset(name.partition("/")[0] for name in archive.namelist())
-    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
-        return frozenset()
+def _bundle(source: Source) -> Shape:
+    parts = [name.split("/") for name in source.members]
+    keys = {part[0] for part in parts} | {part[1] for part in parts if len(part) == 2}
+    names = sorted(name for name in source.members if name.endswith(".json"))
+    first = shape_of(source.members[names[0]]).keys if names else frozenset[str]()
+    return Shape("bundle", frozenset(keys), first)
 
 
 def _fields(value: Any) -> frozenset[str]:

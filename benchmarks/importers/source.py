@@ -1,16 +1,15 @@
-"""A file to import: plain or gzipped, read one entry at a time and hashed on the way."""
+"""What to import: a file, plain or gzipped, or files that belong together; read entry by entry."""
 
 import gzip
 import hashlib
 import io
-import json
-import math
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from benchmarks.core.json_stream import DEEPEST, LONGEST_TEXT, JsonFile
+from benchmarks.core.json_items import ItemFile, load, too_deep
+from benchmarks.core.json_stream import DEEPEST, LONGEST_TEXT
 from benchmarks.core.problems import FileRefused, Problem, Problems, Said, describe
 
 GZIP = b"\x1f\x8b"
@@ -19,42 +18,57 @@ _BLOCK = 1 << 20
 
 
 class Source:
-    """A file by its name, opened as often as its reader needs."""
+    """Content under a name, opened as often as its reader needs.
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.name = path, path.name
+    ``members`` are the files inside, where it is a folder or an archive. All values that are read
+    from it can be stored by any database.
+    """
+
+    def __init__(self, name: str, members: "Mapping[str, Source] | None" = None) -> None:
+        self.name, self.members = name, members or {}
+
+    def raw(self) -> io.BufferedReader:
+        """The bytes as they lie there."""
+        raise refused(self.name, "a file", Said("a folder"))
 
     def open(self) -> BinaryIO:
         """The content, unzipped where it is gzipped."""
-        try:
-            raw = self.path.open("rb")
-        except OSError as error:
-            raise refused(self.name, "a file to read", Said(error.strerror or "none")) from None
-        zipped = raw.read(2) == GZIP
-        raw.seek(0)
+        raw = self.raw()
+        zipped = raw.peek(2)[:2] == GZIP
         return io.BufferedReader(_Unzipped(raw, self.name)) if zipped else raw
 
     def checksum(self) -> str:
-        """SHA-256 of the file as it lies there."""
+        """SHA-256 of the bytes; of names and contents, where it is several files."""
         sha = hashlib.sha256()
-        try:
-            with self.path.open("rb") as raw:
+        for name in sorted(self.members):
+            sha.update(f"{self.members[name].checksum()}  {name}\n".encode())
+        if not self.members:
+            with self.raw() as raw:
                 while block := raw.read(_BLOCK):
                     sha.update(block)
-        except OSError as error:
-            raise refused(self.name, "a file to read", Said(error.strerror or "none")) from None
         return sha.hexdigest()
-
-    def beside(self, *parts: str) -> "Source":
-        """A file in the same folder."""
-        return Source(self.path.parent.joinpath(*parts))
 
     def entries(
         self, skip: Collection[str] = (), without: Collection[str] = ()
     ) -> Iterator[tuple[str, int | None, Any]]:
-        """(field, place in its list, value) of a JSON document; see ``JsonFile.entries``."""
+        """(field, place in its list, value) of a JSON document; see ``ItemFile.entries``."""
         with self.open() as raw:
-            yield from JsonFile(self.path, raw).entries(skip, without)
+            yield from ItemFile(self.name, raw).entries(skip, without)
+
+    def document(self, most: int, skip: Collection[str] = ()) -> dict[str, Any]:
+        """The object of a small file as a whole; none of its lists has more than ``most``."""
+        made: dict[str, Any] = {}
+        for field, index, item in self.entries(skip):
+            if not field and index is not None:
+                raise refused(self.name, "an object", Said("a list"))
+            if index is None:
+                made[field] = item
+                continue
+            members = made[field] if index else made.setdefault(field, [])
+            if index >= most or not isinstance(members, list):
+                raise refused(f"{self.name}, {field}", f"at most {most} members", Said("more"))
+            members.append(item)
+        return made
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """(number, content) of every line that is not blank."""
@@ -67,6 +81,20 @@ class Source:
                     raise refused(f"{self.name}, line {number}", expected, Said("a longer one"))
                 if line.strip():
                     yield number, line
+
+
+class File(Source):
+    """A file on disk."""
+
+    def __init__(self, path: Path, name: str = "") -> None:
+        super().__init__(name or path.name)
+        self.path = path
+
+    def raw(self) -> io.BufferedReader:
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise refused(self.name, "a file to read", Said(error.strerror or "none")) from None
 
 
 class _Unzipped(io.RawIOBase):
@@ -96,8 +124,8 @@ def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
     """The JSON value of a line, or None with its fault noted."""
     where = f"{name}, line {number}"
     try:
-        value = json.loads(line, parse_constant=refuse_constant, parse_float=finite)
-        deep = depth(value, DEEPEST)
+        value = load(line.decode().removeprefix("\ufeff").strip())
+        deep = too_deep(value, DEEPEST)
     except (ValueError, RecursionError) as error:
         why = "too many levels" if isinstance(error, RecursionError) else str(error)[:120]
         problems.add(where, "JSON", Said(why))
@@ -107,35 +135,6 @@ def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
         return None
     if value is None:
         problems.add(where, "an object or a list", None)
-    return value
-
-
-def depth(value: Any, most: int) -> bool:
-    """Whether a value nests deeper than ``most`` levels."""
-    level: list[Any] = [value]
-    for _ in range(most):
-        level = [
-            child
-            for node in level
-            if isinstance(node, dict | list)
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
-
-
-def refuse_constant(name: str) -> Any:
-    """NaN and Infinity are no JSON, though Python writes them."""
-    raise ValueError(f"{name}, which is no JSON")
-
-
-def finite(text: str) -> float:
-    """A number that does not become infinite."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError("a number out of range")
     return value
 
 
@@ -150,16 +149,20 @@ class Spot:
     __slots__ = ("_above", "_name", "_problems")
 
     def __init__(
-        self, problems: Problems, name: "str | Callable[[], str]", above: "Spot | None" = None
+        self, problems: Problems, name: "str | int | Callable[[], str]", above: "Spot | None" = None
     ) -> None:
         self._problems, self._name, self._above = problems, name, above
 
-    def at(self, name: str) -> "Spot":
-        """A field or member inside."""
+    def at(self, name: str | int) -> "Spot":
+        """A field, or a member by its number."""
         return Spot(self._problems, name, self)
 
     def __str__(self) -> str:
-        name = self._name if isinstance(self._name, str) else self._name()
+        name = self._name
+        if isinstance(name, int):
+            name = f"[{name}]"
+        elif not isinstance(name, str):
+            name = name()
         if self._above is None:
             return name
         above = str(self._above)

@@ -1,5 +1,7 @@
 """Results of tau2-bench: {info, tasks, simulations}, or an index with one file a simulation.
 
+The second may be given as its ``results.json``, as its folder, or as a ZIP archive of that folder.
+
 A task's scenario and its evaluation criteria are hidden from the agent, and so is what its user
 does with tools of their own.
 """
@@ -9,11 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.core.digests import storable
 from benchmarks.core.problems import Problems
-from benchmarks.importers.messages import first_words, read_messages, read_number, read_text
+from benchmarks.importers.messages import (
+    MOST_MESSAGES,
+    first_words,
+    read_messages,
+    read_number,
+    read_text,
+)
 from benchmarks.importers.shape import Shape
-from benchmarks.importers.source import Source, Spot
+from benchmarks.importers.source import File, Source, Spot
 from benchmarks.importers.values import (
     ImportedMessage,
     ImportedTask,
@@ -29,25 +36,49 @@ _PLAIN_NAME = re.compile(r"[\w-][\w.-]*")
 _READ = frozenset(("messages", "task_id", "trial", "seed", "start_time", "end_time", "ticks"))
 
 
+RESULTS, FOLDER = "results.json", "simulations"
+
+
 def recognises(shape: Shape) -> bool:
+    if shape.kind == "bundle":
+        return RESULTS in shape.keys
     if shape.kind != "object":
         return False
     return shape.has("info", "tasks") or shape.has("simulations") or shape.has("simulation_index")
+
+
+def whole(source: Source) -> Source:
+    """The results alone, or together with the simulations that lie beside them."""
+    members = dict(source.members)
+    if isinstance(source, File) and not members:
+        beside = sorted((source.path.parent / FOLDER).glob("*.json"))
+        members = {RESULTS: source}
+        members |= {f"{FOLDER}/{path.name}": File(path, f"{FOLDER}/{path.name}") for path in beside}
+    found = [name for name in members if name.rpartition("/")[2] == RESULTS]
+    if not found:
+        return source
+    top = min(found, key=lambda name: (name.count("/"), name)).removesuffix(RESULTS)
+    kept = {RESULTS: members[top + RESULTS]}
+    for name, member in members.items():
+        if name.startswith(f"{top}{FOLDER}/") and name.endswith(".json"):
+            kept[name.removeprefix(top)] = member
+    return Source(source.name, kept) if len(kept) > 1 else kept[RESULTS]
 
 
 def read(
     source: Source, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The simulations of a file; faults are noted, and what has one is left out."""
-    top = Spot(problems, source.name)
-    tasks = _tasks(source, top, header)
+    results = source.members.get(RESULTS, source)
+    top = Spot(problems, results.name)
+    tasks = _tasks(results, top, header)
     model = _model(top.at("info"), header.get("info"))
     found = False
-    for field, index, item in source.entries(skip=("tasks", *_HEADER)):
+    for field, index, item in results.entries(skip=("tasks", *_HEADER)):
         if field not in ("simulations", "simulation_index"):
             continue
         found = True
-        spot = top.at(f"{field}[{index}]" if index is not None else field)
+        spot = top.at(field) if index is None else top.at(field).at(index)
         if index is None:
             spot.fault("a list", item)
             continue
@@ -68,7 +99,7 @@ def _tasks(source: Source, top: Spot, header: dict[str, Any]) -> dict[str, Mappi
     tasks: dict[str, Mapping[str, Any]] = {}
     for field, index, item in source.entries(skip=("simulations", "simulation_index")):
         if field in _HEADER and index is None:
-            header[field] = storable(item)
+            header[field] = item
         if field != "tasks":
             continue
         spot = top.at(f"tasks[{index}]" if index is not None else "tasks")
@@ -97,14 +128,11 @@ def _beside(source: Source, spot: Spot, entry: Any, problems: Problems) -> tuple
     if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
         spot.at("id").fault("the name of a file in the folder 'simulations'", name)
         return spot, None
-    file = source.beside("simulations", f"{name}.json")
-    made: dict[str, Any] = {}
-    for field, index, item in file.entries(skip=("ticks",)):
-        if index is None:
-            made[field] = item
-        else:
-            made.setdefault(field, []).append(item)
-    return Spot(problems, f"simulations/{file.name}"), made
+    file = source.members.get(f"{FOLDER}/{name}.json")
+    if file is None:
+        spot.at("id").fault(f"a simulation with a file in the folder {FOLDER!r}", name)
+        return spot, None
+    return Spot(problems, file.name), file.document(MOST_MESSAGES, skip=("ticks",))
 
 
 def _trajectory(
@@ -143,13 +171,13 @@ def _trajectory(
     ending = read_text(spot, "termination_reason", item.get("termination_reason"))
     return ImportedTrajectory(
         task=ImportedTask(
-            id=task_key(str(storable(str(number)))),
+            id=task_key(str(number)),
             prompt=first_words(messages),
-            hidden=storable({key: task[key] for key in HIDDEN if task.get(key) is not None}),
-            payload=storable({k: v for k, v in task.items() if k not in (*HIDDEN, "id")}),
+            hidden={key: task[key] for key in HIDDEN if task.get(key) is not None},
+            payload={k: v for k, v in task.items() if k not in (*HIDDEN, "id")},
         ),
         messages=messages,
-        agent=str(storable(model)),
+        agent=model,
         attempt=None if trial is None else trial + 1,
         seed=seed,
         scores=scores,
@@ -157,7 +185,7 @@ def _trajectory(
         termination=ending or "not_stated",
         started=read_text(spot, "start_time", item.get("start_time")),
         finished=read_text(spot, "end_time", item.get("end_time")),
-        metadata=storable({k: v for k, v in item.items() if k not in _READ and v is not None}),
+        metadata={k: v for k, v in item.items() if k not in _READ and v is not None},
     )
 
 

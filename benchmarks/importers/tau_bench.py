@@ -7,7 +7,6 @@ model it was.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.digests import storable
 from benchmarks.core.problems import Problems
 from benchmarks.importers.messages import (
     first_words,
@@ -30,12 +29,17 @@ def recognises(shape: Shape) -> bool:
     return shape.kind == "list" and shape.first_has("traj", "task_id")
 
 
+def whole(source: Source) -> Source:
+    """The one file."""
+    return source
+
+
 def read(
     source: Source, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The trajectories of a file; faults are noted, and what has one is left out."""
     for field, index, item in source.entries():
-        spot = Spot(problems, source.name).at(f"[{index}]" if index is not None else field)
+        spot = Spot(problems, source.name).at(field if index is None else index)
         if field or index is None:
             spot.fault("a list of trajectories at the top", item)
             return
@@ -74,17 +78,17 @@ def _trajectory(spot: Spot, item: Any) -> ImportedTrajectory | None:
     }
     return ImportedTrajectory(
         task=ImportedTask(
-            id=task_key(str(storable(str(number)))),
+            id=task_key(str(number)),
             prompt=first_words(messages),
-            hidden=storable({key: task[key] for key in HIDDEN if key in task}),
-            payload=storable({k: v for k, v in task.items() if k not in HIDDEN}),
+            hidden={key: task[key] for key in HIDDEN if key in task},
+            payload={k: v for k, v in task.items() if k not in HIDDEN},
         ),
         messages=messages,
         attempt=None if trial is None else trial + 1,
         scores={"reward": reward, "user_cost": cost},
         undefined={} if cost is not None else {"user_cost": "the file does not state it"},
         termination=_termination(messages, info),
-        metadata=storable(metadata),
+        metadata=metadata,
     )
 
 

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from benchmarks.core.problems import FileRefused
 from benchmarks.importers.formats import FORMATS
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
-from benchmarks.services import imports
+from benchmarks.services import import_rows
 from benchmarks.services.datasets import ImportRefused
 from benchmarks.services.imports import import_trajectories, plain_stem
 from tests.benchmarks.importers import samples
@@ -58,7 +58,7 @@ def test_nothing_of_a_bad_file_is_stored(tmp_path: Path) -> None:
 def test_a_failure_while_storing_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "CHUNK", 1)
+    monkeypatch.setattr(import_rows, "CHUNK", 1)
     rows = samples.tau_bench()
     rows[-1]["info"] = {"task": {"instruction": "You lost something else."}}
     with pytest.raises(ImportRefused, match="task 1 was stored"):
