@@ -114,14 +114,17 @@ def settle(source: Source, name: str) -> tuple[str, Source]:
     return name, get_format(name).whole(source)
 
 
-def check_file(path: Path, name: str, others: Sequence[Path] = ()) -> Checked:
-    """Go through the whole file; raise ``FileRefused`` with its faults, if it has any."""
+def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = "") -> Checked:
+    """Go through the whole file; raise ``FileRefused`` with its faults, if it has any.
+
+    ``agent`` is who has made what the file does not say who made.
+    """
     name, source = settle(open_source(path, others), name)
     problems = Problems()
     header: dict[str, Any] = {}
     checksum, count, turns = source.checksum(), 0, 0
     try:
-        for trajectory in numbered(source, name, problems, header):
+        for trajectory in numbered(source, name, problems, header, agent):
             count += 1
             turns += len(split_turns(trajectory.messages)[1])
     except FileRefused as refusal:
@@ -132,11 +135,13 @@ def check_file(path: Path, name: str, others: Sequence[Path] = ()) -> Checked:
     return Checked(name, checksum, count, turns, header)
 
 
-def read_source(source: Source, name: str, header: dict[str, Any]) -> Iterator[ImportedTrajectory]:
+def read_source(
+    source: Source, name: str, header: dict[str, Any], agent: str = ""
+) -> Iterator[ImportedTrajectory]:
     """The trajectories of a source up to its first fault, which is raised."""
     problems = Problems()
     count = 0
-    for trajectory in numbered(source, name, problems, header):
+    for trajectory in numbered(source, name, problems, header, agent):
         problems.check()
         count += 1
         yield trajectory
@@ -159,13 +164,13 @@ def read_file(
 
 
 def numbered(
-    source: Source, name: str, problems: Problems, header: dict[str, Any]
+    source: Source, name: str, problems: Problems, header: dict[str, Any], agent: str
 ) -> Iterator[ImportedTrajectory]:
     """Trajectories with attempts: those that the file gives, each once, or in its order."""
     seen: set[int] = set()
     counts: dict[int, int] = {}
     for trajectory in get_format(name).read(source, problems, header):
-        task = _mark(trajectory.agent, trajectory.task.id)
+        task = _mark(agent_title(trajectory.agent or agent), trajectory.task.id)
         attempt = trajectory.attempt
         if attempt is None:
             attempt = counts[task] = counts.get(task, 0) + 1
@@ -176,6 +181,11 @@ def numbered(
             continue
         seen.add(mark)
         yield trajectory if trajectory.attempt else replace(trajectory, attempt=attempt)
+
+
+def agent_title(given: str) -> str:
+    """An agent's name as far as it is kept; two that are alike so far are one agent."""
+    return given[:120]
 
 
 def _mark(*parts: str) -> int:

@@ -78,6 +78,14 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            # One file is imported once, however many try at the same time.
+            models.UniqueConstraint(
+                fields=["checksum", "agent"],
+                condition=models.Q(kind="imported"),
+                name="imported_run_identity",
+            )
+        ]
         permissions = [
             ("view_results", "Can browse datasets, runs, trajectories and analyses"),
             ("start_runs", "Can import data and start, pause and cancel runs"),

@@ -15,6 +15,7 @@ from django.utils.text import slugify
 from benchmarks.core.digests import digest_text
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.types import Message
+from benchmarks.importers.formats import agent_title
 from benchmarks.importers.metrics import trajectory_metrics
 from benchmarks.importers.values import (
     ImportedMessage,
@@ -157,13 +158,14 @@ class RowSaver:
         )
 
     def _run(self, stated: str) -> Run:
-        run = self.runs.get(stated)
+        title = agent_title(stated or self.agent)
+        run = self.runs.get(title)
         if run is None:
             note = "" if stated else self.agent_note
-            run = self.runs[stated] = Run.objects.create(
+            run = self.runs[title] = Run.objects.create(
                 kind=Run.Kind.IMPORTED,
                 dataset=self.dataset,
-                agent=_agent(stated or self.agent, note),
+                agent=_agent(title, note),
                 condition=CONDITION,
                 settings=self._settings(),
                 roles={"agent": [{"kind": "imported", "label": "imported"}]},
@@ -269,7 +271,6 @@ def _moment(text: str) -> datetime | None:
 
 def _agent(title: str, note: str) -> Agent:
     """The agent of this title among those made elsewhere."""
-    title = title[:120]
     found = Agent.objects.filter(kind=Agent.Kind.IMPORTED, title=title).first()
     if found is not None:
         return found

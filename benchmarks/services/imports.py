@@ -58,6 +58,7 @@ def import_trajectories(
     if stored := _stored(checksum):
         return stored
     stem, file = plain_stem(path), str(storable(path.name))
+    unnamed = str(storable(agent)) or stem
     header: dict[str, Any] = {}
     try:
         with only_one("import"):
@@ -69,11 +70,11 @@ def import_trajectories(
                 file=file,
                 checksum=checksum,
                 header=header,
-                agent=str(storable(agent)) or stem,
+                agent=unnamed,
                 agent_note="" if agent else "Its file names no model; this is the file's name.",
                 created_by=created_by,
             )
-            for chunk in chunks(read_source(source, format, header)):
+            for chunk in chunks(read_source(source, format, header, unnamed)):
                 saver.save(chunk)
                 if progress:
                     progress(saver.turns)
@@ -81,7 +82,7 @@ def import_trajectories(
                 raise refused(file, "the same content to the end", Said("it changed meanwhile"))
             return SavedImport(True, saver.finish(), saver.trajectories, saver.turns, format)
     except FileRefused:
-        check_file(path, format, others)  # tells all faults, not just the first
+        check_file(path, format, others, unnamed)  # tells all faults, not just the first
         raise
 
 

@@ -2,10 +2,13 @@
 
 import io
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection, transaction
 
 from benchmarks.core.problems import FileRefused
 from benchmarks.importers.formats import FORMATS
@@ -155,3 +158,82 @@ def test_odd_values_can_be_stored(tmp_path: Path) -> None:
     path = samples.write(tmp_path / "chat.json", chat)
     import_trajectories(path=path, format="openai-chat")
     assert Task.objects.get().prompt == "a\ufffdb"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_file_at_the_same_time_is_imported_once(tmp_path: Path) -> None:
+    path = samples.write_sample(tmp_path, "openai-chat")
+    start = threading.Barrier(4)
+
+    def work(number: int) -> bool:
+        start.wait()
+        try:
+            saved = import_trajectories(path=path, name=f"set {number}", agent=f"agent {number}")
+            assert len(saved.runs) == 1 and saved.trajectories == 2
+            return saved.created
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        created = list(pool.map(work, range(4)))
+    assert sorted(created) == [False, False, False, True]
+    assert (Dataset.objects.count(), Run.objects.count(), Trajectory.objects.count()) == (1, 1, 2)
+
+
+def test_the_database_keeps_a_second_import_out(tmp_path: Path) -> None:
+    (run,) = import_trajectories(path=samples.write_sample(tmp_path, "tau2")).runs
+    run.pk = None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        run.save(force_insert=True)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_need_not_be_named(name: str, tmp_path: Path) -> None:
+    heard: list[int] = []
+    path = samples.write_sample(tmp_path, name)
+    saved = import_trajectories(path=path, progress=heard.append)
+    assert saved.format == name and heard == [saved.turns]
+    again = import_trajectories(path=path)
+    assert (again.format, again.trajectories, again.turns) == (
+        name,
+        saved.trajectories,
+        saved.turns,
+    )
+
+
+def test_what_is_of_no_format_is_refused_with_their_names(tmp_path: Path) -> None:
+    path = samples.write(tmp_path / "x.json", {"a": 1})
+    with pytest.raises(FileRefused, match="atif, inspect, openai-chat, tau-bench, tau2"):
+        import_trajectories(path=path)
+
+
+def test_agents_that_are_one_after_shortening_share_a_run(tmp_path: Path) -> None:
+    lines = samples.chat_lines()
+    for line, end in zip(lines, "ab", strict=True):
+        line["model"] = "m" * 120 + end
+    (run,) = import_trajectories(path=samples.write_lines(tmp_path / "c.jsonl", lines)).runs
+    assert run.trajectories.count() == 2
+    lines = [{"messages": samples.CHAT, "id": "a", "attempt": 1, "model": m} for m in ("", "me")]
+    path = samples.write_lines(tmp_path / "d.jsonl", lines)
+    with pytest.raises(FileRefused, match="each attempt once"):
+        import_trajectories(path=path, agent="me")
+
+
+def test_all_faults_are_told_and_nothing_is_stored(tmp_path: Path) -> None:
+    rows = samples.tau_bench()
+    rows[1]["reward"] = rows[3]["trial"] = "x"
+    with pytest.raises(FileRefused) as refused:
+        import_trajectories(path=samples.write(tmp_path / "t.json", rows))
+    assert [p.where for p in refused.value.problems] == ["t.json, [1].reward", "t.json, [3].trial"]
+    assert counts() == [0] * 7
+
+
+def test_a_file_that_changes_meanwhile_is_refused(tmp_path: Path) -> None:
+    path = samples.write(tmp_path / "t.json", samples.tau_bench())
+
+    def change(turns: int) -> None:
+        samples.write(path, samples.tau_bench()[:1])
+
+    with pytest.raises(FileRefused, match="changed meanwhile"):
+        import_trajectories(path=path, progress=change)
+    assert counts() == [0] * 7
