@@ -7,7 +7,7 @@ export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 CHECKS := check-format check-style check-types check-templates check-migrations check-imports
 
 .DEFAULT_GOAL := help
-.PHONY: help run services services-stop test test-browser test-unit check $(CHECKS) bench format lock \
+.PHONY: help run services services-stop test test-browser test-postgres test-unit check $(CHECKS) bench format lock \
 	clean chromium
 
 help: ## Show this list
@@ -22,14 +22,19 @@ services: ## Start a PostgreSQL and a Redis for this machine; prints the variabl
 services-stop: ## Stop them; their data stay
 	@requirements/scripts/services.sh stop
 
-# Two processes: the browser's event loop would get in the way of other tests. Both are run even
-# when the first fails, and the second's closing line is that of most tests.
+# Three processes: the browser's event loop would get in the way of other tests, and a process
+# knows one database. All are run even when one fails; the last one's closing line is that of most
+# tests.
 test: $(VENV)/.dev chromium ## Run all tests
-	@browser=0; $(MAKE) --no-print-directory test-browser || browser=1; \
-	$(MAKE) --no-print-directory test-unit && exit $$browser
+	@code=0; for part in test-browser test-postgres test-unit; do \
+		$(MAKE) --no-print-directory $$part || code=1; \
+	done; exit $$code
 
 test-browser: $(VENV)/.dev ## Run the tests that drive a browser
 	@$(PY) -m pytest -m browser; code=$$?; [ $$code -eq 5 ] || exit $$code
+
+test-postgres: $(VENV)/.dev ## Run the tests that use database or queue on PostgreSQL and Redis
+	@requirements/scripts/test_postgres.sh $(PY) -m "not browser" -n 2
 
 test-unit: $(VENV)/.dev ## Run all other tests
 	@$(PY) -m pytest -m "not browser" -n 2

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
+from config.brokers import is_redis
+
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
-_BROKER_PACKAGES = {"redis": "redis", "rediss": "redis"}
 
 
 @register
@@ -64,29 +66,39 @@ def hosts_are_named(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[Ch
 
 
 @register
-def broker_is_known(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+def broker_has_its_package(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
     """Background work needs a broker that can be spoken to."""
-    scheme = settings.CELERY_BROKER_URL.partition(":")[0]
-    if scheme == "fsq":
+    if not is_redis(settings.CELERY_BROKER_URL) or find_spec("redis") is not None:
         return []
-    package = _BROKER_PACKAGES.get(scheme)
-    if package is None:
-        return [
-            Error(
-                f"Brokers of the kind {scheme}: are not supported.",
-                hint="Leave PLANJURY_BROKER_URL empty, or give a redis:// address.",
-                id="planjury.E004",
-            )
-        ]
-    if find_spec(package) is None:
-        return [
-            Error(
-                f"The broker needs the package {package}, which is not installed.",
-                hint="Install it, or leave PLANJURY_BROKER_URL empty for the embedded broker.",
-                id="planjury.E005",
-            )
-        ]
-    return []
+    return [
+        Error(
+            "The broker needs the package redis, which is not installed.",
+            hint="Install it, or leave PLANJURY_BROKER_URL empty for the embedded broker.",
+            id="planjury.E005",
+        )
+    ]
+
+
+@register
+def database_and_broker_fit(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """A worker elsewhere would find the message, but not the row that it speaks of.
+
+    Redis beside SQLite on one machine does no harm, nor does the embedded broker beside PostgreSQL:
+    then all workers are on this machine.
+    """
+    url = settings.CELERY_BROKER_URL
+    sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
+    if not sqlite or not is_redis(url) or urlsplit(url).hostname in _LOOPBACK:
+        return []
+    return [
+        Error(
+            "The broker is on another machine, but the database is SQLite, a file of this one: "
+            "workers elsewhere would not see it.",
+            hint="Set DATABASE_URL to a PostgreSQL that all machines reach, or leave "
+            "PLANJURY_BROKER_URL empty.",
+            id="planjury.E007",
+        )
+    ]
 
 
 @register(Tags.security)

@@ -1,22 +1,79 @@
-"""Bringing the database and the static files up to date, quickly when they are."""
+"""What comes before the work: reaching the servers that are configured, and bringing the database
+and the static files up to date, quickly when they are.
+"""
 
 import hashlib
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
-from django.core.management import call_command
-from django.db import connection
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
+from kombu.exceptions import OperationalError as BrokerError
+
+from benchmarks.services.locks import one_after_the_other
+from config.celery import app
+
+
+class Unreachable(CommandError):
+    """A server that is configured does not answer; the message is one line and holds no secret."""
+
+
+def reach_database() -> None:
+    """Connect once, so that a wrong address is told at the start and in a line."""
+    found = connection.settings_dict
+    try:
+        connection.ensure_connection()
+    except OperationalError as error:
+        if connection.vendor == "sqlite":
+            raise Unreachable(f"Cannot open the database {found['NAME']}: {error}") from None
+        place = f"{found['HOST'] or 'a local socket'}:{found['PORT'] or 5432}"
+        raise Unreachable(
+            f"Cannot reach PostgreSQL at {place}, database {found['NAME']} "
+            f"(DATABASE_URL): {_first_line(error)}"
+        ) from None
+
+
+def reach_broker() -> None:
+    """The same for the broker, which is the cache, too."""
+    with app.connection_for_write() as broker:
+        away: tuple[type[BaseException], ...] = (
+            BrokerError,
+            *broker.connection_errors,
+            *broker.channel_errors,
+        )
+        try:
+            broker.ensure_connection(max_retries=1, interval_start=0)
+            broker.default_channel  # noqa: B018  (made when first asked for; speaks to the server)
+        except away as error:
+            raise Unreachable(
+                f"Cannot reach the broker at {broker.as_uri()} "
+                f"(PLANJURY_BROKER_URL): {_first_line(error)}"
+            ) from None
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def migrate_if_needed() -> bool:
-    """Apply what has not been applied; say whether there was anything."""
-    executor = MigrationExecutor(connection)
-    if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    """Apply what has not been applied; say whether there was anything.
+
+    Of several machines that start at once the first does it, and the others wait for it.
+    """
+    if not _is_behind():
         return False
-    call_command("migrate", interactive=False, verbosity=0)
+    with one_after_the_other("migrate"):
+        if not _is_behind():
+            return False
+        call_command("migrate", interactive=False, verbosity=0)
     return True
+
+
+def _is_behind() -> bool:
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def collect_static_if_needed() -> bool:

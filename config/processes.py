@@ -55,9 +55,10 @@ def run_web(listener: socket.socket) -> None:
     WebServer(listener).run()
 
 
-def run_worker(listener: socket.socket) -> None:
+def run_worker(listener: socket.socket | None = None) -> None:
     """Do background work until told to stop."""
-    listener.close()  # it is the web server's
+    if listener is not None:
+        listener.close()  # it is the web server's
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # done before the fork
     # Containers run everything as root; only JSON is accepted, which is what the warning is about.
     warnings.filterwarnings("ignore", message=".*superuser privileges")

@@ -3,13 +3,17 @@
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import numpy as np
 import pytest
+from django.conf import settings
 from django.core.cache import cache
+
+from tests.installations import Installation
 
 # The browser's driver keeps an event loop running in the tests' own thread, which Django would take
 # for asynchronous code at the first query.
@@ -23,6 +27,8 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 _LOOPBACK = ("127.", "::1", "localhost")
+# The fixtures through which a test comes to the database or the queue.
+_SERVICES = {"db", "transactional_db", "django_db_setup", "install"}
 
 
 class NetworkBlocked(RuntimeError):
@@ -66,14 +72,39 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20240229)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the browser tests where there is no browser."""
+@pytest.fixture
+def install(tmp_path: Path) -> Iterator[Callable[[str], Installation]]:
+    """Makes installations of the product for processes of their own, by name."""
+    made: list[Installation] = []
+
+    def begin(name: str) -> Installation:
+        made.append(Installation.begin(tmp_path / name))
+        return made[-1]
+
+    yield begin
+    for each in made:
+        each.remove()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On PostgreSQL only what uses database or queue; without a browser nothing that needs one."""
+    if settings.TEST_DATABASE_URL:
+        there = [item for item in items if _uses_services(item)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(there)])
+        items[:] = there
     if CHROMIUM:
         return
     skip = pytest.mark.skip(reason="no chromium on this machine (make test can install it)")
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(skip)
+
+
+def _uses_services(item: pytest.Item) -> bool:
+    if item.get_closest_marker("embedded"):
+        return False
+    used = set(getattr(item, "fixturenames", ()))
+    return bool(used & _SERVICES) or item.get_closest_marker("django_db") is not None
 
 
 @pytest.fixture(scope="session")

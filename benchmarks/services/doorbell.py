@@ -44,7 +44,7 @@ def nobody_waits() -> bool:
     False also where the broker cannot be reached, for then it cannot be rung either.
     """
     with current_app.connection_for_read() as broker:
-        away: tuple[type[Exception], ...] = (OperationalError, *broker.connection_errors)
+        away: tuple[type[BaseException], ...] = (OperationalError, *broker.connection_errors)
         try:
             broker.ensure_connection(max_retries=1, interval_start=0)
             channel: Any = broker.default_channel
@@ -55,6 +55,6 @@ def nobody_waits() -> bool:
     return waiting == 0
 
 
-def _complain(error: Exception) -> None:
+def _complain(error: BaseException) -> None:
     # One line: the traceback of a broker that is away says no more.
     logger.error("The broker cannot be reached (%s); the sweep rings again.", error)

@@ -38,6 +38,20 @@ def if_free(name: str) -> Iterator[bool]:
         yield free
 
 
+@contextmanager
+def one_after_the_other(name: str) -> Iterator[None]:
+    """As ``only_one``, for what has several transactions of its own, such as migrations."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_advisory_lock(%s)", [_key(name)])
+        try:
+            yield
+        finally:
+            cursor.execute("select pg_advisory_unlock(%s)", [_key(name)])
+
+
 def lock_trajectory(pk: int) -> None:
     """Hold a trajectory's row until the transaction ends."""
     Trajectory.objects.select_for_update(no_key=True).only("pk").get(pk=pk)

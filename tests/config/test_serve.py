@@ -4,14 +4,14 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.conf import settings
+
+from tests.installations import Installation
 
 pytestmark = pytest.mark.slow
 
@@ -23,38 +23,18 @@ def free_port() -> int:
         return port
 
 
+Serve = Callable[[int], subprocess.Popen[str]]
+
+
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[[int], subprocess.Popen[str]]]:
-    """Starts servers whose data folder is ``tmp_path``."""
-    started: list[subprocess.Popen[str]] = []
+def place(install: Callable[[str], Installation]) -> Installation:
+    return install("served")
 
-    def start(port: int) -> subprocess.Popen[str]:
-        environment = os.environ | {
-            "PLANJURY_DATA_DIR": str(tmp_path),
-            "PLANJURY_DEMO": "0",
-            "DJANGO_SETTINGS_MODULE": "config.settings.local",
-            "PORT": str(port),
-        }
-        command = [sys.executable, "manage.py", "serve"]
-        started.append(
-            subprocess.Popen(
-                command,
-                env=environment,
-                cwd=settings.BASE_DIR,
-                text=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
-        )
-        return started[-1]
 
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.terminate()
-            process.wait(timeout=20)
-        assert process.stdout is not None
-        process.stdout.close()
+@pytest.fixture
+def serve(place: Installation) -> Serve:
+    """Starts servers."""
+    return lambda port, *options: place.start("manage.py", "serve", *options, PORT=str(port))
 
 
 def answer(port: int) -> int:
@@ -94,32 +74,34 @@ def is_there(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def stop(process: subprocess.Popen[str], number: int) -> str:
-    """Stop the server, check that nothing is left, and return what it said."""
+def stop(process: subprocess.Popen[str], number: int, least: int = 3) -> None:
+    """Stop the server and check that nothing is left."""
     children = descendants(process.pid)
-    assert len(children) >= 3, "web server, its worker process, background worker"
+    assert len(children) >= least, "web server, its worker process, background worker"
     process.send_signal(number)
     assert process.wait(timeout=20) == 0
     assert not any(map(is_there, children))
-    assert process.stdout is not None
-    return process.stdout.read()
 
 
-def test_the_first_start_prepares_everything_and_the_next_is_cheap(serve, tmp_path: Path) -> None:
+def test_the_first_start_prepares_everything_and_the_next_is_cheap(
+    serve: Serve, place: Installation
+) -> None:
     port = free_port()
     process = serve(port)
     assert answer(port) == 200
-    said = stop(process, signal.SIGTERM)
+    stop(process, signal.SIGTERM)
+    said = place.log.read_text()
     assert f"http://localhost:{port}/" in said
     assert "The static files were collected." in said
     assert "The database was brought up to date." in said
     assert "Traceback" not in said
-    assert (tmp_path / "planjury.sqlite3").exists()
+    assert (place.folder / "planjury.sqlite3").exists() != bool(place.database_url)
 
     before = os.times()
     process = serve(port)
     assert answer(port) == 200
-    said = stop(process, signal.SIGINT)
+    stop(process, signal.SIGINT)
+    said = place.log.read_text().removeprefix(said)
     after = os.times()
     assert "collected" not in said
     assert "brought up to date" not in said
@@ -127,7 +109,7 @@ def test_the_first_start_prepares_everything_and_the_next_is_cheap(serve, tmp_pa
     assert spent - before.children_system < 5, "seconds of processor time for a start and a stop"
 
 
-def test_a_killed_child_comes_back_and_a_killed_server_leaves_nothing(serve) -> None:
+def test_a_killed_child_comes_back_and_a_killed_server_leaves_nothing(serve: Serve) -> None:
     port = free_port()
     process = serve(port)
     assert answer(port) == 200
@@ -145,12 +127,10 @@ def test_a_killed_child_comes_back_and_a_killed_server_leaves_nothing(serve) -> 
         time.sleep(0.05)
 
 
-def test_a_busy_port_is_named(serve) -> None:
+def test_a_busy_port_is_named(serve: Serve, place: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]
         process = serve(port)
         assert process.wait(timeout=20) == 1
-    assert process.stdout is not None
-    assert f"Cannot listen on 127.0.0.1 port {port}: Address already in use." in (
-        process.stdout.read()
-    )
+    said = place.log.read_text()
+    assert f"Cannot listen on 127.0.0.1 port {port}: Address already in use." in said

@@ -24,6 +24,8 @@ def start_worker(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes
             "PLANJURY_DATA_DIR": str(tmp_path),
             "DJANGO_SETTINGS_MODULE": "config.settings.local",
             "PYTHONPATH": str(settings.BASE_DIR),
+            "DATABASE_URL": "",
+            "PLANJURY_BROKER_URL": "",
         }
         probe = Path(__file__).with_name("worker_probe.py")
         started.append(subprocess.Popen([sys.executable, str(probe)], env=environment))

@@ -1,7 +1,5 @@
 """A real worker with one task, for test_worker.py: notes that it began, may hang, notes its end."""
 
-import socket
-import sys
 import time
 from pathlib import Path
 
@@ -26,4 +24,4 @@ def mark(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run_worker(socket.socket()))
+    run_worker()

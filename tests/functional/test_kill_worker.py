@@ -1,19 +1,15 @@
 """``kill -9`` at ten moments of a run: what comes of it is what an undisturbed run brings."""
 
-import os
 import random
 import signal
-import sqlite3
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.conf import settings
+
+from tests.installations import Installation
 
 pytestmark = pytest.mark.slow
 
@@ -54,68 +50,34 @@ select task.external_id, e.step, e.slot, e.role, e.seat, e.seed, e.ask_digest, e
 from benchmarks_exchange e join benchmarks_trajectory trajectory on trajectory.id = trajectory_id
 join benchmarks_task task on task.id = task_id where e.state != 'lost' order by 1, 2, 3"""
 
-Start = Callable[[Path, list[str]], subprocess.Popen[bytes]]
 
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts a process of the product on a data folder; none outlives the test."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def begin(folder: Path, command: list[str]) -> subprocess.Popen[bytes]:
-        environment = os.environ | {
-            "PLANJURY_DATA_DIR": str(folder),
-            "DJANGO_SETTINGS_MODULE": "config.settings.local",
-            "PYTHONPATH": str(settings.BASE_DIR),
-        }
-        environment.pop("DATABASE_URL", None)
-        process = subprocess.Popen(
-            [sys.executable, *command], env=environment, cwd=settings.BASE_DIR
-        )
-        started.append(process)
-        return process
-
-    yield begin
-    for process in started:
-        process.kill()
-        process.wait()
-
-
-def read(folder: Path, query: str) -> list[Any]:
-    with closing(sqlite3.connect(folder / "planjury.sqlite3", timeout=20)) as database:
-        return database.execute(query).fetchall()
-
-
-def replies(folder: Path) -> int:
-    (row,) = read(folder, "select count(*) from benchmarks_exchange where state = 'answered'")
+def replies(place: Installation) -> int:
+    (row,) = place.read("select count(*) from benchmarks_exchange where state = 'answered'")
     return int(row[0])
 
 
-def let_leases_lapse(folder: Path) -> None:
+def let_leases_lapse(place: Installation) -> None:
     """What thirty seconds of waiting would do."""
-    with closing(sqlite3.connect(folder / "planjury.sqlite3", timeout=20)) as database:
-        database.execute(
-            "update benchmarks_trajectory set lease_until = '2000-01-01' where status = 'running'"
-        )
-        database.commit()
+    place.change(
+        "update benchmarks_trajectory set lease_until = '2000-01-01' where status = 'running'"
+    )
 
 
-def wait(process: subprocess.Popen[bytes]) -> None:
+def wait(process: subprocess.Popen[str]) -> None:
     assert process.wait(timeout=120) == 0
 
 
-def test_ten_kills_change_nothing(start: Start, tmp_path: Path) -> None:
-    calm, harried = tmp_path / "calm", tmp_path / "harried"
-    for folder in (calm, harried):
-        folder.mkdir()
-        wait(start(folder, ["manage.py", "shell", "-v0", "-c", PREPARE]))
-    wait(start(calm, ["manage.py", *RUN, "--wait"]))
+def test_ten_kills_change_nothing(install: Callable[[str], Installation]) -> None:
+    calm, harried = install("calm"), install("harried")
+    for place in (calm, harried):
+        wait(place.start("manage.py", "shell", "-v0", "-c", PREPARE))
+    wait(calm.start("manage.py", *RUN, "--wait"))
     in_all = replies(calm)
 
     rng = random.Random(20261121)
     command = ["manage.py", *RUN, "--wait"]
     for _ in range(KILLS):
-        process = start(harried, command)
+        process = harried.start(*command)
         wanted = replies(harried) + rng.randint(1, in_all // (KILLS + 2))
         limit = time.monotonic() + 60
         while replies(harried) < wanted:
@@ -126,15 +88,16 @@ def test_ten_kills_change_nothing(start: Start, tmp_path: Path) -> None:
         assert process.wait() == -signal.SIGKILL
         let_leases_lapse(harried)
         command = [str(Path(__file__).with_name("carry.py"))]
-    wait(start(harried, command))
+    wait(harried.start(*command))
 
-    assert read(harried, "select status from benchmarks_run") == [("done",)]
-    assert read(harried, "select count(*) from benchmarks_trajectory") == [(TASKS,)]
+    assert harried.read("select status from benchmarks_run") == [("done",)]
+    assert harried.read("select count(*) from benchmarks_trajectory") == [(TASKS,)]
     for query in (OUTCOMES, TURNS, VIOLATIONS, SCORES, REPLIES):
-        expected = read(calm, query)
+        expected = calm.read(query)
         assert expected
-        assert read(harried, query) == expected
-    assert read(harried, "pragma integrity_check") == [("ok",)]
-    assert read(harried, "pragma foreign_key_check") == []
+        assert harried.read(query) == expected
+    if not harried.database_url:
+        assert harried.read("pragma integrity_check") == [("ok",)]
+        assert harried.read("pragma foreign_key_check") == []
     held = "select count(*) from benchmarks_trajectory where lease_owner != ''"
-    assert read(harried, held) == [(0,)]
+    assert harried.read(held) == [(0,)]

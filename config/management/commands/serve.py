@@ -3,6 +3,7 @@
 import logging
 import os
 import socket
+from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
@@ -10,12 +11,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from config import background, preparation
-from config.supervisor import Child, Supervisor
+from config import background, preparation, upkeep
+from config.supervisor import Child
 
 logger = logging.getLogger(__name__)
-
-SWEEP_SECONDS = 10.0
 
 
 class Command(BaseCommand):
@@ -23,28 +22,28 @@ class Command(BaseCommand):
 
     help = "Migrate, collect static files, and run the web server and the background worker."
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """``--web-only``, for machines whose workers are elsewhere."""
+        parser.add_argument(
+            "--web-only",
+            action="store_true",
+            help="run no background worker here: `manage.py work` does, on this or other machines",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Run until SIGINT, SIGTERM or SIGHUP."""
         listener = _listen(settings.SERVE_HOST, settings.SERVE_PORT)
-        if preparation.migrate_if_needed():
-            self.stdout.write("The database was brought up to date.")
+        upkeep.prepare(self)
         if preparation.collect_static_if_needed():
             self.stdout.write("The static files were collected.")
-        # A connection must not be shared with forks.
-        connections.close_all()
 
         from config.processes import run_web, run_worker
 
-        supervisor = Supervisor(
-            children=[
-                Child("web server", partial(run_web, listener)),
-                Child("background worker", partial(run_worker, listener)),
-            ],
-            every=_sweep,
-            interval=SWEEP_SECONDS,
-        )
+        children = [Child("web server", partial(run_web, listener))]
+        if not options["web_only"]:
+            children.append(Child("background worker", partial(run_worker, listener)))
         with listener:
-            supervisor.run(started=self._greet)
+            upkeep.run(children, started=self._greet)
         self.stdout.write("PlanJury has stopped.")
 
     def _greet(self) -> None:
@@ -85,13 +84,3 @@ def _address() -> str:
     if host in {"127.0.0.1", "0.0.0.0", "::", "::1"}:
         host = "localhost"
     return f"http://{host}:{settings.SERVE_PORT}/"
-
-
-def _sweep() -> None:
-    try:
-        background.sweep_jobs()
-    except Exception:
-        # A locked or absent database is no reason to take the web server down.
-        logger.exception("The sweep of background jobs failed; it is tried again.")
-    finally:
-        connections.close_all()
