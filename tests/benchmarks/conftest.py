@@ -1,9 +1,15 @@
-"""People and what they open: nobody, a stranger, a researcher, an administrator."""
+"""People and what they open: nobody, a stranger, a researcher, an administrator. And endpoints."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.line import close_lines
 from benchmarks.models import Run
 from tests.factories.benchmarks import PERMISSIONS, make_user, play, start_sample_runs
 
@@ -44,3 +50,20 @@ def played(db: None) -> Run:
     (run,) = start_sample_runs("explorer")
     play(run)
     return run
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., FakeServer]]:
+    """Starts fake endpoints that end with the test."""
+    with ExitStack() as stack:
+
+        def start(**options: Any) -> FakeServer:
+            return stack.enter_context(FakeServer(**{"retry_after": "0.05", **options}))
+
+        stack.callback(close_lines)
+        yield start
+
+
+@pytest.fixture
+def server(serve: Callable[..., FakeServer]) -> FakeServer:
+    return serve()
