@@ -12,7 +12,7 @@ from ninja.parser import Parser
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.api.errors import ApiError
-from benchmarks.incoming_forms import too_large
+from benchmarks.forms.incoming import too_large
 from benchmarks.selectors.paging import Page, page_by_id
 from benchmarks.services.uploads import announces_too_much
 

@@ -9,7 +9,7 @@ import re
 import tempfile
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -35,7 +35,7 @@ LONGEST_NAME = 100
 ROOM_FOR_FIELDS = 1 << 16
 # What was stored but never got its job belongs to a request that was cut off.
 FORGOTTEN = timedelta(hours=1)
-BEAT_SECONDS = 15.0
+BEAT_SECONDS = 2.0
 ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
 _UNSAFE = re.compile(r"[^\w.+@=,()\[\] -]")
 
@@ -152,13 +152,14 @@ def import_upload(job: Job, progress: Progress) -> None:
         _put_together(upload, path, progress)
         progress.report(message="Checking and storing; nothing is shown until all of it is there")
         try:
-            with _kept(progress):
+            with _told(progress) as tell:
                 saved = import_trajectories(
                     path=path,
                     format=given["format"],
                     name=given["name"],
                     agent=given["agent"],
                     created_by=job.created_by,
+                    progress=tell,
                 )
         except CoreError as error:
             _conclude(job, upload, {"refused": _refusal(error)})
@@ -197,25 +198,35 @@ def _conclude(job: Job, upload: Upload, outcome: dict[str, Any]) -> None:
     """Note the outcome and delete the file, both or neither."""
     with transaction.atomic():
         job.payload = {**job.payload, **outcome}
-        Job.objects.filter(pk=job.pk).update(payload=job.payload)
+        Job.objects.filter(pk=job.pk).update(payload=job.payload, message="")
         upload.delete()
 
 
 @contextmanager
-def _kept(progress: Progress) -> Iterator[None]:
-    """Keep the job's lease while one long step reports nothing.
+def _told(progress: Progress) -> Iterator[Callable[[int], None]]:
+    """Tell of the import while its transaction is open, and keep the job's lease meanwhile.
 
-    Where the lease is lost all the same, another worker finds the import by its checksum.
+    A thread does so on a connection of its own, since nobody sees what the transaction writes.
+    SQLite takes one writer at a time, so there the words stay as they were. Where the lease is
+    lost all the same, another worker finds the import by its checksum.
     """
-    over = threading.Event()
+    over, lost = threading.Event(), threading.Event()
+    turns = 0
+
+    def note(stored: int) -> None:
+        nonlocal turns
+        turns = stored
+        if lost.is_set():
+            raise JobCancelled
 
     def beat() -> None:
         while not over.wait(BEAT_SECONDS):
             try:
-                progress.report()
+                progress.report(message=f"{turns:,} turns stored so far" if turns else None)
             except JobCancelled:
+                lost.set()
                 break
-            except Error:  # SQLite takes one writer at a time: the import itself
+            except Error:
                 logger.info("lease of job %s not renewed; trying again", progress.job.pk)
                 connection.close()
         connection.close()
@@ -223,7 +234,7 @@ def _kept(progress: Progress) -> Iterator[None]:
     thread = threading.Thread(target=beat, name="import-lease", daemon=True)
     thread.start()
     try:
-        yield
+        yield note
     finally:
         over.set()
         thread.join()

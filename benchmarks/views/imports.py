@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import START, allow, fetch, signed_in
-from benchmarks.incoming_forms import TrajectoryImportForm, too_large
+from benchmarks.forms.incoming import TrajectoryImportForm, too_large
 from benchmarks.selectors.formats import import_formats
 from benchmarks.selectors.jobs import ImportView, import_jobs
 from benchmarks.services.uploads import announces_too_much, enqueue_import, store_upload

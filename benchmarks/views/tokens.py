@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks.access import signed_in
 from benchmarks.core.errors import CoreError
-from benchmarks.incoming_forms import TokenForm
+from benchmarks.forms.incoming import TokenForm
 from benchmarks.selectors.tokens import token_rows, tokens_of
 from benchmarks.services.tokens import create_token, revoke_token
 

@@ -1,0 +1,185 @@
+"""What holds for every route, found by looping over the description."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import resolve
+
+from benchmarks.models import Run
+from config.api import api as app
+from tests.benchmarks.api.conftest import Caller, bearer
+from tests.benchmarks.api.files import chat_file
+
+SCHEMA: Any = app.get_openapi_schema()
+ROUTES = [(method, path) for path, methods in SCHEMA["paths"].items() for method in methods]
+WRITES = {
+    ("post", "/api/v1/runs"),
+    ("post", "/api/v1/runs/{run_id}/pause"),
+    ("post", "/api/v1/runs/{run_id}/resume"),
+    ("post", "/api/v1/runs/{run_id}/cancel"),
+    ("post", "/api/v1/imports"),
+}
+# Only for those who may import; studies go by membership.
+FOR_STARTERS = {("get", "/api/v1/imports"), ("get", "/api/v1/imports/{job_id}")}
+
+
+def ids_of(run: Run) -> dict[str, str]:
+    row = run.trajectories.first()
+    assert row is not None
+    return {
+        "run_id": str(run.pk),
+        "trajectory_id": str(row.pk),
+        "dataset_id": str(run.dataset_id),
+        "task_id": str(row.task_id),
+        "agent_id": str(run.agent_id),
+        "key": "adaplanbench",
+    }
+
+
+def filled(path: str, ids: dict[str, str]) -> str:
+    return re.sub(r"{(\w+)}", lambda found: ids.get(found.group(1), "999999"), path)
+
+
+def send(method: str, url: str, **headers: str) -> Any:
+    client = Client()
+    if method == "post" and url.endswith("/imports"):
+        return client.post(url, {"name": "x"}, headers=headers)
+    return client.generic(method.upper(), url, "{}" if method == "post" else "",
+                          content_type="application/json", headers=headers)  # fmt: skip
+
+
+def test_routes_that_write_are_known() -> None:
+    assert {route for route in ROUTES if route[0] != "get"} == WRITES
+    assert len(ROUTES) > 25
+
+
+def test_nothing_without_a_token(played: Run, error_of: Any) -> None:
+    for method, path in ROUTES:
+        response = send(method, filled(path, ids_of(played)))
+        assert error_of(response) == (401, "unauthorized", ""), path
+
+
+def test_a_stranger_gets_nothing(played: Run, outside: Caller, error_of: Any) -> None:
+    for method, path in ROUTES:
+        if (method, path) in WRITES:
+            continue  # below, with bodies that are complete
+        response = send(method, filled(path, ids_of(played)), **outside.headers)
+        if path == "/api/v1/studies":
+            assert response.json() == {"items": [], "next": None}
+        elif "/studies/" in path:
+            assert error_of(response) == (404, "not_found", ""), path
+        else:
+            assert error_of(response) == (403, "forbidden", ""), path
+
+
+@pytest.mark.parametrize("who", ["viewing", "outside"])
+def test_who_may_not_start_writes_nothing(
+    who: str, played: Run, request: pytest.FixtureRequest, error_of: Any
+) -> None:
+    caller: Caller = request.getfixturevalue(who)
+    before = list(Run.objects.values("pk", "status"))
+    for method, path in sorted(WRITES):
+        if path.endswith("/imports"):
+            response = caller.send("/imports", {"file": chat_file()})
+        elif path.endswith("/runs"):
+            body = {"dataset": played.dataset_id, "agents": ["explorer"]}
+            response = caller.post("/runs", body)
+        else:
+            response = send(method, filled(path, ids_of(played)), **caller.headers)
+        assert error_of(response) == (403, "forbidden", ""), path
+    assert list(Run.objects.values("pk", "status")) == before
+
+
+def test_a_viewer_reads_what_the_pages_show(played: Run, viewing: Caller, error_of: Any) -> None:
+    for method, path in ROUTES:
+        if method != "get" or "/studies/" in path:
+            continue  # writes stand above; studies have tests of their own
+        query = f"?run={played.pk}" if "/scores" in path else ""
+        response = send(method, filled(path, ids_of(played)) + query, **viewing.headers)
+        if (method, path) in FOR_STARTERS:
+            assert error_of(response) == (403, "forbidden", ""), path
+        else:
+            assert response.status_code == 200, path
+
+
+def test_unknown_query_fields_are_named(played: Run, api: Caller, error_of: Any) -> None:
+    for method, path in ROUTES:
+        response = send(method, filled(path, ids_of(played)) + "?colour=red", **api.headers)
+        assert error_of(response) == (422, "unknown", "colour"), path
+
+
+@pytest.mark.parametrize("key", ["0", "999999", str(2**63), "9" * 30, "9" * 5000])
+def test_what_does_not_exist_is_not_found(key: str, api: Caller, error_of: Any) -> None:
+    for method, path in ROUTES:
+        if "{" in path:
+            response = send(method, re.sub(r"{\w+}", key, path), **api.headers)
+            assert error_of(response) == (404, "not_found", ""), path
+
+
+@pytest.mark.parametrize("url", ["/api/v1/nothing", "/api/v1/runs/x", "/api/v1/runs/-1"])
+def test_unknown_addresses_have_the_same_shape(url: str, db: None, error_of: Any) -> None:
+    assert error_of(Client().get(url)) == (404, "not_found", "")
+
+
+@pytest.mark.parametrize("method", ["put", "patch", "delete", "options", "trace"])
+def test_other_methods_have_the_same_shape(method: str, db: None, error_of: Any) -> None:
+    response = Client().generic(method.upper(), "/api/v1/runs")
+    assert error_of(response) == (405, "method_not_allowed", "")
+    assert set(response["Allow"].split(", ")) == {"GET", "POST"}
+
+
+def test_a_fault_of_ours_tells_nothing_but_an_id(
+    starter: User, monkeypatch: pytest.MonkeyPatch, error_of: Any, caplog: Any
+) -> None:
+    from benchmarks.selectors import runs
+
+    def broken(*args: object) -> None:
+        raise RuntimeError("the password is swordfish")
+
+    monkeypatch.setattr(runs, "run_list", broken)
+    response = Caller(bearer(starter)).get("/runs")
+    assert error_of(response) == (500, "server_error", "")
+    assert "swordfish" not in response.content.decode()
+    (mark,) = re.findall(r"[0-9a-f]{12}", response.json()["error"]["message"])
+    assert mark in caplog.text
+    assert "swordfish" in caplog.text
+
+
+def test_answers_are_not_kept_by_caches(api: Caller) -> None:
+    assert api.get("/runs")["Cache-Control"] == "no-store"
+
+
+class TestDescription:
+    def operations(self) -> Iterator[tuple[str, Any]]:
+        for methods in SCHEMA["paths"].values():
+            for operation in methods.values():
+                yield operation["operationId"], operation
+
+    def test_names_differ_and_refusals_are_described(self) -> None:
+        names = [name for name, _ in self.operations()]
+        assert len(names) == len(set(names)) == len(ROUTES)
+        for name, operation in self.operations():
+            codes = set(map(int, operation["responses"]))
+            assert {401, 403, 422, 429} <= codes, name
+            assert operation["security"] == [{"Token": []}], name
+            assert operation["description"], name
+
+    def test_the_reference_names_every_operation_and_needs_no_script(self, db: None) -> None:
+        page = Client().get("/api/v1/docs").content.decode()
+        for method, path in ROUTES:
+            assert f"{method.upper()}</span> <code>{path}</code>" in page
+        for name, operation in self.operations():
+            assert f'id="{name}"' in page
+            for parameter in operation["parameters"]:
+                assert f"<code>{parameter['name']}</code>" in page
+        main = page.partition("<main")[2].partition("</main")[0]
+        assert "<script" not in main
+        assert Client().get("/api/v1/openapi.json").json()["info"]["title"] == "PlanJury"
+
+    def test_paths_resolve(self) -> None:
+        for _, path in ROUTES:
+            resolve(re.sub(r"{\w+}", "1", path))
