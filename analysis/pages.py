@@ -15,9 +15,10 @@ from django.core.cache import cache
 from analysis.filters import SHARED, Filters
 from analysis.reports.parts import Report
 from analysis.selection import Selection, select_runs, select_study
+from benchmarks.core.registry import EXTERNAL
 
 # Part of every key: raise it when the same data make another report.
-REPORTS = 1
+REPORTS = 2
 KEEP_SECONDS = 24 * 60 * 60
 
 
@@ -33,12 +34,16 @@ class Page:
     report: str
     filters: tuple[str, ...]
     of_study: bool = False
+    prefer: str = ""
 
 
-def _page(name: str, title: str, question: str, *filters: str, of_study: bool = False) -> Page:
+def _page(
+    name: str, title: str, question: str, *filters: str, of_study: bool = False, prefer: str = ""
+) -> Page:
+    """``prefer``: the system whose datasets the page is for."""
     shared = ("study", *SHARED[1:]) if of_study else SHARED
     report = f"analysis.reports.{name}.{name}_report"
-    return Page(name, title, question, report, (*shared, *filters), of_study)
+    return Page(name, title, question, report, (*shared, *filters), of_study, prefer)
 
 
 PAGES: Mapping[str, Page] = {
@@ -57,6 +62,14 @@ PAGES: Mapping[str, Page] = {
         ),
         _page("dispersion", "Dispersion", "How far do judges differ from each other?", "turns"),
         _page("verdicts", "Verdicts", "Do judges see what people saw in recorded answers?"),
+        _page(
+            "outcomes", "Outcomes", "What rewards did agents get elsewhere, and how reliably?",
+            prefer=EXTERNAL,
+        ),
+        _page(
+            "ratings", "Ratings", "What do people say, and do they agree with each other?",
+            "simulated", of_study=True,
+        ),
     )
 }  # fmt: skip
 
@@ -64,7 +77,7 @@ PAGES: Mapping[str, Page] = {
 def select(page: Page, filters: Filters, user: User) -> Selection:
     """What the page is about; filters that it does not have count for nothing."""
     known = filters.only(page.filters)
-    selection = select_study(known, user) if page.of_study else select_runs(known)
+    selection = select_study(known, user) if page.of_study else select_runs(known, page.prefer)
     return replace(selection, filters=selection.filters.only(page.filters))
 
 

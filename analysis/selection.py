@@ -100,8 +100,11 @@ class Selection:
         return {run.judging: run for run in self.runs if run.judging is not None}
 
 
-def select_runs(filters: Filters) -> Selection:
-    """The runs of a page on agents: one per agent, all of one dataset, level and condition."""
+def select_runs(filters: Filters, prefer: str = "") -> Selection:
+    """The runs of a page on agents: one per agent, all of one dataset, level and condition.
+
+    ``prefer`` names a system: without a dataset in the address its newest one is taken, if any.
+    """
     datasets = list(
         Dataset.objects.annotate(
             run_count=Count("runs"),
@@ -113,7 +116,7 @@ def select_runs(filters: Filters) -> Selection:
     if not datasets:
         return Selection(filters)
     notes: list[str] = []
-    dataset = _dataset(datasets, filters, notes)
+    dataset = _dataset(datasets, filters, notes, prefer)
     rows = list(_runs(Run.objects.filter(dataset=dataset)))
     selection = _narrow(replace(filters, dataset=str(dataset.pk)), rows, notes, one_each=True)
     selection = _with_dimensions(selection, dataset.system)
@@ -201,13 +204,16 @@ def _runs(rows: Any) -> Iterable[Run]:
     return found
 
 
-def _dataset(datasets: Sequence[Dataset], filters: Filters, notes: list[str]) -> Dataset:
+def _dataset(
+    datasets: Sequence[Dataset], filters: Filters, notes: list[str], prefer: str
+) -> Dataset:
     for dataset in datasets:
         if filters.dataset == str(dataset.pk):
             return dataset
+    default = next((d for d in datasets if d.system == prefer), datasets[0])
     if filters.dataset:
-        notes.append(f"There is no dataset {filters.dataset} with runs; this is {datasets[0]}.")
-    return datasets[0]
+        notes.append(f"There is no dataset {filters.dataset} with runs; this is {default}.")
+    return default
 
 
 def _narrow(

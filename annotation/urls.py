@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<int:pk>/status/", studies.study_status, name="study_status"),
     path("studies/<int:pk>/answers.csv", studies.ratings_csv, name="ratings_csv"),
     path("studies/<int:pk>/history.csv", studies.history_csv, name="history_csv"),
+    path("studies/<int:pk>/questions.csv", studies.questions_csv, name="questions_csv"),
     path("studies/<int:pk>/annotate/", desk.next_item, name="next_item"),
     path("studies/<int:pk>/annotate/<int:position>/", desk.desk, name="desk"),
     path("studies/<int:pk>/annotate/<int:position>/answers/", desk.answers, name="answers"),

@@ -2,10 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Func, IntegerField, Sum
+from django.db.models.fields.json import KeyTransform
+from django.db.models.functions import Coalesce
 
 from analysis.selection import ChosenRun
-from benchmarks.models import Trajectory
+from benchmarks.models import Trajectory, Turn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,3 +68,33 @@ def why_undefined(rows: "DataFrame", metric: str) -> dict[str, int]:
     """How many of the rows lack a metric, by reason."""
     reasons = rows.loc[rows[metric].isna(), f"why {metric}"]
     return dict(Counter(str(reason) for reason in reasons))
+
+
+class _ArrayLength(Func):
+    """The length of a JSON array."""
+
+    output_field = IntegerField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(compiler, connection, function="JSON_ARRAY_LENGTH", **extra)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(compiler, connection, function="JSONB_ARRAY_LENGTH", **extra)
+
+
+def message_counts(runs: Sequence[ChosenRun]) -> dict[int, int]:
+    """Messages of each imported trajectory, by its id; counted in the database."""
+    rows = (
+        Turn.objects.filter(
+            trajectory__run__in=[run.pk for run in runs if run.imported],
+            trajectory__status=Trajectory.Status.DONE,
+        )
+        .order_by()
+        .annotate(
+            said=Coalesce(_ArrayLength(KeyTransform("messages", "payload")), 0)
+            + Coalesce(_ArrayLength(KeyTransform("opening", "payload")), 0)
+        )
+        .values_list("trajectory")
+        .annotate(total=Sum("said"))
+    )
+    return {pk: int(total) for pk, total in rows}

@@ -1,7 +1,6 @@
 """How far the judges are from people who scored the same final plans."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.figures.agreement import agreement_bars, agreement_shares
@@ -9,7 +8,6 @@ from analysis.figures.rubric import people_and_judges
 from analysis.frames.ratings import final_scores, rating_frame
 from analysis.reports import common
 from analysis.reports.parts import (
-    Banner,
     Cell,
     Column,
     Empty,
@@ -25,6 +23,16 @@ from analysis.reports.parts import (
     number_column,
     text_cell,
     text_column,
+)
+from analysis.reports.people import (
+    People,
+    few_items,
+    how_people,
+    no_answers,
+    no_study,
+    people_of,
+    simulated_banner,
+    who,
 )
 from analysis.reports.references import Reference, reference_of
 from analysis.reports.words import counted, ends, number, plural
@@ -43,30 +51,22 @@ SEED = 20250104
 ENOUGH = 0.6
 
 
-@dataclass(frozen=True)
-class People:
-    """Who answered: annotators and submitted items, by whether they are simulated."""
-
-    annotators: int
-    simulated: int
-    items: int
-    trajectories: int
-
-
 def agreement_report(selection: Selection) -> Report:
     """Everything on the page about people and judges."""
     study = selection.study
     if study is None:
-        return Report(empty=_no_study(), notices=tuple(map(Notice, selection.notes)))
+        return Report(empty=no_study(PURPOSE), notices=tuple(map(Notice, selection.notes)))
+    if not any(q.dimension for q in load_questionnaire(study.questionnaire).questions):
+        return Report(empty=_no_judges(selection), notices=tuple(map(Notice, selection.notes)))
     frame = rating_frame(study.pk, selection.runs)
     everyone = people_of(frame)
     if selection.filters.simulated == "exclude":
         frame = frame[~frame["simulated"].astype(bool)]
     people = people_of(frame)
-    banners = _simulated_banner(people)
+    banners = simulated_banner(people)
     if frame.empty:
         return Report(
-            empty=_no_answers(everyone, selection),
+            empty=no_answers(PURPOSE, everyone, selection),
             notices=tuple(common.selection_notices(selection)),
         )
     dimensions = common.dimensions_of(selection.system)
@@ -89,16 +89,6 @@ def agreement_report(selection: Selection) -> Report:
             *common.how_runs(selection),
             *_how(results, overall, people, everyone, selection, reference),
         ),
-    )
-
-
-def people_of(frame: "DataFrame") -> People:
-    by_annotator = frame.groupby("annotator")["simulated"].any()
-    return People(
-        annotators=len(by_annotator),
-        simulated=int(by_annotator.sum()),
-        items=len(frame.groupby(["trajectory", "annotator"])),
-        trajectories=frame["trajectory"].nunique(),
     )
 
 
@@ -143,32 +133,20 @@ def sentence(
     results: Sequence[Agreement], overall: Agreement | None, people: People, reference: Reference
 ) -> str:
     """How often judges meet people, in how many dimensions, and in which direction they err."""
-    who = _who(people)
+    people_said = who(people)
     if overall is None or overall.exact.value is None or overall.within_one.value is None:
-        return f"{who} answered, but no final plan of theirs was scored by every judge."
+        return f"{people_said} answered, but no final plan of theirs was scored by every judge."
     exact, near = overall.exact.value, overall.within_one.value
     enough = [r for r in results if r.exact.value is not None and r.exact.value >= ENOUGH]
     defined = [r for r in results if r.exact.value is not None]
     paper = " (paper: six of eight)" if reference.agreement else ""
     nearly = " (paper: more than 80 %)" if reference.agreement else ""
     return (
-        f"The judges' mean equals the score of {who} on {number(exact, 'share')} of "
+        f"The judges' mean equals the score of {people_said} on {number(exact, 'share')} of "
         f"{overall.n:,} answers{_inside(overall.exact)}, on at least 60 % in {len(enough)} of "
         f"{plural(len(defined), 'dimension')}{paper}, and lies within one point on "
         f"{number(near, 'share')}{nearly}{_direction(overall.bias)}."
     )
-
-
-def _who(people: People) -> str:
-    if people.simulated == people.annotators:
-        return plural(people.simulated, "simulated annotator")
-    if people.simulated:
-        real = people.annotators - people.simulated
-        return (
-            f"{plural(real, 'person', 'people')} and "
-            f"{plural(people.simulated, 'simulated annotator')}"
-        )
-    return plural(people.annotators, "person", "people")
 
 
 def _direction(bias: Estimate) -> str:
@@ -307,17 +285,6 @@ def _questions(frame: "DataFrame", questionnaire: str, reference: Reference) -> 
     return [Table("questions", "Questions on the feedback", columns, tuple(rows), note)]
 
 
-def _simulated_banner(people: People) -> tuple[Banner, ...]:
-    if not people.simulated:
-        return ()
-    text = (
-        f"{people.simulated} of {plural(people.annotators, 'annotator')} here "
-        f"{'is a script' if people.simulated == 1 else 'are scripts'}. Their scores say nothing "
-        "about people; the filter “Simulated annotators” leaves them out."
-    )
-    return (Banner("Simulated annotators", text),)
-
-
 def _notices(frame: "DataFrame", people: People) -> list[Notice]:
     per_item = frame.groupby("trajectory")["annotator"].nunique()
     found = []
@@ -330,9 +297,7 @@ def _notices(frame: "DataFrame", people: People) -> list[Notice]:
                 "info",
             )
         )
-    if people.items < 30:
-        found.append(Notice(f"Only {plural(people.items, 'item')}: intervals are wide and rough."))
-    return found
+    return [*found, *map(Notice, few_items(people))]
 
 
 def _how(
@@ -343,15 +308,7 @@ def _how(
     selection: Selection,
     reference: Reference,
 ) -> list[str]:
-    study = selection.study
-    lines = [
-        f"Study {study}: {plural(people.items, 'submitted item')} on "
-        f"{plural(people.trajectories, 'trajectory', 'trajectories')} by "
-        f"{plural(people.annotators, 'annotator')}, {people.simulated} of them simulated.",
-    ]
-    gone = everyone.simulated - people.simulated
-    if gone:
-        lines.append(f"{plural(gone, 'simulated annotator')} left out by the filter.")
+    lines = how_people(people, everyone, selection)
     if overall is not None:
         estimates = [estimate for r in [*results, overall] for estimate in (r.exact, r.bias)]
         left = exclusions([overall.exact])
@@ -375,20 +332,15 @@ def _part(k: int) -> str:
     )
 
 
-def _no_study() -> Empty:
-    url = common.address("annotation:study_list")
-    text = f"{PURPOSE} It needs a study with submitted items that you may read; there is none."
-    return Empty("No study yet", text, "Look at the studies" if url else "", url)
-
-
-def _no_answers(everyone: People, selection: Selection) -> Empty:
-    if everyone.items:
-        text = (
-            f"All {plural(everyone.items, 'submitted item')} are by simulated annotators, and the "
-            "filter leaves these out."
-        )
-        query = selection.filters.query(simulated="include")
-        return Empty("No answers by people yet", f"{PURPOSE} {text}", "Count them", f"?{query}")
-    url = common.address("annotation:study_list")
-    text = f"{PURPOSE} Nobody has submitted an item of this study that fits the filters."
-    return Empty("No answers yet", text, "Look at the studies" if url else "", url)
+def _no_judges(selection: Selection) -> Empty:
+    """A study whose questions are no rubric dimensions: nobody else scored the same."""
+    text = (
+        f"{PURPOSE} No question of “{selection.study}” is a dimension that judges score, so there "
+        "is nothing to compare. What people said, and how far they agree with each other, is under "
+        "Ratings."
+    )
+    known = {"study": selection.filters.study}
+    return Empty(
+        "No scores of judges to compare with", text, "See the ratings",
+        common.address("analysis:ratings", known),
+    )  # fmt: skip

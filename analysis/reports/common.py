@@ -145,10 +145,7 @@ def no_runs(purpose: str, selection: Selection) -> Empty:
         text = f"{purpose} It needs a run with finished trajectories; there is none yet."
         return Empty("No runs yet", text, "Start a run", start, needs=START)
     if selection.dataset.system == EXTERNAL:
-        runs = address("benchmarks:run_list")
-        link = f"{runs}?dataset={selection.dataset.pk}" if runs else ""
-        text = f"{purpose} {MISSING} The page of each run has its rewards, endings and turns."
-        return Empty("Not known of trajectories made elsewhere", text, "See the runs", link)
+        return made_elsewhere(purpose, selection)
     if selection.left_out:
         text = f"{purpose} The runs that these filters choose have finished nothing yet."
         list_url = address("benchmarks:run_list")
@@ -157,6 +154,18 @@ def no_runs(purpose: str, selection: Selection) -> Empty:
         )
     text = f"{purpose} No run fits these filters."
     return Empty("No runs here", text, "Clear the filters", "?")
+
+
+def made_elsewhere(purpose: str, selection: Selection) -> Empty:
+    """Why a page about judges or constraints has nothing on imported runs, and which page has."""
+    known = {"dataset": selection.filters.dataset} if selection.filters.dataset else {}
+    text = f"{purpose} {MISSING} Rewards, endings and turns are under Outcomes."
+    return Empty(
+        "Not known of trajectories made elsewhere",
+        text,
+        "See the outcomes",
+        address("analysis:outcomes", known),
+    )
 
 
 def selection_notices(selection: Selection) -> list[Notice]:

@@ -169,13 +169,16 @@ def valid_rate(row: Row) -> float:
 
 
 def paired_difference(
-    frame: "DataFrame", first: ChosenRun | None, second: ChosenRun | None
+    frame: "DataFrame",
+    first: ChosenRun | None,
+    second: ChosenRun | None,
+    metric: str = ACCURATE,
 ) -> Estimate:
-    """Difference in accuracy on the tasks that both have, with a bootstrap over tasks."""
+    """Difference in a metric on the tasks that both have, with a bootstrap over tasks."""
     if first is None or second is None:
         return Estimate.without_value("published rows have no tasks here")
     kept = frame[frame["run"].isin([first.pk, second.pk])]
-    table = kept.pivot_table(index="task", columns="run", values=ACCURATE, aggfunc="mean").dropna()
+    table = kept.pivot_table(index="task", columns="run", values=metric, aggfunc="mean").dropna()
     if table.empty or first.pk not in table or second.pk not in table:
         return Estimate.without_value("no task in common")
     difference = (table[first.pk] - table[second.pk]).to_numpy()

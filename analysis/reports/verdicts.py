@@ -24,6 +24,7 @@ from analysis.reports.words import counted, plural, stated
 from analysis.selection import Selection
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.results import Estimate
+from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import plain
 from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 
@@ -46,7 +47,7 @@ UNKNOWN = "the judges did not decide on validity"
 
 def verdicts_report(selection: Selection) -> Report:
     """Everything on the page about people's verdicts."""
-    if not selection.runs:
+    if not selection.runs or selection.system == EXTERNAL:
         return Report(empty=common.no_runs(PURPOSE, selection))
     frame = verdict_frame(selection.runs)
     if frame.empty:

@@ -22,11 +22,13 @@ class Study(models.Model):
     """People judge a set of trajectories by one version of a questionnaire.
 
     ``settings`` holds the design (how items were dealt) and the labels of who made the
-    trajectories; both are fixed when the study is made.
+    trajectories; both are fixed when the study is made. ``shows_hidden``: annotators see what was
+    hidden from the agent, such as its user's aim, marked as such.
     """
 
     class Kind(models.TextChoices):
         TEN_QUESTIONS = "ten_questions", "Ten questions"
+        DIALOGUE = "dialogue", "Dialogues with tools"
 
     class Status(models.TextChoices):
         DRAFT = "draft", "Draft"
@@ -37,6 +39,7 @@ class Study(models.Model):
     kind = models.CharField(max_length=40, choices=Kind.choices, default=Kind.TEN_QUESTIONS)
     questionnaire = models.CharField(max_length=80)
     blinded = models.BooleanField(default=True)
+    shows_hidden = models.BooleanField(default=True)
     seed = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     is_demo = models.BooleanField(default=False)

@@ -10,11 +10,22 @@ from typing import Any
 import yaml
 
 from benchmarks.core.errors import CoreError
-from benchmarks.core.registry import get_system
+from benchmarks.core.registry import EXTERNAL, get_system
+from benchmarks.core.system import Dimension
 
 FOLDER = Path(__file__).parent
-# What a question may need of a trajectory; annotation.services.studies says which have it.
-NEEDS = ("feedback", "violations", "final_plan")
+# What a question may need of a trajectory, in the words of one that lacks it ("has no …");
+# annotation.selectors.needs says which have it.
+NEEDS: Mapping[str, str] = {
+    "feedback": "feedback on a plan",
+    "violations": "violations found by judges",
+    "final_plan": "final plan",
+    "instructions": "instructions to the agent",
+    "tools": "calls of tools by the agent",
+    "failed_calls": "call that failed",
+    "user_replies": "reply of the user to the agent",
+    "several_turns": "second turn",
+}
 # The free remark on an item; kept like an answer, but not a question and never required.
 COMMENT = "comment"
 SCALE = (1, 2, 3, 4, 5)
@@ -62,6 +73,11 @@ class Questionnaire:
         """Keys of the questions that an item can be asked which ``has`` these things."""
         return [question.key for question in self.questions if question.needs <= has]
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """Everything that some question needs."""
+        return frozenset(need for question in self.questions for need in question.needs)
+
     def of_keys(self, keys: Sequence[str]) -> list[Question]:
         """The questions of an item, in the order in which they are asked."""
         return [question for question in self.questions if question.key in keys]
@@ -71,6 +87,18 @@ def known_questionnaires() -> list[str]:
     """The ids of all questionnaires that ship with the product."""
     found = (path.name.split(".") for path in FOLDER.glob("*.v*.yaml"))
     return sorted(f"{name}@{version.removeprefix('v')}" for name, version, _ in found)
+
+
+def questionnaires_for(system: str) -> list[Questionnaire]:
+    """The questionnaires for trajectories of a system, of each the newest version."""
+    newest: dict[str, Questionnaire] = {}
+    for questionnaire in map(load_questionnaire, known_questionnaires()):
+        known = newest.get(questionnaire.name)
+        if questionnaire.system == system and (
+            known is None or known.version < questionnaire.version
+        ):
+            newest[questionnaire.name] = questionnaire
+    return list(newest.values())
 
 
 @cache
@@ -93,7 +121,7 @@ def read_questionnaire(text: str, *, source: str, id: str) -> Questionnaire:
     problems = list(_problems(data, id))
     if problems:
         raise QuestionnaireError(f"{source}: " + "; ".join(problems[:20]))
-    dimensions = {d.key: d for d in get_system(data["system"]).dimensions}
+    dimensions = {d.key: d for d in _dimensions(data["system"])}
     questions = []
     for number, row in enumerate(data["questions"], 1):
         key = row.get("dimension") or row["key"]
@@ -123,6 +151,11 @@ def read_questionnaire(text: str, *, source: str, id: str) -> Questionnaire:
     )
 
 
+def _dimensions(system: str) -> Sequence[Dimension]:
+    """The rubric of a system; trajectories made elsewhere come without one."""
+    return () if system == EXTERNAL else get_system(system).dimensions
+
+
 def _problems(data: Any, id: str) -> Iterator[str]:
     if not isinstance(data, dict):
         yield "expected a mapping at the top"
@@ -138,7 +171,7 @@ def _problems(data: Any, id: str) -> Iterator[str]:
     if f"{data['id']}@{data['version']}" != id:
         yield f"is {data['id']}@{data['version']} inside, but was asked for as {id}"
     try:
-        dimensions = {d.key for d in get_system(data["system"]).dimensions}
+        dimensions = {d.key for d in _dimensions(data["system"])}
     except CoreError as error:
         yield str(error)
         return

@@ -7,7 +7,9 @@ from typing import Any
 
 from annotation.models import Assignment, Rating, RatingEdit, Study
 from annotation.questionnaires import COMMENT, Questionnaire, load_questionnaire
+from annotation.selectors.dialogue import Dialogue, load_dialogue
 from annotation.selectors.studies import Counts, own_counts
+from benchmarks.core.registry import EXTERNAL
 from benchmarks.diffs import Line, diff_steps
 from benchmarks.models import Turn, Violation
 from benchmarks.systems.adaplanbench.plans import split_steps
@@ -72,7 +74,7 @@ class SectionView:
 
 @dataclass(frozen=True)
 class Desk:
-    """Everything on the annotator's desk."""
+    """Everything on the annotator's desk; ``dialogue`` stands in for plans of what has none."""
 
     study: Study
     item: Assignment
@@ -85,6 +87,7 @@ class Desk:
     answered: int
     # For the script: versions of the answers seen, and the edits that can still be undone.
     state: Mapping[str, Any] = field(default_factory=dict)
+    dialogue: Dialogue | None = None
 
     @property
     def asked(self) -> int:
@@ -100,7 +103,7 @@ class Desk:
 
 
 def load_desk(item: Assignment) -> Desk:
-    """The desk of an item (with study, trajectory and task at hand), in five queries."""
+    """The desk of an item (with study, trajectory and task at hand), in six queries at most."""
     study = item.study
     questionnaire = load_questionnaire(study.questionnaire)
     ratings = {row.question: row for row in Rating.objects.filter(assignment=item)}
@@ -111,12 +114,14 @@ def load_desk(item: Assignment) -> Desk:
     )
     sections = _sections(questionnaire, item, ratings)
     comment = ratings.get(COMMENT)
+    dialogue = load_dialogue(item) if questionnaire.system == EXTERNAL else None
     return Desk(
         study=study,
         item=item,
         questionnaire=questionnaire,
         query=item.trajectory.task.prompt,
-        turns=load_turns(item.trajectory_id),
+        turns=load_turns(item.trajectory_id) if dialogue is None else [],
+        dialogue=dialogue,
         sections=sections,
         comment=comment.text if comment else "",
         counts=own_counts(study, item.annotator),

@@ -6,6 +6,7 @@ from typing import Any
 
 from annotation.models import Rating, RatingEdit, Study
 from annotation.questionnaires import load_questionnaire
+from annotation.selectors.needs import study_questions
 
 Cell = str | int | None
 
@@ -49,6 +50,26 @@ def edit_rows(study: Study, *, blind: bool) -> Iterator[list[Cell]]:
     fields = {**ITEM, **({} if blind else AGENT), **EDIT}
     rows = RatingEdit.objects.filter(assignment__study=study).order_by("pk")
     return _table(study, fields, rows.values_list(*fields).iterator())
+
+
+def question_rows(study: Study) -> Iterator[list[Cell]]:
+    """A heading, then one row per question: how many items were asked it, and why others not."""
+    yield ["study", "questionnaire", "number", "question", "title", "dimension", "needs",
+           "items_asked", "items_not_asked", "not_asked_because"]  # fmt: skip
+    for row in study_questions(study, load_questionnaire(study.questionnaire)):
+        question = row.question
+        yield [
+            study.pk,
+            study.questionnaire,
+            question.number,
+            question.key,
+            question.title,
+            question.dimension,
+            " ".join(sorted(question.needs)),
+            row.items,
+            row.left_out,
+            f"these items {row.why}" if row.left_out else "",
+        ]
 
 
 def _table(

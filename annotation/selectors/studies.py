@@ -1,5 +1,6 @@
 """Studies as their pages show them: whose they are and how far they are."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,6 +94,12 @@ def studies_of(user: User, *, limit: int | None = None) -> list[StudyRow]:
         )
         for study in found
     ]
+
+
+def counts_of(states: Iterable[str]) -> Counts:
+    """How many items are in which state, of items that are at hand."""
+    found = Counter(states)
+    return Counts(found.total(), found[State.SUBMITTED], found[State.SKIPPED])
 
 
 def own_counts(study: Study, user: User) -> Counts:

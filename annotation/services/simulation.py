@@ -14,8 +14,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Annotator, Assignment, AssignmentEvent, Study
+from annotation.questionnaires import load_questionnaire
+from annotation.services.errors import Refused
 from annotation.services.items import missing_answers
 from annotation.services.ratings import Edit, record_edits
+from benchmarks.core.registry import SYSTEMS
 from benchmarks.core.seeds import derive_seed
 from benchmarks.mappers import core_task
 from benchmarks.models import Trajectory, Turn
@@ -56,6 +59,12 @@ def simulate_annotator(*, study: Study, user: User, share: float = 1.0) -> int:
     """
     if not Annotator.objects.filter(user=user, is_simulated=True).exists():
         raise ValueError(f"{user} is a person; only flagged accounts may be simulated")
+    if load_questionnaire(study.questionnaire).system not in SYSTEMS:
+        raise Refused(
+            "invalid",
+            "these trajectories were made elsewhere: nothing tells a script what they are worth, "
+            "so no simulated annotator can judge them",
+        )
     items = study.assignments.filter(annotator=user)
     wanted = round(share * items.count())
     character = _character(study.seed, user.get_username())

@@ -1,6 +1,7 @@
 """Making studies: choosing trajectories, dealing them to annotators, opening and closing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,14 @@ from django.db import transaction
 from annotation.dealing import deal_queries
 from annotation.models import Assignment, Membership, Study
 from annotation.questionnaires import load_questionnaire
+from annotation.selectors.needs import Asked, asked_questions, what_trajectories_have
 from annotation.services.errors import Refused
-from benchmarks.models import Run, Trajectory, Turn, Violation
+from benchmarks.models import Run, Trajectory
 
 TEN_QUESTIONS = "ten_questions@1"
 CHUNK = 500
+# Which of an agent's trials of a task are judged.
+ALL_TRIALS, FIRST_TRIAL = "all", "first"
 
 
 @dataclass(frozen=True)
@@ -30,27 +34,13 @@ class Design:
     queries_dealt: int
     agents: int
     unusable: int
+    raters: int = 1
+    trials: str = ALL_TRIALS
+    later_trials: int = 0
 
     @property
     def items(self) -> int:
         return sum(len(items) for items in self.dealt.values())
-
-
-def what_trajectories_have(trajectories: Iterable[int]) -> dict[int, frozenset[str]]:
-    """For each trajectory, which of the things that questions may need it has."""
-    wanted = list(trajectories)
-    found: dict[int, set[str]] = {pk: set() for pk in wanted}
-    for start in range(0, len(wanted), CHUNK):
-        ids = wanted[start : start + CHUNK]
-        turns = Turn.objects.filter(trajectory__in=ids)
-        for pk in turns.exclude(feedback="").values_list("trajectory", flat=True).distinct():
-            found[pk].add("feedback")
-        for pk in turns.filter(is_final=True).values_list("trajectory", flat=True):
-            found[pk].add("final_plan")
-        violations = Violation.objects.filter(turn__trajectory__in=ids)
-        for pk in violations.values_list("turn__trajectory", flat=True).distinct():
-            found[pk].add("violations")
-    return {pk: frozenset(things) for pk, things in found.items()}
 
 
 def plan_design(
@@ -60,8 +50,14 @@ def plan_design(
     each: int,
     seed: int,
     questionnaire: str = TEN_QUESTIONS,
+    raters: int = 1,
+    trials: str = ALL_TRIALS,
 ) -> Design:
-    """Deal the ended trajectories of ``runs``; writes nothing, so it serves as a preview too."""
+    """Deal the ended trajectories of ``runs``; writes nothing, so it serves as a preview too.
+
+    ``raters`` annotators get each query; of several trials of a task by one agent all are judged,
+    or the first.
+    """
     system = load_questionnaire(questionnaire).system
     strange = sorted({run.dataset.system for run in runs} - {system})
     if strange:
@@ -72,25 +68,48 @@ def plan_design(
         raise Refused("invalid", "name at least one annotator, and nobody twice")
     if each < 1:
         raise Refused("invalid", "each annotator needs at least one query")
+    if not 1 <= raters <= len(annotators):
+        words = f"a query needs 1 to {len(annotators)} of the annotators named here, not {raters}"
+        raise Refused("invalid", words)
+    if trials not in (ALL_TRIALS, FIRST_TRIAL):
+        raise Refused("invalid", f"trials are {ALL_TRIALS} or {FIRST_TRIAL}, not {trials!r}")
     ids = [run.pk for run in runs]
     usable = Trajectory.objects.filter(
         run__in=ids, status=Trajectory.Status.DONE, turns__is_final=True
     )
     queries: dict[int, list[int]] = {}
-    for task, pk in usable.order_by("task", "pk").values_list("task", "pk"):
-        queries.setdefault(task, []).append(pk)
-    found = sum(len(items) for items in queries.values())
+    begun: set[tuple[int, int]] = set()
+    found = 0
+    rows = usable.order_by("task", "attempt", "pk").values_list("task", "run", "pk")
+    for task, run, pk in rows:
+        found += 1
+        if trials == ALL_TRIALS or (task, run) not in begun:
+            queries.setdefault(task, []).append(pk)
+        begun.add((task, run))
     return Design(
         runs=tuple(ids),
         questionnaire=questionnaire,
         each=each,
         seed=seed,
-        dealt=deal_queries(annotators=annotators, queries=queries, each=each, seed=seed),
+        dealt=deal_queries(
+            annotators=annotators, queries=queries, each=each, seed=seed, raters=raters
+        ),
         queries=len(queries),
-        queries_dealt=min(len(queries), each * len(annotators)),
+        queries_dealt=min(len(queries), each * len(annotators) // raters),
         agents=len({run.agent_id for run in runs}),
         unusable=Trajectory.objects.filter(run__in=ids).count() - found,
+        raters=raters,
+        trials=trials,
+        later_trials=found - sum(len(items) for items in queries.values()),
     )
+
+
+def design_questions(design: Design) -> list[Asked]:
+    """Which questions the items of a design would be asked, and why others not."""
+    questionnaire = load_questionnaire(design.questionnaire)
+    has = what_trajectories_have({pk for items in design.dealt.values() for pk in items})
+    keys = (tuple(questionnaire.asked(has[pk])) for items in design.dealt.values() for pk in items)
+    return asked_questions(questionnaire, Counter(keys))
 
 
 def create_study(
@@ -101,11 +120,13 @@ def create_study(
     created_by: User | None = None,
     status: str = Study.Status.OPEN,
     is_demo: bool = False,
+    shows_hidden: bool = True,
     settings: Mapping[str, Any] | None = None,
 ) -> Study:
     """Store a study as ``design`` deals it: all of it or nothing.
 
     ``people`` maps the design's usernames to their accounts; who creates it becomes its manager.
+    ``shows_hidden``: annotators see what was hidden from the agent, marked as such.
     """
     if not design.items:
         raise Refused("invalid", "nothing to assign: no trajectory of these runs has ended")
@@ -118,12 +139,15 @@ def create_study(
             seed=design.seed,
             status=status,
             is_demo=is_demo,
+            shows_hidden=shows_hidden,
             settings={
                 "design": {
                     "kind": "queries",
                     "runs": list(design.runs),
                     "queries_each": design.each,
                     "annotators": sorted(design.dealt),
+                    "raters": design.raters,
+                    "trials": design.trials,
                 },
                 "labels": fillers_of(design.runs),
                 **(settings or {}),
@@ -134,7 +158,7 @@ def create_study(
             add_member(study=study, user=created_by, role=Membership.Role.MANAGER)
         for username in design.dealt:
             add_member(study=study, user=people[username], role=Membership.Role.ANNOTATOR)
-        has = what_trajectories_have(pk for items in design.dealt.values() for pk in items)
+        has = what_trajectories_have({pk for items in design.dealt.values() for pk in items})
         Assignment.objects.bulk_create(
             [
                 Assignment(

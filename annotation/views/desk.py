@@ -84,6 +84,10 @@ def _show(
     editable = access.study.status == Study.Status.OPEN and item.state == Assignment.State.OPEN
     context = {
         "desk": page,
+        "reading": [
+            f"systems/{page.questionnaire.system}/_desk.html",
+            "annotation/partials/_reading.html",
+        ],
         "item": item,
         "study": access.study,
         "editable": editable,

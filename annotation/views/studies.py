@@ -16,19 +16,25 @@ from annotation.access import (
     fetch_study,
     person,
 )
-from annotation.forms import StudyForm
+from annotation.forms import KEPT, StudyForm
 from annotation.models import Assignment, Study
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.export import Cell, edit_rows, rating_rows
+from annotation.selectors.export import Cell, edit_rows, question_rows, rating_rows
 from annotation.selectors.labels import study_banner
+from annotation.selectors.needs import study_questions
 from annotation.selectors.studies import (
     annotator_rows,
-    next_open_position,
-    own_counts,
+    counts_of,
     studies_of,
 )
 from annotation.services.errors import Refused
-from annotation.services.studies import Design, create_study, plan_design, set_study_status
+from annotation.services.studies import (
+    Design,
+    create_study,
+    design_questions,
+    plan_design,
+    set_study_status,
+)
 from benchmarks.access import START, allow, signed_in
 
 
@@ -49,29 +55,35 @@ def study_list(request: HttpRequest) -> HttpResponseBase:
 def study(request: HttpRequest, pk: int) -> HttpResponseBase:
     """One study: own items for an annotator, everybody's progress for those who run it."""
     access = fetch_study(request, pk)
+    questionnaire = load_questionnaire(access.study.questionnaire)
     context = {
         "study": access.study,
         "access": access,
-        "questionnaire": load_questionnaire(access.study.questionnaire),
+        "questionnaire": questionnaire,
         "banner": study_banner(access.study),
         "design": access.study.settings.get("design", {}),
     }
     if access.annotates:
-        items = access.study.assignments.filter(annotator=access.user).order_by("position")
+        rows = access.study.assignments.filter(annotator=access.user).order_by("position")
+        items = list(rows.only("position", "state", "skip_reason", "study"))
+        opened = [item.position for item in items if item.state == Assignment.State.OPEN]
         context |= {
-            "own": own_counts(access.study, access.user),
-            "items": items.only("position", "state", "skip_reason", "study"),
-            "next_position": next_open_position(access.study, access.user),
+            "own": counts_of(item.state for item in items),
+            "items": items,
+            "next_position": opened[0] if opened else None,
         }
     if access.oversees:
-        rows = annotator_rows(access.study)
+        everybody = annotator_rows(access.study)
         context |= {
-            "rows": rows,
-            "simulated": sum(row.is_simulated for row in rows),
-            "total": sum(row.counts.total for row in rows),
-            "submitted": sum(row.counts.submitted for row in rows),
-            "skipped": sum(row.counts.skipped for row in rows),
+            "rows": everybody,
+            "simulated": sum(row.is_simulated for row in everybody),
+            "total": sum(row.counts.total for row in everybody),
+            "submitted": sum(row.counts.submitted for row in everybody),
+            "skipped": sum(row.counts.skipped for row in everybody),
             "skips": _skips(access),
+            "left_out": [
+                row for row in study_questions(access.study, questionnaire) if row.left_out
+            ],
         }
     return render(request, "annotation/study.html", context)
 
@@ -127,6 +139,14 @@ def history_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     return _csv(access.study, "history", edit_rows(access.study, blind=access.blind))
 
 
+@require_GET
+@signed_in
+def questions_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The questions as CSV: how many items were asked each, and why others were not."""
+    access = fetch_read_study(request, pk)
+    return _csv(access.study, "questions", question_rows(access.study))
+
+
 def _csv(study: Study, what: str, rows: Iterator[list[Cell]]) -> StreamingHttpResponse:
     writer = csv.writer(_Line())
     response = StreamingHttpResponse(
@@ -158,6 +178,9 @@ def study_new(request: HttpRequest) -> HttpResponseBase:
                     annotators=list(people),
                     each=form.cleaned_data["each"],
                     seed=form.cleaned_data["seed"],
+                    questionnaire=form.cleaned_data["questionnaire"],
+                    raters=form.cleaned_data["raters"],
+                    trials=form.cleaned_data["trials"],
                 )
                 if request.POST.get("action") == "create":
                     made = create_study(
@@ -165,6 +188,7 @@ def study_new(request: HttpRequest) -> HttpResponseBase:
                         design=design,
                         people=people,
                         created_by=person(request),
+                        shows_hidden=form.cleaned_data["hidden"] != KEPT,
                     )
                     messages.success(request, f"{design.items} items were assigned.")
                     return redirect("annotation:study", pk=made.pk)
@@ -175,6 +199,12 @@ def study_new(request: HttpRequest) -> HttpResponseBase:
     return render(
         request,
         "annotation/study_new.html",
-        {"form": form, "design": design, "has_runs": bool(form.sources)},
+        {
+            "form": form,
+            "design": design,
+            "has_runs": bool(form.sources),
+            "questionnaire": load_questionnaire(design.questionnaire) if design else None,
+            "questions": design_questions(design) if design and design.items else [],
+        },
         status=status,
     )

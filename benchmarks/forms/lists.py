@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from benchmarks.models import Run
-from benchmarks.selectors.trajectories import NO, UNDEFINED, YES, RunOptions
+from benchmarks.selectors.trajectories import FULL, NO, PART, UNDEFINED, YES, ZERO, RunOptions
 
 LARGEST_ID = 2**63 - 1
 Choices = Sequence[tuple[Any, str]]
@@ -83,6 +83,16 @@ class TrajectoryFilter(Filter):
     )
     accurate = _select(
         "Passes", "Either", [(YES, "Valid and passes"), (NO, "Does not"), (UNDEFINED, "Undefined")]
+    )
+    reward = _select(
+        "Reward, as stated",
+        "Any or none",
+        [
+            (FULL, "Full (1)"),
+            (PART, "Between 0 and 1"),
+            (ZERO, "None (0)"),
+            (UNDEFINED, "Not stated"),
+        ],
     )
     repeated = _select("Repeated violations", "Either", [(YES, "With"), (NO, "Without")])
     unscored = _select("Unscored", "Either", [(YES, "A score is missing"), (NO, "All scored")])

@@ -24,6 +24,9 @@ STATES: Mapping[str, Ending] = {
     S.CANCELLED: Ending("Cancelled", "It was given up before its end.", "idle"),
 }
 YES, NO, UNDEFINED = "yes", "no", "undefined"
+FULL, PART, ZERO = "full", "part", "zero"
+# A reward this close to 1 is one.
+NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,8 @@ def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
     for name in ("valid", "accurate"):
         if wanted := chosen.get(name):
             rows = rows.filter(_metric(name, wanted))
+    if wanted := chosen.get("reward"):
+        rows = rows.filter(_reward(wanted))
     if wanted := chosen.get("repeated"):
         again = Violation.objects.filter(turn__trajectory=OuterRef("pk"), repeated=True)
         rows = rows.filter(Exists(again) if wanted == YES else ~Exists(again))
@@ -141,6 +146,18 @@ def _metric(name: str, wanted: str) -> Q:
         undefined = Q(**{f"metrics__{name}": None}) | Q(**{f"metrics__{name}__isnull": True})
         return Q(status=S.DONE) & undefined
     return Q(**{f"metrics__{name}": 1.0 if wanted == YES else 0.0})
+
+
+def _reward(wanted: str) -> Q:
+    """Trajectories by the reward that their file states; made here, they have none."""
+    if wanted == FULL:
+        return Q(metrics__reward__gte=1 - NEARLY)
+    if wanted == PART:
+        return Q(metrics__reward__lt=1 - NEARLY, metrics__reward__gt=0)
+    if wanted == ZERO:
+        return Q(metrics__reward=0)
+    unstated = Q(metrics__reward=None) | Q(metrics__reward__isnull=True)
+    return Q(status=S.DONE, run__dataset__system=EXTERNAL) & unstated
 
 
 @dataclass(frozen=True)

@@ -257,16 +257,26 @@
   });
   const turns = Array.from(desk.querySelectorAll(".turn"));
   const fold = (open) => turns.forEach((turn) => (turn.open = open));
-  function showFinal() {
+  function goTo(turn) {
+    if (!turn) return;
     showText();
-    const last = desk.querySelector(".turn.final") || turns[turns.length - 1];
-    if (!last) return;
-    last.open = true;
-    last.scrollIntoView({ block: "start" });
-    last.querySelector("summary").focus({ preventScroll: true });
+    turn.open = true;
+    turn.scrollIntoView({ block: "start" });
+    turn.querySelector("summary").focus({ preventScroll: true });
+  }
+  const showFinal = () => goTo(desk.querySelector(".turn.final") || turns[turns.length - 1]);
+  // From the turn that is on top of the screen: its own summary, when only its end is still seen.
+  function passTurns(by) {
+    const top = desk.querySelector(".desk-bar").getBoundingClientRect().bottom + 24;
+    const place = turns.findIndex((turn) => turn.getBoundingClientRect().bottom > top);
+    if (place < 0) return goTo(turns[turns.length - 1]);
+    const begun = turns[place].getBoundingClientRect().top <= top;
+    const inside = turns[place].getBoundingClientRect().top < top - 24;
+    goTo(turns[by > 0 ? place + (begun ? 1 : 0) : place - (inside ? 0 : 1)]);
   }
   const changes = desk.querySelector("[data-changes]");
   function toggleChanges() {
+    if (!changes) return;
     const on = desk.classList.toggle("diff-off");
     changes.setAttribute("aria-pressed", String(!on));
   }
@@ -281,7 +291,13 @@
   desk.querySelector("[data-fold]").addEventListener("click", () => fold(false));
   desk.querySelector("[data-unfold]").addEventListener("click", () => fold(true));
   desk.querySelector("[data-final]").addEventListener("click", showFinal);
-  changes.addEventListener("click", toggleChanges);
+  for (const link of desk.querySelectorAll(".desk-turns a")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      goTo(document.getElementById(link.hash.slice(1)));
+    });
+  }
+  if (changes) changes.addEventListener("click", toggleChanges);
 
   // --- Keys --------------------------------------------------------------------------------------
   const KEYS = {
@@ -293,6 +309,8 @@
     },
     u: () => !locked && undo(),
     f: showFinal,
+    j: () => passTurns(1),
+    k: () => passTurns(-1),
     "[": () => fold(false),
     "]": () => fold(true),
     d: toggleChanges,

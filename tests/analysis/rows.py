@@ -160,6 +160,67 @@ def make_scores(turn: Turn, run: Run, scores: Scores, judges: Sequence[str] = JU
     )
 
 
+def make_imported(
+    agents: Sequence[str] = ("gpt-9",),
+    *,
+    rewards: Mapping[int, Sequence[float | None]] | None = None,
+    name: str = "Bags",
+    finished: int = 1,
+) -> list[Run]:
+    """Finished runs made elsewhere, one per agent; ``rewards`` has the trials of each task.
+
+    A reward that is None is not stated. Every trajectory has two turns with five messages.
+    """
+    rewards = rewards or {1: (1.0, 0.0), 2: (1.0, 1.0)}
+    dataset = Dataset.objects.create(system="external", name=name, version="1", checksum=name)
+    tasks = {n: Task.objects.create(dataset=dataset, external_id=f"e{n}", prompt=f"Bag {n}?",
+                                    payload={"hidden": {"instruction": f"You lost bag {n}."}})
+             for n in rewards}  # fmt: skip
+    runs = []
+    for agent in agents:
+        row = Agent.objects.create(name=agent, title=agent, kind="imported", system="external")
+        run = Run.objects.create(
+            kind=Run.Kind.IMPORTED, dataset=dataset, agent=row, condition="as imported",
+            status=Run.Status.DONE, roles={"agent": [{"kind": "imported", "label": "imported"}]},
+            finished_at=datetime(2026, 1, finished, tzinfo=UTC),
+        )  # fmt: skip
+        for number, trials in rewards.items():
+            for attempt, reward in enumerate(trials, 1):
+                make_talk(run, tasks[number], attempt=attempt, reward=reward)
+        runs.append(run)
+    return runs
+
+
+def make_talk(
+    run: Run, task: Task, *, attempt: int = 1, reward: float | None = 1.0,
+    termination: str = "user_stop",
+) -> Trajectory:  # fmt: skip
+    """A dialogue of two turns: a call of a tool that fails, then an answer."""
+    unstated = {} if reward is not None else {"reward": "the file does not state it"}
+    trajectory = Trajectory.objects.create(
+        run=run, task=task, attempt=attempt, status=Trajectory.Status.DONE,
+        termination=termination, turn_count=2,
+        metrics={"reward": reward, "full_reward": None if reward is None else float(reward >= 1),
+                 "turns": 2.0, "tool_calls": 1.0, "user_cost": 0.5, "cost": None},
+        undefined={**unstated, "cost": "the file does not state it"},
+        payload={"termination": termination, "hidden": {}, "metadata": {"reward_info": "secret-7"}},
+    )  # fmt: skip
+    call = {"name": "look_up", "id": "c1", "arguments": {"bag": 1}}
+    Turn.objects.create(
+        trajectory=trajectory, index=1, text="Let me look.", feedback="Thanks.",
+        payload={"opening": [{"speaker": "user", "text": "Where is my bag?"}],
+                 "messages": [{"speaker": "assistant", "text": "Let me look.", "calls": [call]},
+                              {"speaker": "tool", "name": "look_up", "text": "Error: no bag 1",
+                               "call_id": "c1"},
+                              {"speaker": "user", "text": "Thanks."}]},
+    )  # fmt: skip
+    Turn.objects.create(
+        trajectory=trajectory, index=2, text="It is lost.", is_final=True,
+        payload={"messages": [{"speaker": "assistant", "text": "It is lost."}]},
+    )  # fmt: skip
+    return trajectory
+
+
 def flat(value: float) -> Scores:
     """The same score by every judge on every dimension."""
     return {key: (value,) * len(JUDGES) for key in KEYS}

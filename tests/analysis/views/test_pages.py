@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,6 +18,7 @@ from benchmarks.models import Dataset, Run, Task
 from tests.analysis.rows import (
     flat,
     make_dataset,
+    make_imported,
     make_member,
     make_person,
     make_ratings,
@@ -57,13 +59,15 @@ def dataset(db: None) -> Dataset:
         for task in (1, 2, 3, 4):
             scores = [flat(4), flat(score)]
             make_trajectory(run, task, scores=scores, found_valid=[False, True], accurate=task % 2)
+    Run.objects.update(finished_at=datetime(2026, 1, 9, tzinfo=UTC))
+    make_imported(("elsewhere", "otherwise"))
     return made
 
 
 @pytest.fixture
 def study(dataset: Dataset) -> Study:
     made, ann = make_study(is_demo=True), make_person("ann")
-    for run in Run.objects.all():
+    for run in Run.objects.filter(kind=Run.Kind.MADE):
         for item in run.trajectories.all():
             make_ratings(made, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
     return made

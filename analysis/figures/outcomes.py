@@ -1,0 +1,155 @@
+"""Rewards of trajectories made elsewhere: means, how they are spread, and several trials."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.figures.parts import (
+    Trace,
+    categories,
+    interval_lines,
+    points,
+    share_axis,
+    undefined_marks,
+)
+from analysis.figures.theme import Figure, Style, make_figure, styles_for
+from analysis.figures.words import Unit, label
+from analysis.stats.results import Estimate
+from analysis.stats.spread import Spread
+
+
+@dataclass(frozen=True)
+class RewardRow:
+    """One agent: its mean reward, and the address that its point leads to."""
+
+    agent: str
+    reward: Estimate
+    url: str | None = None
+
+
+def reward_dots(
+    rows: Sequence[RewardRow], *, unit: Unit, styles: Mapping[str, Style] | None = None
+) -> Figure:
+    """One line per agent, in the given order: the mean reward with its interval."""
+    looks = styles_for([row.agent for row in rows], styles)
+    names = [label(row.agent) for row in rows]
+    estimates = [row.reward for row in rows]
+    traces: list[Trace] = [
+        interval_lines([name], [row.reward], "x", line={"color": looks[row.agent].colour})
+        for name, row in zip(names, rows, strict=True)
+        if row.reward.interval is not None
+    ]
+    traces.append(
+        points(
+            names,
+            estimates,
+            "x",
+            unit=unit,
+            about=[row.agent for row in rows],
+            urls=[row.url for row in rows],
+            showlegend=False,
+            marker={
+                "color": [looks[row.agent].colour for row in rows],
+                "symbol": [
+                    look.symbol if row.reward.interval else look.open_symbol
+                    for row, look in ((row, looks[row.agent]) for row in rows)
+                ],
+                "size": 10,
+            },
+        )
+    )
+    if unit == "share":
+        axis = {**share_axis("share with a reward of 1"), "range": [0, 1]}
+    else:
+        axis = {"showgrid": True, "title": {"text": "mean reward"}}
+    layout = {
+        "xaxis": axis,
+        "yaxis": categories(names, downwards=True),
+        "annotations": undefined_marks(names, estimates, 0, "x", xanchor="left"),
+        "height": 130 + 32 * len(rows),
+    }
+    return make_figure(traces, layout)
+
+
+def pass_lines(
+    curves: Mapping[str, Sequence[Estimate]], styles: Mapping[str, Style] | None = None
+) -> Figure:
+    """pass^k over k = 1, 2, …, one line per agent, with intervals beside each other."""
+    looks = styles_for(list(curves), styles)
+    longest = max((len(estimates) for estimates in curves.values()), default=0)
+    traces: list[Trace] = []
+    for place, (agent, estimates) in enumerate(curves.items()):
+        # Side by side, so that intervals do not cover each other.
+        shift = 0.06 * (place - (len(curves) - 1) / 2) if len(curves) > 1 else 0.0
+        at = [k + round(shift, 3) for k in range(1, len(estimates) + 1)]
+        look = looks[agent]
+        group = {"legendgroup": label(agent)}
+        traces += [
+            interval_lines(at, estimates, "y", line={"color": look.colour, "width": 1}, **group),
+            points(
+                at,
+                estimates,
+                "y",
+                unit="share",
+                about=[f"{agent}, pass^{k}" for k in range(1, len(estimates) + 1)],
+                mode="lines+markers",
+                connectgaps=False,
+                name=label(agent),
+                showlegend=len(curves) > 1,
+                line={"color": look.colour, "dash": look.dash, "width": 2},
+                marker={
+                    "color": look.colour,
+                    "symbol": [
+                        look.symbol if estimate.interval else look.open_symbol
+                        for estimate in estimates
+                    ],
+                    "size": 8,
+                },
+                **group,
+            ),
+        ]
+    layout = {
+        "xaxis": {
+            "title": {"text": "k, trials that must all succeed"},
+            "dtick": 1,
+            "range": [0.7, max(longest, 1) + 0.3],
+            "showgrid": False,
+        },
+        "yaxis": {**share_axis("pass^k"), "range": [0, 1]},
+        "height": 340,
+    }
+    return make_figure(traces, layout)
+
+
+def reward_spread(spread: Spread) -> Figure:
+    """The share of each agent's trajectories in each cell of rewards, with their number."""
+    rows = [label(name) for name in spread.counts]
+    columns = [label(cell.label) for cell in spread.cells]
+    totals = {name: sum(counts) for name, counts in spread.counts.items()}
+    trace: Trace = {
+        "type": "heatmap",
+        "x": columns,
+        "y": rows,
+        "z": [list(spread.shares(name)) for name in spread.counts],
+        "text": [[f"{count:,}" for count in counts] for counts in spread.counts.values()],
+        "texttemplate": "%{text}",
+        "hovertext": [
+            [
+                f"{label(name)}<br>reward {label(cell.label)}<br>{count:,} of {totals[name]:,}"
+                for cell, count in zip(spread.cells, counts, strict=True)
+            ]
+            for name, counts in spread.counts.items()
+        ],
+        "hoverinfo": "text",
+        "zmin": 0,
+        "zmax": 1,
+        "autocolorscale": True,
+        "xgap": 1,
+        "ygap": 1,
+        "colorbar": {"title": {"text": "share"}, "thickness": 12, "tickformat": ".0%"},
+    }
+    layout = {
+        "xaxis": {**categories(columns), "side": "top", "title": {"text": "reward"}},
+        "yaxis": categories(rows, downwards=True),
+        "height": 150 + 32 * len(rows),
+    }
+    return make_figure([trace], layout)

@@ -1,0 +1,311 @@
+"""What people say of trajectories, question by question, and how far they agree with each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analysis.figures.ratings import question_dots
+from analysis.figures.rubric import rubric_dots
+from analysis.frames.ratings import rating_frame
+from analysis.reports import common
+from analysis.reports.parts import (
+    Cell,
+    Column,
+    FigureSpec,
+    Notice,
+    Report,
+    Table,
+    count_cell,
+    estimate_cell,
+    estimate_column,
+    how_interval,
+    number_column,
+    text_cell,
+    text_column,
+)
+from analysis.reports.people import (
+    People,
+    few_items,
+    how_people,
+    no_answers,
+    no_study,
+    people_of,
+    simulated_banner,
+    who,
+)
+from analysis.reports.words import ends, listed, number, plural
+from analysis.selection import Selection
+from analysis.stats.means import MeanTable, mean_by_cluster
+from analysis.stats.reliability import RESAMPLES, Reliability, reliability
+from analysis.stats.results import Estimate
+from annotation.questionnaires import Question, load_questionnaire
+from annotation.selectors.needs import Asked, study_questions
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PURPOSE = "The ratings page shows what people answered, and how far they agree with each other."
+SEED = 20251122
+NOT_ASKED = "no answered item was asked this"
+SCALE = (1, 5)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answers to one question: the mean over all, by agent, and agreement between people."""
+
+    question: Question
+    mean: Estimate
+    by_agent: Mapping[str, Estimate]
+    agreement: Reliability
+
+    @property
+    def name(self) -> str:
+        return f"{self.question.number} {self.question.title}"
+
+
+def ratings_report(selection: Selection) -> Report:
+    """Everything on the page about people's answers."""
+    study = selection.study
+    if study is None:
+        return Report(empty=no_study(PURPOSE), notices=tuple(map(Notice, selection.notes)))
+    frame = rating_frame(study.pk, selection.runs)
+    everyone = people_of(frame)
+    if selection.filters.simulated == "exclude":
+        frame = frame[~frame["simulated"].astype(bool)]
+    people = people_of(frame)
+    if frame.empty:
+        return Report(
+            empty=no_answers(PURPOSE, everyone, selection),
+            notices=tuple(common.selection_notices(selection)),
+        )
+    questionnaire = load_questionnaire(study.questionnaire)
+    agents = [run.label for run in selection.runs if run.label in set(frame["label"])]
+    answered = [_answered(q, frame, agents) for q in questionnaire.questions]
+    asked = study_questions(study, questionnaire)
+    tables = [_question_table(answered, asked), _agreement_table(answered)]
+    if len(agents) > 1:
+        tables.append(_agent_table(answered, selection, agents))
+    return Report(
+        sentence=sentence(answered, people),
+        figures=tuple(_figures(answered, agents, selection)),
+        tables=tuple(tables),
+        notices=(*common.selection_notices(selection), *_notices(answered, people)),
+        banners=simulated_banner(people),
+        how=(
+            *common.how_runs(selection),
+            *how_people(people, everyone, selection),
+            *_how(answered, asked),
+        ),
+    )
+
+
+def _answered(question: Question, frame: "DataFrame", agents: Sequence[str]) -> Answered:
+    rows = frame[frame["question"] == question.key]
+    table = rows.pivot_table(index=["trajectory", "task"], columns="annotator", values="human")
+    return Answered(
+        question,
+        _mean(rows),
+        {agent: _mean(rows[rows["label"] == agent]) for agent in agents},
+        reliability(
+            table.to_numpy(dtype="float64"),
+            scale=SCALE,
+            clusters=table.index.get_level_values("task").tolist() if len(table) else [],
+            seed=SEED,
+        ),
+    )
+
+
+def _mean(rows: "DataFrame") -> Estimate:
+    if rows.empty:
+        return Estimate.without_value(NOT_ASKED)
+    return mean_by_cluster(rows["human"].to_numpy(), rows["task"].tolist(), seed=SEED)
+
+
+def sentence(answered: Sequence[Answered], people: People) -> str:
+    """The best and the worst question, and whether people agree."""
+    known = sorted(
+        (row for row in answered if row.mean.value is not None),
+        key=lambda row: row.mean.value or 0.0,
+    )
+    items = plural(people.items, "item")
+    if not known:
+        return f"{who(people)} submitted {items} without an answer to a question."
+    low, high = known[0], known[-1]
+    if low is high:
+        said = f"“{low.question.title}” has a mean of {_points(low)}"
+    else:
+        said = (
+            f"means lie between {_points(low)} (“{low.question.title}”) and {_points(high)} "
+            f"(“{high.question.title}”)"
+        )
+    return f"{who(people)} answered on {items}: {said}; {_agreeing(answered)}."
+
+
+def _points(row: Answered) -> str:
+    return number(row.mean.value or 0.0, "points")
+
+
+def _agreeing(answered: Sequence[Answered]) -> str:
+    both = [row for row in answered if row.agreement.items]
+    if not both:
+        return "each item was answered by one person, so how far people agree is not known"
+    known = [row.agreement.alpha.value for row in both if row.agreement.alpha.value is not None]
+    if not known:
+        return "on common items all answers are equal, so agreement beyond chance is undefined"
+    items = plural(max(row.agreement.items for row in both), "common item")
+    if len(known) == 1:
+        return f"on {items} people agree with alpha = {number(known[0], 'points')}"
+    span = f"{number(min(known), 'points')} to {number(max(known), 'points')}"
+    return f"on {items} people agree with alpha from {span}, by question"
+
+
+def _figures(
+    answered: Sequence[Answered], agents: Sequence[str], selection: Selection
+) -> list[FigureSpec]:
+    found = [
+        common.figure_spec(
+            "questions",
+            "Mean answer by question",
+            "1 to 5, 5 best, with 95 % intervals that draw tasks.",
+            question_dots([row.name for row in answered], [row.mean for row in answered], SCALE),
+        )
+    ]
+    if len(agents) > 1:
+        table = MeanTable(
+            tuple(agents),
+            tuple(row.name for row in answered),
+            {(agent, row.name): row.by_agent[agent] for row in answered for agent in agents},
+        )
+        urls = common.run_links(selection)
+        links = {(agent, row.name): urls.get(agent, "") for row in answered for agent in agents}
+        found.append(
+            common.figure_spec(
+                "agents",
+                "Mean answer by question and agent",
+                "1 to 5, 5 best, with 95 % intervals that draw tasks.",
+                rubric_dots(table, styles=common.styles(list(agents)), links=links),
+            )
+        )
+    return found
+
+
+def _question_table(answered: Sequence[Answered], asked: Sequence[Asked]) -> Table:
+    columns = (
+        text_column("Question"),
+        estimate_column("Mean"),
+        Column(
+            "Asked of", ("items asked", "items", "not asked because"), help="Items of the study"
+        ),
+    )
+    rows = []
+    for row, of in zip(answered, asked, strict=True):
+        why = f"the others {of.why}" if of.items else f"these items {of.why}"
+        rows.append(
+            (
+                text_cell(row.name, sub=row.question.definition),
+                estimate_cell(row.mean, "points", show_n=True),
+                Cell(
+                    f"{of.items:,} of {of.total:,}",
+                    (of.items, of.total, of.why if of.left_out else ""),
+                    sub=why if of.left_out else "",
+                ),
+            )
+        )
+    return Table(
+        "questions",
+        "Answers by question",
+        columns,
+        tuple(rows),
+        note="1 to 5, 5 best; 95 % intervals draw tasks; n counts answers.",
+    )
+
+
+def _agreement_table(answered: Sequence[Answered]) -> Table:
+    columns = (
+        text_column("Question"),
+        number_column("Items", "items answered twice", "Items that two people or more answered"),
+        estimate_column("Alpha", help="Krippendorff's alpha, ordinal: 1 is perfect, 0 is chance"),
+        estimate_column("Equal", help="Share of pairs of answers to one item that are equal"),
+        estimate_column("Within one", help="Share of pairs at most one point apart"),
+    )
+    return Table(
+        "people",
+        "Agreement between people",
+        columns,
+        tuple(
+            (
+                text_cell(row.name),
+                count_cell(row.agreement.items),
+                estimate_cell(row.agreement.alpha, "points"),
+                estimate_cell(row.agreement.equal, "share"),
+                estimate_cell(row.agreement.within_one, "share"),
+            )
+            for row in answered
+        ),
+        note="Of items that two people or more answered. Where nearly all scores are equal alpha "
+        "is low however often people agree: read it beside the shares.",
+    )
+
+
+def _agent_table(
+    answered: Sequence[Answered], selection: Selection, agents: Sequence[str]
+) -> Table:
+    runs = {run.label: run for run in selection.runs}
+    return Table(
+        "agents",
+        "Answers by question and agent",
+        (
+            Column("Agent", ("agent", "kind", "run"), num=False),
+            *(estimate_column(row.name, help=row.question.definition) for row in answered),
+        ),
+        tuple(
+            (
+                common.agent_cell(runs[agent]),
+                *(estimate_cell(row.by_agent[agent], "points", show_n=True) for row in answered),
+            )
+            for agent in agents
+        ),
+        note="1 to 5, 5 best; 95 % intervals draw tasks; n counts answers.",
+        open=False,
+    )
+
+
+def _notices(answered: Sequence[Answered], people: People) -> list[Notice]:
+    found = []
+    if not any(row.agreement.items for row in answered):
+        found.append(
+            Notice(
+                "Each item was answered by one annotator. To see how far people agree, make a "
+                "study with two annotators or more for each query.",
+                "info",
+            )
+        )
+    return [*found, *map(Notice, few_items(people))]
+
+
+def _how(answered: Sequence[Answered], asked: Sequence[Asked]) -> list[str]:
+    means = [row.mean for row in answered]
+    alphas = [row.agreement.alpha for row in answered]
+    lines = [
+        f"Means of current answers of submitted items; intervals (95 %): "
+        f"{how_interval(means) or 'none'}.",
+        "Agreement: Krippendorff's alpha with the ordinal metric over items with two answers or "
+        f"more; intervals (95 %): {how_interval(alphas) or f'none ({RESAMPLES:,} resamples)'}. "
+        "Equal and within one: share of an item's pairs of answers, mean over items.",
+    ]
+    defined = [row for row in answered if row.agreement.alpha.interval is not None]
+    if defined:
+        widest = max(
+            (row.agreement.alpha for row in defined),
+            key=lambda estimate: estimate.interval.half_width if estimate.interval else 0.0,
+        )
+        if widest.interval is not None:
+            lines.append(f"Widest interval of alpha: {ends(widest.interval, 'points')}.")
+    left = [f"{of.question.number} {of.question.title} ({of.why})" for of in asked if of.left_out]
+    lines.append(
+        f"Not asked of some items: {listed(left, most=len(left))}."
+        if left
+        else "Every item was asked every question."
+    )
+    return lines

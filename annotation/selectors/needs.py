@@ -1,0 +1,109 @@
+"""What trajectories have of the things that questions may need, and which questions that leaves."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.db.models import Count
+
+from annotation.models import Assignment, Study
+from annotation.questionnaires import NEEDS, Question, Questionnaire
+from benchmarks.core.registry import EXTERNAL
+from benchmarks.models import Trajectory, Turn, Violation
+from benchmarks.selectors.talk import talk_has
+
+CHUNK = 500
+
+
+def what_trajectories_have(trajectories: Iterable[int]) -> dict[int, frozenset[str]]:
+    """For each trajectory, which of the things that questions may need it has."""
+    wanted = list(trajectories)
+    found: dict[int, frozenset[str]] = {}
+    for start in range(0, len(wanted), CHUNK):
+        ids = wanted[start : start + CHUNK]
+        imported = set(
+            Trajectory.objects.filter(pk__in=ids, run__dataset__system=EXTERNAL).values_list(
+                "pk", flat=True
+            )
+        )
+        found |= _of_plans([pk for pk in ids if pk not in imported])
+        found |= _of_talks([pk for pk in ids if pk in imported])
+    return found
+
+
+def _of_plans(ids: Sequence[int]) -> dict[int, frozenset[str]]:
+    """Trajectories made here: plans with feedback, and what judges found violated."""
+    found: dict[int, set[str]] = {pk: set() for pk in ids}
+    turns = Turn.objects.filter(trajectory__in=ids)
+    for pk in turns.exclude(feedback="").values_list("trajectory", flat=True).distinct():
+        found[pk].add("feedback")
+    for pk in turns.filter(is_final=True).values_list("trajectory", flat=True):
+        found[pk].add("final_plan")
+    violations = Violation.objects.filter(turn__trajectory__in=ids)
+    for pk in violations.values_list("turn__trajectory", flat=True).distinct():
+        found[pk].add("violations")
+    return {pk: frozenset(things) for pk, things in found.items()}
+
+
+def _of_talks(ids: Sequence[int]) -> dict[int, frozenset[str]]:
+    """Trajectories made elsewhere: dialogues with tools. Read in turn, because they are long."""
+    found = {pk: frozenset[str]() for pk in ids}
+    if not ids:
+        return found
+    rows = (
+        Turn.objects.filter(trajectory__in=ids)
+        .order_by("trajectory", "index")
+        .values_list("trajectory", "payload")
+        .iterator(chunk_size=200)
+    )
+    for pk, turns in groupby(rows, key=lambda row: row[0]):
+        found[pk] = talk_has(payload for _, payload in turns)
+    return found
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a study: how many items are asked it, and what the others lack."""
+
+    question: Question
+    items: int
+    total: int
+    lacks: tuple[str, ...]
+
+    @property
+    def left_out(self) -> int:
+        return self.total - self.items
+
+    @property
+    def why(self) -> str:
+        """Such as ``have no feedback on a plan``."""
+        words = [NEEDS[need] for need in self.lacks]
+        return f"have no {' or no '.join(words)}" if words else ""
+
+
+def asked_questions(
+    questionnaire: Questionnaire, items: Mapping[tuple[str, ...], int]
+) -> list[Asked]:
+    """Every question of a questionnaire; ``items`` counts items by the keys that they are asked."""
+    total = sum(items.values())
+    rows = []
+    for question in questionnaire.questions:
+        lacks: Counter[str] = Counter()
+        asked = 0
+        for keys, count in items.items():
+            if question.key in keys:
+                asked += count
+                continue
+            has = {n for other in questionnaire.of_keys(keys) for n in other.needs}
+            lacks.update(dict.fromkeys(sorted(question.needs - has), count))
+        rows.append(Asked(question, asked, total, tuple(n for n, _ in lacks.most_common())))
+    return rows
+
+
+def study_questions(study: Study, questionnaire: Questionnaire) -> list[Asked]:
+    """The questions of a study, as its items are asked them. An item counts once for everybody
+    who has it.
+    """
+    rows = Assignment.objects.filter(study=study).values_list("asked").annotate(n=Count("pk"))
+    return asked_questions(questionnaire, {tuple(keys): n for keys, n in rows.order_by()})

@@ -1,0 +1,164 @@
+"""What was said in trajectories made elsewhere: messages, calls of tools, what the agent never saw.
+
+The importer stores the messages of a turn in its payload, those before the first one as
+``opening``; a system's text is named by its digest.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from benchmarks.models import StoredMessage, Turn
+
+SPEAKERS = {"system": "System", "user": "User", "assistant": "Agent", "tool": "Tool"}
+# Longer texts of tools are cut here, with the rest behind a fold.
+CLIP = 1200
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a tool with its arguments as they can be read."""
+
+    name: str
+    arguments: str
+    by: str
+
+    @property
+    def gist(self) -> str:
+        """The arguments in one line."""
+        return " ".join(self.arguments.split())
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message; ``hidden`` means that the agent never saw it, ``failed`` that a call failed."""
+
+    speaker: str
+    name: str
+    text: str
+    calls: tuple[Call, ...]
+    hidden: bool
+    reasoning: str
+    note: str
+    failed: bool
+
+    @property
+    def title(self) -> str:
+        """Who speaks; of an agent no name, which could be its model's."""
+        title = SPEAKERS[self.speaker]
+        return f"{title}: {self.name}" if self.name and self.speaker != "assistant" else title
+
+    @cached_property
+    def readable(self) -> str:
+        return indented(self.text)
+
+    @property
+    def head(self) -> str:
+        return self.readable[:CLIP] if self.rest else self.readable
+
+    @property
+    def rest(self) -> str:
+        """What is shown on request; nothing where it would be a few lines only."""
+        return self.readable[CLIP:] if len(self.readable) > CLIP * 5 // 4 else ""
+
+
+def stored_rows(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The stored messages of a turn, with those before the first one."""
+    return [*payload.get("opening", ()), *payload.get("messages", ())]
+
+
+def messages_of(turns: Sequence[Turn]) -> list[list[Said]]:
+    """The messages of each turn; the texts of all system messages in one query."""
+    rows = [stored_rows(turn.payload) for turn in turns]
+    digests = {row["digest"] for turn in rows for row in turn if row.get("digest")}
+    prompts = StoredMessage.objects.in_bulk(digests) if digests else {}
+    return [[_said(row, prompts) for row in turn] for turn in rows]
+
+
+def _said(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) -> Said:
+    stored = prompts.get(row.get("digest", ""))
+    notes = [
+        row.get("at", ""),
+        f"{row['tokens_in']} tokens in" if "tokens_in" in row else "",
+        f"{row['tokens_out']} tokens out" if "tokens_out" in row else "",
+    ]
+    return Said(
+        row["speaker"],
+        row.get("name", ""),
+        stored.text if stored else row.get("text", ""),
+        tuple(
+            Call(call["name"], as_text(call["arguments"]), call.get("by", "agent"))
+            for call in row.get("calls", ())
+        ),
+        bool(row.get("hidden")),
+        row.get("reasoning", ""),
+        ", ".join(note for note in notes if note),
+        call_failed(row),
+    )
+
+
+def as_text(value: Any) -> str:
+    """A text as it is, everything else as indented JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def indented(text: str) -> str:
+    """A text that is one line of JSON over several lines, any other as it is.
+
+    Only where that changes nothing but the space: 1.50 must not become 1.5.
+    """
+    if not text.startswith(("{", "[")) or "\n" in text:
+        return text
+    try:
+        value = json.loads(text)
+        same = any(text == json.dumps(value, ensure_ascii=ascii) for ascii in (True, False))
+    except (ValueError, RecursionError):
+        return text
+    return json.dumps(value, indent=2, ensure_ascii=False) if same else text
+
+
+def call_failed(row: Mapping[str, Any]) -> bool:
+    """Whether a stored message is a tool's report of an error, as files write such reports."""
+    if row.get("speaker") != "tool":
+        return False
+    if row.get("extra", {}).get("error"):
+        return True
+    text = row.get("text", "").lstrip()
+    if text[:5].lower() == "error":
+        return True
+    if not text.startswith("{") or '"error"' not in text:
+        return False
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and bool(value.get("error"))
+
+
+def talk_has(turns: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """What the payloads of a trajectory's turns hold, in the words of questionnaires' needs."""
+    found: set[str] = set()
+    for place, payload in enumerate(turns):
+        found.update(_things(payload))
+        if place:
+            found.add("several_turns")
+    return frozenset(found)
+
+
+def _things(payload: Mapping[str, Any]) -> Iterator[str]:
+    for row in stored_rows(payload):
+        if row["speaker"] == "system" and not row.get("hidden"):
+            yield "instructions"
+        if row["speaker"] == "assistant" and any(
+            call.get("by", "agent") == "agent" for call in row.get("calls", ())
+        ):
+            yield "tools"
+        if call_failed(row) and not row.get("hidden"):
+            yield "failed_calls"
+    for row in payload.get("messages", ()):
+        if row["speaker"] == "user" and not row.get("hidden") and row.get("text"):
+            yield "user_replies"
