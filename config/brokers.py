@@ -29,6 +29,8 @@ def checked_broker(url: str, *, name: str) -> str:
         raise BadVariable(
             name, "must begin with redis:// or rediss:// (leave it empty for the embedded broker)"
         )
+    if "#" in url:
+        raise BadVariable(name, "holds a #; in a password write it as %23")
     try:
         parts = urlsplit(url)
         host, number = parts.hostname, parts.path.removeprefix("/")
@@ -39,8 +41,6 @@ def checked_broker(url: str, *, name: str) -> str:
         raise BadVariable(name, "names no host")
     if number and not (number.isascii() and number.isdigit()):
         raise BadVariable(name, "must end with the number of a database, such as /0")
-    if parts.fragment:
-        raise BadVariable(name, "holds a #; in a password write it as %23")
     if scheme == "rediss" and "ssl_cert_reqs" not in parts.query:
         # Without it Celery refuses to start; any less than a checked certificate must be asked for.
         url += ("&" if parts.query else "?") + "ssl_cert_reqs=required"

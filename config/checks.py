@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
 
 from config.brokers import is_redis
 
@@ -87,8 +88,7 @@ def database_and_broker_fit(app_configs: Sequence[Any] | None, **kwargs: Any) ->
     then all workers are on this machine.
     """
     url = settings.CELERY_BROKER_URL
-    sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
-    if not sqlite or not is_redis(url) or urlsplit(url).hostname in _LOOPBACK:
+    if connection.vendor != "sqlite" or not is_redis(url) or urlsplit(url).hostname in _LOOPBACK:
         return []
     return [
         Error(

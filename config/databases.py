@@ -55,6 +55,8 @@ def database_from_url(url: str, *, name: str) -> dict[str, Any]:
 
     Parameters such as ``?sslmode=require`` go to libpq; ``?host=/run/postgresql`` is a socket.
     """
+    if "#" in url:
+        raise BadVariable(name, "holds a #; in a password write it as %23")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -63,8 +65,6 @@ def database_from_url(url: str, *, name: str) -> dict[str, Any]:
         raise BadVariable(name, "is not a database URL") from None
     if parts.scheme not in {"postgres", "postgresql"}:
         raise BadVariable(name, "must begin with postgresql:// (leave it empty for SQLite)")
-    if parts.fragment:
-        raise BadVariable(name, "holds a #; in a password write it as %23")
     database = unquote(parts.path.removeprefix("/"))
     if not database or "/" in database:
         raise BadVariable(name, "must end with the name of one database")

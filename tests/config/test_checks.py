@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.checks import CheckMessage
@@ -19,7 +20,8 @@ ALL: list[Check] = [
     checks.data_folder_is_writable,
     checks.secret_key_is_set,
     checks.hosts_are_named,
-    checks.broker_is_known,
+    checks.broker_has_its_package,
+    checks.database_and_broker_fit,
     checks.demo_stays_here,
     checks.debug_stays_here,
 ]
@@ -58,15 +60,30 @@ def test_no_hosts(settings) -> None:
     assert ids(checks.hosts_are_named) == ["planjury.E003"]
 
 
-def test_an_unknown_broker(settings) -> None:
-    settings.CELERY_BROKER_URL = "pigeon://loft"
-    assert ids(checks.broker_is_known) == ["planjury.E004"]
-
-
 def test_a_broker_without_its_package(settings, monkeypatch) -> None:
     monkeypatch.setattr(checks, "find_spec", lambda name: None)
     settings.CELERY_BROKER_URL = "redis://localhost"
-    assert ids(checks.broker_is_known) == ["planjury.E005"]
+    assert ids(checks.broker_has_its_package) == ["planjury.E005"]
+
+
+@pytest.mark.parametrize(
+    ("vendor", "broker", "found"),
+    [
+        ("sqlite", "fsq://", []),
+        ("sqlite", "redis://localhost:6379/0", []),
+        ("sqlite", "redis://:pw@127.0.0.1/0", []),
+        ("sqlite", "redis://queue.example:6379/0", ["planjury.E007"]),
+        ("sqlite", "rediss://queue.example/0", ["planjury.E007"]),
+        ("postgresql", "fsq://", []),
+        ("postgresql", "redis://queue.example:6379/0", []),
+    ],
+)
+def test_a_broker_elsewhere_wants_a_database_for_all(
+    settings, monkeypatch, vendor: str, broker: str, found: list[str]
+) -> None:
+    monkeypatch.setattr(checks, "connection", SimpleNamespace(vendor=vendor))
+    settings.CELERY_BROKER_URL = broker
+    assert ids(checks.database_and_broker_fit) == found
 
 
 def test_a_demo_that_others_can_reach(settings) -> None:

@@ -11,8 +11,6 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from config.databases import database_from_url
-from config.env import BadVariable
 from config.secret_key import stored_secret_key
 
 
@@ -29,21 +27,6 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ImproperlyConfigured, match="PLANJURY_DATA_DIR"):
         stored_secret_key(tmp_path / "file" / "secret-key")
-
-
-def test_a_postgresql_address() -> None:
-    found = database_from_url("postgresql://me:a%40b@db.example:5433/plan%20jury", name="X")
-    assert found["ENGINE"] == "django.db.backends.postgresql"
-    assert (found["USER"], found["PASSWORD"]) == ("me", "a@b")
-    assert (found["HOST"], found["PORT"], found["NAME"]) == ("db.example", 5433, "plan jury")
-
-
-@pytest.mark.parametrize(
-    "url", ["mysql://h/d", "postgresql://h/", "postgresql://h/a/b", "postgresql://h:port/d", "x"]
-)
-def test_another_address_is_refused(url: str) -> None:
-    with pytest.raises(BadVariable, match="DATABASE_URL"):
-        database_from_url(url, name="DATABASE_URL")
 
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -84,6 +67,7 @@ def test_production_makes_up_no_key_and_wants_https(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.embedded
 def test_sqlite_is_durable_and_shared(db: None) -> None:
     from django.db import connection
 

@@ -1,0 +1,65 @@
+"""The address of the broker: what it becomes for Celery and for the cache."""
+
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+
+from config.brokers import caches, checked_broker, transport_options
+from config.env import BadVariable
+
+NAME = "PLANJURY_BROKER_URL"
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("pigeon://loft", "must begin with redis:// or rediss://"),
+        ("redis", "must begin with redis:// or rediss://"),
+        ("redis:host", "must begin with redis:// or rediss://"),
+        ("redis:///0", "names no host"),
+        ("redis://host:port/0", "is not the address of a Redis"),
+        ("redis://host/jobs", "must end with the number of a database"),
+        ("redis://:a#b@host/0", "write it as %23"),
+    ],
+)
+def test_a_wrong_address_is_refused(url: str, words: str) -> None:
+    with pytest.raises(BadVariable) as caught:
+        checked_broker(url, name=NAME)
+    assert words in str(caught.value)
+    assert "a#b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["fsq://", "redis://host", "redis://:pw@host:6380/3", "rediss://h/0?ssl_cert_reqs=none"]
+)
+def test_a_right_address_stays_as_it_is(url: str) -> None:
+    assert checked_broker(url, name=NAME) == url
+
+
+def test_a_certificate_is_checked_unless_somebody_says_otherwise() -> None:
+    assert checked_broker("rediss://h/0", name=NAME) == "rediss://h/0?ssl_cert_reqs=required"
+    assert checked_broker("rediss://h/0?health_check_interval=5", name=NAME).endswith(
+        "?health_check_interval=5&ssl_cert_reqs=required"
+    )
+
+
+def test_a_long_task_is_not_given_to_a_second_worker(tmp_path: Path) -> None:
+    options = transport_options("redis://host/0", folder=tmp_path)
+    assert options["visibility_timeout"] >= 24 * 60 * 60
+    assert options["unacked_restore_interval"] * options["unacked_restore_throttle"] <= 10
+    assert "folder" not in options
+    assert transport_options("fsq://", folder=tmp_path)["folder"] == str(tmp_path)
+
+
+def test_machines_share_what_one_of_them_has_redis_for() -> None:
+    assert caches("redis://host/0")["default"]["BACKEND"].endswith("redis.RedisCache")
+    assert caches("fsq://")["default"]["BACKEND"].endswith("locmem.LocMemCache")
+
+
+def test_the_cache_keeps_what_it_is_given(db: None) -> None:
+    # Asks for the database only to be run on both kinds of cache.
+    cache.set("report", {"rows": [1, None, "ä"]}, 60)
+    assert cache.get("report") == {"rows": [1, None, "ä"]}
+    cache.clear()
+    assert cache.get("report") is None
