@@ -6,10 +6,10 @@ continues gives that. Only documents that wait for their other parts are held in
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.core.problems import Problems, Said
+from benchmarks.core.problems import FileRefused, Problems, Said
 from benchmarks.importers.messages import MOST_MESSAGES
 from benchmarks.importers.shape import shape_of
 from benchmarks.importers.source import Source, Spot, read_line
@@ -59,7 +59,7 @@ def chains(
     source: Source, problems: Problems, found: Iterator[Document]
 ) -> Iterator[Sequence[Document]]:
     """Each document with those that continue it."""
-    places = _places(source)
+    places = _placed(list(_heads(source)))
     lengths: dict[str, list[int]] = {}
     for base, number in places:
         lengths.setdefault(base, []).append(number)
@@ -80,23 +80,50 @@ def chains(
                 yield [part for _, part in sorted(waiting.pop(base).items())]
 
 
-def _places(source: Source) -> list[tuple[str, int]]:
+def groups(source: Source) -> list[list[str]]:
+    """The names of the members, those together that continue one another."""
+    heads: list[_Head] = []
+    for name, member in sorted(source.members.items()):
+        try:
+            known = [replace(head, file=name) for head in _heads(member)]
+        except FileRefused:  # it will be refused with its reason when it is read
+            known = []
+        heads += known if len(known) == 1 else [_Head("", "", name)]
+    found: dict[str, list[str]] = {}
+    for head, (base, _) in zip(heads, _placed(heads), strict=True):
+        found.setdefault(base, []).append(head.file)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What a document says of itself, of what continues it, and where it stands."""
+
+    session: str
+    continued: str
+    file: str
+
+
+def _heads(source: Source) -> Iterator[_Head]:
+    for document in documents(source, Problems()):
+        given = (document.root.get(key) for key in ("session_id", "continued_trajectory_ref"))
+        session, ref = (value if isinstance(value, str) else "" for value in given)
+        yield _Head(session, ref, document.file)
+
+
+def _placed(heads: Sequence[_Head]) -> list[tuple[str, int]]:
     """(what it belongs to, which part of it) for every document; 0 is the beginning."""
     places: list[tuple[str, int]] = []
-    names: dict[str, int] = {}
     follows: dict[str, int] = {}
-    for index, document in enumerate(documents(source, Problems())):
-        session = document.root.get("session_id")
-        known = _CONTINUED.fullmatch(session) if isinstance(session, str) else None
-        base = known[1] if known else session if isinstance(session, str) and session else ""
-        places.append((base or f"\x1f{index}", int(known[2]) if known else 0))
-        ref = document.root.get("continued_trajectory_ref")
-        if document.file:
-            names[document.file.rpartition("/")[2]] = index
-        if isinstance(ref, str):
-            follows[ref.rpartition("/")[2]] = index
-    for name, before in sorted(follows.items()):
-        index = names.get(name, before)
-        if index != before and places[index][1] == 0 and places[index][0] != places[before][0]:
+    for index, head in enumerate(heads):
+        known = _CONTINUED.fullmatch(head.session)
+        base = known[1] if known else head.session or f"\x1f{index}"
+        places.append((base, int(known[2]) if known else 0))
+        if head.continued:  # the file lies beside the one that names it
+            folder, slash, _ = head.file.rpartition("/")
+            follows[f"{folder}{slash}{head.continued.rpartition('/')[2]}"] = index
+    for index, head in enumerate(heads):
+        before = follows.get(head.file, index) if head.file else index
+        if before != index and places[index][1] == 0 and places[index][0] != places[before][0]:
             places[index] = (places[before][0], places[before][1] + 1)
     return places

@@ -1,5 +1,6 @@
 """The formats that can be imported. Adding one is a module beside its neighbours and one line."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.importers import continuations
 from benchmarks.importers.shape import Shape, shape_of
 from benchmarks.importers.source import File, Source, refused
 from benchmarks.importers.values import ImportedTrajectory, split_turns
@@ -64,13 +66,39 @@ def get_format(name: str) -> Format:
 def open_source(path: Path, others: Sequence[Path] = ()) -> Source:
     """A file, an archive or a folder; or several files that were given together."""
     if others:
-        return Source(path.name, {file.name: open_source(file) for file in (path, *others)})
+        return Source(path.name, _named((path, *others)))
     if path.is_dir():
         return Source(path.name, _files(path))
     file = File(path)
     with file.raw() as raw:
         zipped = raw.read(4) == b"PK\x03\x04"
     return Archive(path) if zipped else file
+
+
+def together(paths: Sequence[Path], name: str) -> list[list[Path]]:
+    """Files that are parts of one another in one list, all others alone; for ATIF."""
+    files = [path for path in dict.fromkeys(paths) if name in ("", "atif") and path.is_file()]
+    atif = [path for path in files if _is_atif(path)]
+    if len(atif) < 2:
+        return [[path] for path in paths]
+    members = _named(atif)
+    named = dict(zip(members, atif, strict=True))
+    groups = continuations.groups(Source("", members))
+    alone = [[path] for path in paths if path not in atif]
+    return alone + [[named[file] for file in group] for group in groups]
+
+
+def _is_atif(path: Path) -> bool:
+    try:
+        return detect(path) == "atif"
+    except FileRefused:
+        return False
+
+
+def _named(paths: Sequence[Path]) -> dict[str, Source]:
+    """Files by their names; those of one name by their folders too."""
+    counts = Counter(path.name for path in paths)
+    return {path.name if counts[path.name] == 1 else path.as_posix(): File(path) for path in paths}
 
 
 def _files(folder: Path) -> dict[str, Source]:

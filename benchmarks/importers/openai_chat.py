@@ -2,6 +2,7 @@
 
 A trajectory is a bare list of messages or an object with ``messages`` (or ``traj``); its other
 fields are kept as metadata. Trajectories without an id belong to one task where they begin alike.
+Event logs of OpenAI evals are read too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 from benchmarks.core.digests import digest_text
 from benchmarks.core.problems import Problems
+from benchmarks.importers import openai_evals
 from benchmarks.importers.messages import (
     MOST_MESSAGES,
     first_words,
@@ -31,6 +33,8 @@ def recognises(shape: Shape) -> bool:
     fields = shape.keys if shape.kind == "object" else shape.first
     if shape.kind not in ("object", "list", "lines"):
         return False
+    if openai_evals.recognises(shape):
+        return True
     if any(name in fields for name in CHATS):
         return True
     return shape.kind != "object" and {"role", "content"} <= fields
@@ -46,6 +50,9 @@ def read(
 ) -> Iterator[ImportedTrajectory]:
     """The trajectories of a file; faults are noted, and what has one is left out."""
     shape = shape_of(source)
+    if openai_evals.recognises(shape):
+        yield from openai_evals.read(source, problems, header)
+        return
     found = _lines(source, problems) if shape.kind == "lines" else _document(source, problems)
     for spot, item in found:
         before = problems.total

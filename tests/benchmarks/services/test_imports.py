@@ -137,7 +137,9 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
     call_command("import_trajectories", str(path), format="atif", stdout=out)
     call_command("import_trajectories", str(path), format="atif", stdout=out)
     first, second = out.getvalue().splitlines()
-    assert first.startswith("atif.json: 1 trajectories with 1 turns on atif 1: run ")
+    assert first.startswith(
+        "atif.json: 1 trajectories with 1 turns (ATIF (Harbor)) on atif 1: run "
+    )
     assert "already imported, nothing added" in second
 
 
