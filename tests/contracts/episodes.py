@@ -27,6 +27,8 @@ class Case:
     sample: int = 0
     level: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
+    # Whether the task comes from a database.
+    stored: bool = False
 
     def __str__(self) -> str:
         changed = "".join(f"-{name}={value}" for name, value in self.settings.items())
@@ -42,6 +44,8 @@ class Case:
     def task(self) -> Task:
         samples = _samples(self.key)
         task, profiles = samples[self.sample % len(samples)]
+        if self.stored:
+            task = replace(task, payload=as_stored(task.payload), shared=as_stored(task.shared))
         if not profiles:
             return task
         return replace(task, profile=profiles[self.level % len(profiles)])
@@ -193,12 +197,23 @@ def _noted(episode: Episode, items: list[Batch | Turn]) -> Episode:
         send = yield item
 
 
+def as_stored(value: Any) -> Any:
+    """JSON as a database may give it back: PostgreSQL sorts the keys, short ones first."""
+    if isinstance(value, Mapping):
+        keys = sorted(value, key=lambda key: (len(key.encode()), key.encode()))
+        return {key: as_stored(value[key]) for key in keys}
+    if isinstance(value, list | tuple):
+        return [as_stored(item) for item in value]
+    return value
+
+
 def through_json(log: MemoryLog) -> MemoryLog:
     """The log as a store gives it back: values and payloads have been JSON in between."""
     for key, row in log.rows.items():
-        log.rows[key] = replace(row, value=json.loads(json.dumps(row.value)))
+        log.rows[key] = replace(row, value=as_stored(json.loads(json.dumps(row.value))))
     for index, turn in log.turns.items():
-        log.turns[index] = replace(turn, payload=json.loads(json.dumps(turn.payload)))
+        payload = as_stored(json.loads(json.dumps(turn.payload)))
+        log.turns[index] = replace(turn, payload=payload)
     return log
 
 

@@ -245,6 +245,16 @@ def test_every_condition_comes_to_an_end(case):
     assert is_json(case.system.summarise([played.result.outcome]))
 
 
+@every_policy
+def test_a_task_from_a_database_is_played_like_the_one_that_was_put_in(case):
+    """Keys of JSON may come back in another order."""
+    whole, again = undisturbed(case), watch(replace(case, stored=True))
+
+    assert settled(again.log) == settled(whole.log)
+    assert same_turns(again.log, whole)
+    assert again.result.outcome == whole.result.outcome
+
+
 def test_nothing_depends_on_the_order_of_sets():
     """Texts hash differently in every process; replay in another one must not notice."""
     found = {_digest_of_all_episodes(seed) for seed in ("1", "2")}
