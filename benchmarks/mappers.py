@@ -4,7 +4,14 @@ from collections.abc import Iterable
 
 from benchmarks.core import types
 from benchmarks.core.types import Message, Outcome
-from benchmarks.models import Profile, StoredMessage, Task, Trajectory
+from benchmarks.llm.config import EndpointConfig
+from benchmarks.models import Endpoint, Profile, StoredMessage, Task, Trajectory
+
+# What an endpoint's row and the client's configuration have in common.
+CONFIGURED = (
+    "name", "base_url", "model", "parameters", "key_variable", "price_in", "price_out", "currency",
+    "timeout", "concurrency", "requests_per_minute", "structured", "native_tools",
+)  # fmt: skip
 
 
 def core_profile(profile: Profile) -> types.Profile:
@@ -49,3 +56,8 @@ def core_messages(digests: Iterable[str]) -> list[Message]:
         )
         for d in wanted
     ]
+
+
+def endpoint_config(endpoint: Endpoint) -> EndpointConfig:
+    """What the client has to know; raises ``SettingError`` or ``EndpointRefused`` for nonsense."""
+    return EndpointConfig(**{name: getattr(endpoint, name) for name in CONFIGURED})

@@ -7,7 +7,7 @@ import threading
 from celery import shared_task
 
 # Uploads bring a kind of job of their own.
-from benchmarks.services import jobs, uploads, work  # noqa: F401
+from benchmarks.services import jobs, trials, uploads, work  # noqa: F401
 
 
 def owner_name() -> str:

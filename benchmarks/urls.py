@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmarks.views import datasets, imports, runs, trajectories
+from benchmarks.views import asks, datasets, endpoints, imports, runs, trajectories
 
 app_name = "benchmarks"
 urlpatterns = [
@@ -11,6 +11,15 @@ urlpatterns = [
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
     path("tasks/<int:task_id>/", datasets.task, name="task"),
     path("agents/", datasets.agent_list, name="agent_list"),
+    path("endpoints/", endpoints.endpoint_list, name="endpoint_list"),
+    path("endpoints/new/", endpoints.endpoint_new, name="endpoint_new"),
+    path("endpoints/<int:endpoint_id>/", endpoints.endpoint, name="endpoint"),
+    path("endpoints/<int:endpoint_id>/edit/", endpoints.endpoint_edit, name="endpoint_edit"),
+    path("endpoints/<int:endpoint_id>/retire/", endpoints.endpoint_retire, name="endpoint_retire"),
+    path("endpoints/<int:endpoint_id>/try/", endpoints.endpoint_try, name="endpoint_try"),
+    path("endpoints/<int:endpoint_id>/trials/", endpoints.endpoint_trials, name="endpoint_trials"),
+    path("asks/", asks.ask_list, name="ask_list"),
+    path("asks/<int:ask_id>/", asks.ask, name="ask"),
     path("runs/", runs.run_list, name="run_list"),
     path("runs/new/", runs.run_new, name="run_new"),
     path("runs/<int:run_id>/", runs.run, name="run"),
@@ -18,6 +27,7 @@ urlpatterns = [
     path("runs/<int:run_id>/pause/", runs.run_pause, name="run_pause"),
     path("runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
     path("runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
+    path("runs/<int:run_id>/cap/", runs.run_cap, name="run_cap"),
     path("trajectories/", trajectories.trajectory_list, name="trajectory_list"),
     path("trajectories/<int:trajectory_id>/", trajectories.trajectory, name="trajectory"),
     path("trajectories/import/", imports.trajectory_import, name="trajectory_import"),

@@ -1,17 +1,20 @@
 """Starting runs: who plays, who judges, under which settings, and for how much."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
 
-from benchmarks.core.errors import SettingError
+from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.system import Role, Setting, System
 from benchmarks.core.words import plain
 from benchmarks.forms.lists import set_choices
-from benchmarks.models import Agent, Dataset
+from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.selectors.casting import agents_for
 from benchmarks.selectors.datasets import dataset_levels
+from benchmarks.services.casting import AT, HUMAN
+from benchmarks.services.endpoints import check_cap
+from benchmarks.services.runs import check_cost_cap
 
 LARGEST_SEED = 2**63 - 1
 
@@ -54,6 +57,28 @@ def _widget(setting: Setting) -> forms.Widget:
     return forms.NumberInput(attrs={**given, "step": step})
 
 
+class CapField(forms.FloatField):
+    """An amount that a run may cost; None for no cap."""
+
+    def __init__(self, **given: Any) -> None:
+        widget = forms.NumberInput(attrs={"min": "0", "step": "any", "inputmode": "decimal"})
+        super().__init__(required=False, widget=widget, **given)
+
+    def clean(self, value: Any) -> float | None:
+        cap: float | None = super().clean(value)
+        try:
+            check_cost_cap(cap)
+        except SettingError as error:
+            raise forms.ValidationError(f"Expected {error.expected}.") from None
+        return cap
+
+
+class CapForm(forms.Form):
+    """Another cap for a run."""
+
+    cap = CapField(label="Cost cap")
+
+
 class NewRunForm(forms.Form):
     """Runs on one dataset: agents, levels, and in folds roles, settings, seed and tasks."""
 
@@ -69,6 +94,7 @@ class NewRunForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one level."},
     )
+    cost_cap = CapField(label="Cost cap per run")
     name = forms.CharField(
         label="Name",
         required=False,
@@ -95,7 +121,9 @@ class NewRunForm(forms.Form):
         self.dataset, self.system = dataset, system
         self.all_agents: list[Agent] = agents_for(system.key)
         self.all_levels = dataset_levels(dataset)
-        set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
+        self.endpoints = {e.name: e for e in Endpoint.objects.filter(retired=False)}
+        self.fields["cost_cap"].help_text = _told_of_cap(self.endpoints.values())
+        set_choices(self, "agents", [(a.name, _agent_title(a)) for a in self.all_agents])
         self.fields["agents"].initial = dataset.roles.get("agent", [])
         if self.all_levels:
             set_choices(self, "levels", [(level, level) for level in self.all_levels])
@@ -115,10 +143,18 @@ class NewRunForm(forms.Form):
         policies = [p for p in self.system.scripted.values() if p.role == role.name]
         wanted = self.dataset.roles.get(role.name) or role.default
         title = f"{role.title.removesuffix('s')} {seat}" if role.seats > 1 else role.title
+        groups = [
+            ("Scripts", [(p.name, f"{p.title} ({p.label})") for p in policies]),
+            (
+                "Language models",
+                [(AT + e.name, _endpoint_title(e)) for e in self.endpoints.values()],
+            ),
+            ("People", [(HUMAN, "A person")]),
+        ]
         name = f"role_{role.name}_{seat}"
         self.fields[name] = forms.ChoiceField(
             label=title,
-            choices=[(p.name, f"{p.title} ({p.label})") for p in policies],
+            choices=[(title, pairs) for title, pairs in groups if pairs],
             initial=wanted[(seat - 1) % len(wanted)] if wanted else None,
         )
         self.role_names.append(name)
@@ -154,6 +190,42 @@ class NewRunForm(forms.Form):
             raise forms.ValidationError(f"This dataset has no task {named}.")
         return ids
 
+    def clean(self) -> dict[str, Any]:
+        found: dict[str, Any] = super().clean() or {}
+        try:
+            check_cap(found.get("cost_cap"), self.chosen_endpoints)
+        except CoreError as error:
+            text = str(error)
+            self.add_error("cost_cap", f"{text[:1].upper()}{text[1:]}.")
+        return found
+
+    @property
+    def chosen_endpoints(self) -> list[Endpoint]:
+        """The endpoints that any of the runs would ask, each once."""
+        found = {a.endpoint.name: a.endpoint for a in self.chosen_agents if a.endpoint}
+        for name in self.role_names:
+            if endpoint := self.endpoints.get(self.endpoint_of(self.cleaned_data.get(name, ""))):
+                found[endpoint.name] = endpoint
+        return sorted(found.values(), key=lambda endpoint: endpoint.title)
+
+    def paid_parts(self) -> list[list[tuple[str, str]]]:
+        """For every agent, the (role, endpoint) of each seat that an endpoint would fill."""
+        seats = [
+            (role, self.endpoint_of(chosen[place % len(chosen)]))
+            for role, chosen in self.chosen_roles.items()
+            for place, _ in enumerate(self.system.seats(role, self.chosen_settings))
+        ]
+        others = [(role, name) for role, name in seats if name]
+        return [
+            [("agent", a.endpoint.name), *others] if a.endpoint else list(others)
+            for a in self.chosen_agents
+        ]
+
+    @staticmethod
+    def endpoint_of(filler: str) -> str:
+        """The name of the endpoint that a choice means; empty for scripts and people."""
+        return filler.removeprefix(AT) if filler.startswith(AT) else ""
+
     @property
     def chosen_agents(self) -> list[Agent]:
         wanted = self.cleaned_data.get("agents", ())
@@ -170,3 +242,22 @@ class NewRunForm(forms.Form):
     @property
     def chosen_settings(self) -> dict[str, Any]:
         return {name.removeprefix("set_"): self.cleaned_data[name] for name in self.setting_names}
+
+
+def _endpoint_title(endpoint: Endpoint) -> str:
+    return f"{endpoint.title} (simulated)" if endpoint.simulated else endpoint.title
+
+
+def _agent_title(agent: Agent) -> str:
+    simulated = agent.endpoint is not None and agent.endpoint.simulated
+    return f"{agent.title} (simulated)" if simulated else agent.title
+
+
+def _told_of_cap(endpoints: Iterable[Endpoint]) -> str:
+    """What a cap means, and in which currency it is given."""
+    currencies = sorted({endpoint.currency for endpoint in endpoints})
+    unit = currencies[0] if len(currencies) == 1 else "the currency of the endpoints that are asked"
+    return (
+        f"In {unit}. A call that might lift a run above it is not sent; the run is paused, and "
+        "goes on when the cap is raised. It needs endpoints with both prices and a max_tokens."
+    )

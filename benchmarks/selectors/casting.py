@@ -16,6 +16,7 @@ LABELS = {
     "recorded": "recorded",
     "human": "person",
     "endpoint": "language model",
+    "simulated": "simulated",
     "imported": "made elsewhere",
 }
 
@@ -81,9 +82,16 @@ def _fillers(
     seats: dict[tuple[str, str, str], list[int]] = {}
     for place, row in enumerate(rows, 1):
         label = LABELS.get(row.get("label", row["kind"]), row["kind"])
+        if _local(row):
+            label = "endpoint on this machine"
         key = (agent.title if agent else _title(system, row), label, _version(row))
         seats.setdefault(key, []).append(place)
     return tuple(FillerView(*key, tuple(places)) for key, places in seats.items())
+
+
+def _local(row: Mapping[str, Any]) -> bool:
+    """Whether something on this machine answers of which nobody knows what it is."""
+    return bool(row.get("local")) and row.get("label") != "simulated"
 
 
 def _title(system: System | None, row: Mapping[str, Any]) -> str:
@@ -107,6 +115,16 @@ _SAYS = {
     "rules": Caution("Scripted judges", "Judges follow rules, not a model."),
     "feedback": Caution("Scripted user simulator", "Feedback is put together by a rule."),
     "imported": Caution("Made elsewhere", "These trajectories were imported from a file."),
+    "simulated": Caution(
+        "Simulated answers",
+        "A fake endpoint took part, a program that makes answers up: "
+        "nothing here says anything about a model.",
+    ),
+    "local": Caution(
+        "Endpoint on this machine",
+        "A server on this machine answered; PlanJury cannot tell whether a model stands behind it.",
+    ),
+    "demo tasks": Caution("Demo tasks", "Tasks were written for this demo."),
     "demo": Caution(
         "Demo data",
         "Tasks were written for this demo, agents and judges are scripts. "
@@ -129,8 +147,12 @@ def run_caution(run: Run) -> Caution | None:
     said += [_SAYS["lexicon"]] * ("lexicon" in judges)
     said += [_SAYS["rules"]] * ("scripted" in judges)
     said += [_SAYS["feedback"]] * ("scripted" in others)
+    fillers = [row for rows in run.roles.values() for row in rows]
+    asked = [row for row in fillers if row["kind"] in ("endpoint", "human")]
+    simulated = any(row.get("label") == "simulated" for row in asked)
+    said += [_SAYS["simulated"]] * simulated + [_SAYS["local"]] * any(map(_local, asked))
     if run.is_demo:
-        said = [_SAYS["demo"]]
+        said = [_SAYS["demo tasks"], *said] if asked else [_SAYS["demo"]]
     if not said:
         return None
     return Caution(" · ".join(c.title for c in said), " ".join(c.text for c in said))
@@ -140,5 +162,5 @@ def agents_for(system: str) -> list[Agent]:
     """Agents that a run on this system can be given."""
     kinds = [Agent.Kind.ENDPOINT, Agent.Kind.SCRIPTED, Agent.Kind.RECORDED, Agent.Kind.HUMAN]
     rows = Agent.objects.filter(system__in=[system, ""], kind__in=kinds)
-    rows = rows.exclude(endpoint__retired=True)
+    rows = rows.exclude(endpoint__retired=True).select_related("endpoint")
     return sorted(rows, key=lambda agent: (kinds.index(Agent.Kind(agent.kind)), agent.title))

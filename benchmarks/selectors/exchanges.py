@@ -1,15 +1,17 @@
 """The log of a trajectory as pages show it: who was told what, and what came back."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import QuerySet
 
+from benchmarks.core.system import System
 from benchmarks.core.types import Message
 from benchmarks.core.words import plain
 from benchmarks.mappers import core_messages
-from benchmarks.models import Exchange, Trajectory
+from benchmarks.models import AnswererVersion, Endpoint, Exchange, Trajectory
 from benchmarks.selectors.casting import policy_title, system_of
 
 TONES = {
@@ -32,6 +34,7 @@ class ExchangeView:
     tone: str
     messages: Sequence[Message]
     value: str
+    tools: Sequence[tuple[str, str]]
 
     @property
     def gist(self) -> str:
@@ -66,7 +69,7 @@ def turn_steps(trajectory: Trajectory) -> list[TurnSteps]:
 
 
 def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[ExchangeView]:
-    """The exchanges of a turn in order, or all of them; three queries in all."""
+    """The exchanges of a turn in order, or all of them; a few queries in all."""
     rows = exchange_rows(trajectory, steps)
     return exchange_views(trajectory, list(rows.order_by("step", "slot", "attempt")))
 
@@ -86,14 +89,19 @@ def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[Ex
     titles = {role.name: role.title for role in system.roles} if system else {}
     digests = sorted({digest for row in found for digest in row.messages})
     told = dict(zip(digests, core_messages(digests), strict=True))
+    asked = {row.answerer.name for row in found if row.answerer.kind == "endpoint"}
+    models = (
+        dict(Endpoint.objects.filter(name__in=asked).values_list("name", "title")) if asked else {}
+    )
     return [
         ExchangeView(
             row,
             _seat(titles.get(row.role, plain(row.role)), row.seat),
-            policy_title(system, row.answerer.name),
+            _answerer(system, row.answerer, models),
             TONES.get(row.state, ""),
             [told[digest] for digest in row.messages],
             _shown(row),
+            [_tool(tool) for tool in row.tools],
         )
         for row in found
     ]
@@ -104,8 +112,20 @@ def _seat(title: str, seat: str) -> str:
     return f"{title.removesuffix('s')} {seat}" if seat else title
 
 
+def _answerer(system: System | None, who: AnswererVersion, models: Mapping[str, str]) -> str:
+    if who.kind == "human":
+        return "A person"
+    return models.get(who.name) or policy_title(system, who.name)
+
+
 def _shown(row: Exchange) -> str:
     """The parsed reply as indented JSON, empty where nothing was parsed."""
     if row.state != Exchange.State.ANSWERED:
         return ""
     return json.dumps(row.value, indent=2, ensure_ascii=False)
+
+
+def _tool(tool: Mapping[str, Any]) -> tuple[str, str]:
+    """(name, what it does) of a tool that was offered."""
+    function = tool.get("function", tool)
+    return str(function.get("name", "")), str(function.get("description", ""))

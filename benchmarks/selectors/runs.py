@@ -102,13 +102,33 @@ def run_metrics(run: Run) -> dict[str, Any]:
 
 def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
     """The runs of a choice; names are those of ``forms.RunFilter``."""
-    rows = Run.objects.select_related("dataset", "agent", "experiment").defer(
+    rows = Run.objects.select_related("dataset", "agent__endpoint", "experiment").defer(
         "settings", "roles", "pins"
     )
     for name in ("dataset", "agent", "level", "condition", "status", "experiment"):
         if chosen.get(name):
             rows = rows.filter(**{name: chosen[name]})
     return rows
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a run has cost, with what is put aside for calls under way, and its cap."""
+
+    amount: float
+    cap: float | None
+    currency: str
+
+    @property
+    def share(self) -> float | None:
+        return min(1.0, self.amount / self.cap) if self.cap else None
+
+
+def spent(run: Run) -> Spent | None:
+    """None where there is nothing to tell: no endpoint is asked, or its calls have no price."""
+    if not run.currency or (run.cost_cap is None and not run.committed):
+        return None
+    return Spent(max(0.0, run.committed), run.cost_cap, run.currency)
 
 
 TONES: Mapping[str, Tone] = {
@@ -129,6 +149,16 @@ class RunRow:
     run: Run
     progress: RunProgress
     tone: Tone
+
+    @property
+    def spent(self) -> Spent | None:
+        return spent(self.run)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a fake endpoint is the agent."""
+        endpoint = self.run.agent.endpoint
+        return endpoint is not None and endpoint.simulated
 
 
 def run_rows(runs: Sequence[Run]) -> list[RunRow]:

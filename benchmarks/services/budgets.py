@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from benchmarks.models import Run
+from benchmarks.services.endpoints import check_cap, endpoints_in
 from benchmarks.services.runs import check_cost_cap, resume_run
 
 _AT_WORK = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING)
@@ -18,8 +19,10 @@ def halt_run(*, run_id: int, reason: str) -> None:
 def change_cost_cap(*, run: Run, cap: float | None) -> None:
     """Another cap, or None for none. What is paused at its cap goes on if that is higher now."""
     check_cost_cap(cap)
+    check_cap(cap, endpoints_in(run.roles))
     with transaction.atomic():
         Run.objects.filter(pk=run.pk).update(cost_cap=cap)
         run.refresh_from_db()
         if run.status == Run.Status.PAUSED and run.problem and (cap is None or run.committed < cap):
             resume_run(run=run)
+            run.refresh_from_db()

@@ -7,8 +7,9 @@ from benchmarks.core.answerers import Answerer, Cast, Human
 from benchmarks.core.errors import SettingError, UnknownName
 from benchmarks.core.system import System
 from benchmarks.core.types import Task
+from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Dataset, Endpoint
-from benchmarks.services.endpoints import answerer_at, endpoint_config
+from benchmarks.services.endpoints import answerer_at, endpoint_label
 
 Filler = Mapping[str, Any]
 # How a person and an endpoint are named where scripted policies go by their names.
@@ -38,12 +39,15 @@ def endpoint_filler(endpoint: Endpoint) -> dict[str, Any]:
     """The stored form of an endpoint; its version names all that shapes an answer."""
     if endpoint.retired:
         raise SettingError("endpoint", "one that is not retired", endpoint.name)
+    config = endpoint_config(endpoint)
     return {
         "kind": "endpoint",
-        "label": "endpoint",
+        "label": endpoint_label(endpoint),
         "endpoint": endpoint.name,
         "title": endpoint.title,
-        "version": endpoint_config(endpoint).identity.digest,
+        "version": config.identity.digest,
+        # pages say so: on this machine anything may pose as a model
+        **({"local": True} if config.address.loopback else {}),
     }
 
 

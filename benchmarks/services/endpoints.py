@@ -1,6 +1,6 @@
-"""Endpoints: made and changed by administrators, tried, and turned into answerers."""
+"""Endpoints: made and changed by administrators, and turned into answerers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -10,30 +10,25 @@ from django.db import transaction
 
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.errors import AnswererFailed, CoreError, UnknownName
+from benchmarks.core.words import plain
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.endpoint import EndpointAnswerer
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.llm.security import check_host
-from benchmarks.models import Agent, AnswererVersion, Endpoint
+from benchmarks.mappers import endpoint_config
+from benchmarks.models import Agent, Endpoint, Run
+from benchmarks.selectors.endpoints import endpoint_used
 
-# What may be changed at any time, because no answer depends on it.
-CHANGEABLE = (
-    "title", "key_variable", "price_in", "price_out", "currency", "timeout", "concurrency",
-    "requests_per_minute", "retired",
-)  # fmt: skip
+# What an answer depends on.
 SHAPING = ("base_url", "model", "parameters", "structured", "native_tools")
-_CONFIGURED = tuple(name for name in (*SHAPING, *CHANGEABLE) if name not in ("title", "retired"))
+# What was spent is stored as plain amounts, so their currency stays as well.
+LOCKED = (*SHAPING, "currency")
+# Also for endpoints that the rules do not allow any more.
+_UNCHECKED = {"retired", "simulated"}
 
 
 class EndpointError(CoreError):
     """An endpoint that cannot be made or changed like this; the text says what to do."""
-
-
-def endpoint_config(endpoint: Endpoint) -> EndpointConfig:
-    """What the client has to know; raises ``SettingError`` or ``EndpointRefused`` for nonsense."""
-    return EndpointConfig(
-        name=endpoint.name, **{name: getattr(endpoint, name) for name in _CONFIGURED}
-    )
 
 
 def create_endpoint(
@@ -51,27 +46,44 @@ def create_endpoint(
 
 
 def change_endpoint(*, endpoint: Endpoint, **values: Any) -> Endpoint:
-    """Change an endpoint; once it was asked, only what shapes no answer."""
+    """Change an endpoint; once it was asked, only what shapes no answer and no amount."""
     with transaction.atomic():
         row = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
-        shaped = [name for name in SHAPING if name in values and values[name] != getattr(row, name)]
-        if shaped and endpoint_used(row):
+        locked = [name for name in LOCKED if name in values and values[name] != getattr(row, name)]
+        if row.simulated and values.get("simulated") is False:
+            locked.append("simulated")
+        if locked and endpoint_used(row):
             raise EndpointError(
-                f"{row.title} has answered already, so its {', '.join(shaped)} cannot be changed; "
-                "make another endpoint and retire this one"
+                f"{row.title} has answered already, so its {', '.join(map(plain, locked)).lower()} "
+                "cannot be changed; make another endpoint and retire this one"
             )
+        found_out = values.get("simulated") and not row.simulated
         for name, value in values.items():
             setattr(row, name, value)
-        _check(row)
+        if not values.keys() <= _UNCHECKED:
+            _check(row)
         row.save()
         row.agents.update(title=row.title)
+        if found_out:
+            _label_runs(row)
     return row
 
 
-def endpoint_used(endpoint: Endpoint) -> bool:
-    """Whether anybody was asked there, or a run counts on it."""
-    asked = AnswererVersion.objects.filter(kind="endpoint", name=endpoint.name).exists()
-    return asked or endpoint.agents.filter(runs__isnull=False).exists()
+def endpoint_label(endpoint: Endpoint) -> str:
+    """What results are marked with: whether a model answers there, or a program in its place."""
+    return "simulated" if endpoint.simulated else "endpoint"
+
+
+def _label_runs(endpoint: Endpoint) -> None:
+    """Mark what an endpoint has answered so far, once it is known to be simulated."""
+    for run in Run.objects.exclude(currency="").select_for_update():
+        rows = [row for rows in run.roles.values() for row in rows]
+        mine = [row for row in rows if row.get("endpoint") == endpoint.name]
+        for row in mine:
+            row["label"] = endpoint_label(endpoint)
+        if mine:
+            run.data_version += 1
+            run.save(update_fields=["roles", "data_version"])
 
 
 def _check(endpoint: Endpoint) -> None:
@@ -98,12 +110,43 @@ def answerer_at(system: str) -> Callable[[str, str], Answerer]:
     return build
 
 
-def currency_of(fillers: Mapping[str, list[dict[str, Any]]]) -> str:
-    """The currency in which a run is paid; a run cannot add up amounts in several."""
+def endpoints_in(fillers: Mapping[str, list[dict[str, Any]]]) -> list[Endpoint]:
+    """The endpoints among those who fill a run's roles, by title."""
     names = {row["endpoint"] for rows in fillers.values() for row in rows if "endpoint" in row}
-    found = set(Endpoint.objects.filter(name__in=names).values_list("currency", flat=True))
+    return list(Endpoint.objects.filter(name__in=names).order_by("title")) if names else []
+
+
+def currency_of(endpoints: Iterable[Endpoint]) -> str:
+    """The currency in which a run is paid; a run cannot add up amounts in several."""
+    found = {endpoint.currency for endpoint in endpoints}
     if len(found) > 1:
         raise EndpointError(
             f"endpoints with prices in {', '.join(sorted(found))} cannot share a run"
         )
     return found.pop() if found else ""
+
+
+class CapError(EndpointError):
+    """A cap on cost that could not be kept."""
+
+
+def check_cap(cap: float | None, endpoints: Iterable[Endpoint]) -> None:
+    """Refuse a cap where nobody could tell beforehand what a call may cost."""
+    lacking = {e.title: _lacking(endpoint_config(e)) for e in endpoints} if cap is not None else {}
+    told = [f"{title} has no {' and no '.join(parts)}" for title, parts in lacking.items() if parts]
+    if told:
+        raise CapError(
+            "a cost cap needs both prices and a max_tokens for every endpoint: " + "; ".join(told)
+        )
+
+
+def _lacking(config: EndpointConfig) -> list[str]:
+    """What is missing to know the most that a call can cost."""
+    parts = [
+        words
+        for words, price in (("input price", config.price_in), ("output price", config.price_out))
+        if price is None
+    ]
+    # a reply that costs nothing may be of any length
+    bounded = config.price_out == 0 or config.max_tokens(config.parameters) is not None
+    return parts if bounded else [*parts, "max_tokens"]

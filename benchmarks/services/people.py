@@ -18,7 +18,7 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str) -> Exchange:
     """Store a person's reply and let the trajectory go on once none of its asks is open.
 
     Raises ``UnreadableReply`` where the text cannot be read, so that the person can mend it, and
-    ``RunError`` where somebody has answered before; neither changes anything.
+    ``RunError`` where somebody has answered before or nobody waits; neither changes anything.
     """
     trajectory = ask.trajectory
     system = get_system(trajectory.run.dataset.system)
@@ -29,6 +29,9 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str) -> Exchange:
         # Of two people who answer at once, or a person and the worker that lays the trajectory
         # aside, the second must see what the first did.
         lock_trajectory(trajectory.pk)
+        over = Trajectory.objects.filter(pk=trajectory.pk, status=Trajectory.Status.CANCELLED)
+        if over.exists():
+            raise RunError("this was cancelled; nobody waits for a reply any more")
         if not OpenAsk.objects.filter(pk=ask.pk, answered_at=None).update(answered_at=now):
             raise RunError("this has been answered already; the first answer stands")
         rows = Exchange.objects.filter(trajectory=trajectory, step=ask.step, slot=ask.slot)

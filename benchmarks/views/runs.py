@@ -9,15 +9,19 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.access import START, VIEW, allow, fetch, signed_in
+from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.words import prompt_digests
 from benchmarks.forms.lists import RunFilter
-from benchmarks.forms.runs import NewRunForm
+from benchmarks.forms.runs import CapForm, NewRunForm
 from benchmarks.models import Dataset, Run, Trajectory
-from benchmarks.selectors import paging, runs, trajectories
+from benchmarks.selectors import asks, paging, runs, trajectories
 from benchmarks.selectors.casting import run_caution, run_roles, system_of
+from benchmarks.selectors.endpoints import run_use
+from benchmarks.selectors.estimates import cost_estimate
 from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.services.budgets import change_cost_cap
+from benchmarks.services.endpoints import CapError
 from benchmarks.services.runs import cancel_run, pause_run, resume_run, start_runs
 from benchmarks.views.parts import address, go_back, own_template, respond, tell, wants_part
 
@@ -42,10 +46,21 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "rows": runs.run_rows(page.rows),
         "matching": paging.count_up_to(rows, "run", "runs"),
         "may_start": request.user.has_perm(START),
+        "waiting": asks.open_asks().count() if _answers(request) else 0,
     }
     response = respond(request, "benchmarks/run_list.html", "benchmarks/_run_results.html", context)
     response["HX-Push-Url"] = address(request)
     return response
+
+
+def _answers(request: HttpRequest) -> bool:
+    """Whether this person may answer for roles that people fill."""
+    return request.user.has_perm(START) or request.user.has_perm(ANSWER)
+
+
+def _open_asks(request: HttpRequest, found: Run) -> int:
+    """How many asks of a run this person may answer."""
+    return asks.open_ask_counts([found.pk]).get(found.pk, 0) if _answers(request) else 0
 
 
 def _runs() -> Any:
@@ -92,6 +107,7 @@ def _report(found: Run) -> dict[str, Any]:
         "query": f"run={found.pk}",
         "more": len(listed) > TRAJECTORIES,
         "problems": list(problems.order_by("pk")[:PROBLEMS]),
+        "use": run_use(found) if found.currency else None,
     }
 
 
@@ -121,10 +137,12 @@ def _progress(request: HttpRequest, found: Run) -> dict[str, Any]:
     )
     return {
         "run": found,
+        "spent": runs.spent(found),
+        "asks": _open_asks(request, found) if progress.waiting else 0,
         "progress": progress,
         "tone": runs.TONES[found.status],
         "moving": found.status in MOVING,
-        "version": "-".join([found.status, *map(str, counts)]),
+        "version": "-".join([found.status, *map(str, counts), f"{found.committed:.3g}"]),
         "may_start": request.user.has_perm(START),
         "can_pause": found.status in (*MOVING, Run.Status.WAITING, Run.Status.ATTENTION),
         "can_resume": found.status == Run.Status.PAUSED,
@@ -181,6 +199,27 @@ def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 @signed_in
+@require_POST
+def run_cap(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Another cost cap, or none where the field is left empty."""
+    found = fetch(request, _runs(), START, pk=run_id)
+    form = CapForm(request.POST)
+    if not form.is_valid():
+        for error in form.errors.get("cap", ()):
+            messages.error(request, f"The cap was not changed. {error}")
+    else:
+        cap = form.cleaned_data["cap"]
+        try:
+            change_cost_cap(run=found, cap=cap)
+        except CoreError as error:
+            tell(request, error)
+        else:
+            words = "no cap any more" if cap is None else f"a cap of {cap:g} {found.currency}"
+            messages.success(request, f"The run has {words}.")
+    return HttpResponseRedirect(reverse("benchmarks:run", args=[found.pk]))
+
+
+@signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_new(request: HttpRequest) -> HttpResponse:
     allow(request, START)
@@ -219,8 +258,11 @@ def _start(request: HttpRequest, dataset: Dataset, form: NewRunForm) -> list[Run
             seed=form.cleaned_data["seed"],
             tasks=form.cleaned_data["tasks"],
             name=form.cleaned_data["name"],
+            cost_cap=form.cleaned_data["cost_cap"],
             created_by=request.user if request.user.is_authenticated else None,
         )
+    except CapError as error:
+        form.add_error("cost_cap", str(error))
     except SettingError as error:
         field = f"set_{error.name}"
         form.add_error(field if field in form.fields else None, f"Expected {error.expected}.")
@@ -235,7 +277,7 @@ def _started(started: list[Run]) -> str:
     return f"{runs_} with {n:,} trajectories began."
 
 
-def _size(form: NewRunForm) -> dict[str, int] | None:
+def _size(form: NewRunForm) -> dict[str, Any] | None:
     """How much the form would start; None while its choices do not hold."""
     if not form.is_bound:
         return None
@@ -244,5 +286,16 @@ def _size(form: NewRunForm) -> dict[str, int] | None:
     levels = form.cleaned_data.get("levels", ())
     if not agents or (form.all_levels and not levels) or "tasks" not in form.cleaned_data:
         return None
-    each = runs.run_size(form.dataset, levels, form.cleaned_data["tasks"])
-    return {"runs": agents * max(1, len(levels)), "trajectories": agents * each}
+    tasks = form.cleaned_data["tasks"]
+    each = {
+        level: runs.run_size(form.dataset, [level] * bool(level), tasks) for level in levels or [""]
+    }
+    size: dict[str, Any] = {
+        "runs": agents * len(each),
+        "trajectories": agents * sum(each.values()),
+    }
+    paid = form.chosen_endpoints
+    if paid:
+        parts = {level: form.paid_parts() for level in each} if form.is_valid() else {}
+        size |= {"estimate": cost_estimate(form.dataset, paid, parts, each), "paid": True}
+    return size

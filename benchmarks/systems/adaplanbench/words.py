@@ -1,5 +1,6 @@
 """AdaPlanBench in plain words, for pages."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,3 +87,48 @@ def in_words(reason: str) -> str:
     for dimension in DIMENSIONS:
         reason = reason.replace(dimension.key, dimension.title.lower())
     return reason
+
+
+# --- Replies of people: kind to (what is expected, a reply that would do) --------------------------
+
+
+def _plan(params: Mapping[str, Any]) -> tuple[str, str]:
+    return (
+        "A plan in numbered steps, one a line. What stands before the first step is not judged.",
+        "1. Open the window.\n2. Lay a dry towel over the wet place.\n3. Press it down.",
+    )
+
+
+def _violations(params: Mapping[str, Any]) -> tuple[str, str]:
+    keys = list(params.get("keys", ()))
+    shown = {"violated": keys[:1], "reasons": {key: "Step 2 needs it." for key in keys[:1]}}
+    return (
+        "One JSON object: under “violated” the keys of the conditions that the plan violates, an "
+        f"empty list if none; under “reasons” a few words for each. The keys are {_listed(keys)}.",
+        json.dumps(shown, ensure_ascii=False, indent=2),
+    )
+
+
+def _scores(params: Mapping[str, Any]) -> tuple[str, str]:
+    keys = list(params.get("dimensions", ()))
+    shown = {"scores": dict.fromkeys(keys, 3), "reasons": {key: "…" for key in keys[:1]}}
+    return (
+        "One JSON object: under “scores” a whole number from 1 to 5 for each dimension, or null "
+        f"where you cannot judge; under “reasons” a few words. Dimensions: {_listed(keys)}.",
+        json.dumps(shown, ensure_ascii=False, indent=2),
+    )
+
+
+def _feedback(params: Mapping[str, Any]) -> tuple[str, str]:
+    return (
+        "What you would say to the agent, in your own words and in the part that the messages give "
+        "you. Any text that is not blank will do.",
+        "That will not work for me: I have no ladder here.",
+    )
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(keys) or "none"
+
+
+REPLIES = {"plan": _plan, "violations": _violations, "scores": _scores, "feedback": _feedback}

@@ -1,0 +1,181 @@
+"""Asks that wait for people: what is asked, and which reply is expected.
+
+A person is told what the ask's messages hold, and nothing else: not who the agent is, not what is
+hidden, not how the run goes.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from django.db.models import Count, QuerySet
+
+from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.types import Message
+from benchmarks.core.words import plain
+from benchmarks.llm.schemas import schemas_of
+from benchmarks.mappers import core_messages
+from benchmarks.models import OpenAsk, Run, Trajectory
+from benchmarks.selectors.casting import system_of
+
+# In paused runs as well: the reply is kept, and the run goes on with it.
+_ALIVE = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)
+MOST = 200
+
+
+def open_asks() -> QuerySet[OpenAsk]:
+    """The asks that a reply would bring on, the oldest first."""
+    rows = OpenAsk.objects.filter(
+        answered_at=None,
+        trajectory__status=Trajectory.Status.WAITING,
+        trajectory__run__status__in=_ALIVE,
+    )
+    return rows.select_related("trajectory__run__dataset", "trajectory__task").order_by(
+        "opened_at", "pk"
+    )
+
+
+def open_ask_counts(runs: Sequence[int]) -> dict[int, int]:
+    """How many asks wait in these runs."""
+    rows = open_asks().filter(trajectory__run__in=runs).order_by()
+    return dict(rows.values_list("trajectory__run").annotate(n=Count("pk")))
+
+
+@dataclass(frozen=True)
+class AskRow:
+    """One line of the list."""
+
+    row: OpenAsk
+    role: str
+    run: Run
+
+    @property
+    def paused(self) -> bool:
+        return self.run.status == Run.Status.PAUSED
+
+
+def ask_rows(asks: Sequence[OpenAsk]) -> list[AskRow]:
+    return [AskRow(ask, _role(ask), ask.trajectory.run) for ask in asks]
+
+
+@dataclass(frozen=True)
+class ReplyForm:
+    """Which reply is expected, in words, with one that would do."""
+
+    words: str
+    example: str = ""
+
+
+@dataclass(frozen=True)
+class AskView:
+    """An ask as the person sees it who is to answer. ``waits`` is false once it is too late."""
+
+    row: OpenAsk
+    role: str
+    messages: Sequence[Message]
+    tools: Sequence["ToolView"]
+    reply: ReplyForm
+    waits: bool
+    answered: bool
+    paused: bool
+
+
+@dataclass(frozen=True)
+class ToolView:
+    """A function that may be called, with its parameters as JSON."""
+
+    name: str
+    about: str
+    parameters: str
+
+
+def ask_view(ask: OpenAsk) -> AskView:
+    run = ask.trajectory.run
+    answered = ask.answered_at is not None
+    waits = ask.trajectory.status == Trajectory.Status.WAITING and run.status in _ALIVE
+    return AskView(
+        ask,
+        _role(ask),
+        core_messages(ask.messages),
+        [_tool(tool) for tool in ask.tools],
+        reply_form(run.dataset.system, ask.expect, bool(ask.tools)),
+        waits and not answered,
+        answered,
+        run.status == Run.Status.PAUSED,
+    )
+
+
+def _role(ask: OpenAsk) -> str:
+    system = system_of(ask.trajectory.run.dataset.system)
+    titles = {role.name: role.title for role in system.roles} if system else {}
+    title = titles.get(ask.role, plain(ask.role))
+    return f"{title.removesuffix('s')} {ask.seat}" if ask.seat else title
+
+
+def _tool(tool: Mapping[str, Any]) -> ToolView:
+    function = tool.get("function", tool)
+    parameters = function.get("parameters") or {}
+    return ToolView(
+        str(function.get("name", "")),
+        str(function.get("description", "")),
+        _indented(parameters) if parameters else "",
+    )
+
+
+def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> ReplyForm:
+    """What a system says about a kind of reply; else what can be told from its JSON schema."""
+    kind, params = expect.get("kind", ""), expect.get("params", {})
+    if tools:
+        return _TOOLS
+    describe = _described(system).get(kind)
+    if describe is not None:
+        return ReplyForm(*describe(params))
+    build = schemas_of(system).get(kind)
+    if build is None:
+        return ReplyForm("A reply in words, in the form that the messages ask for.")
+    words = "One JSON object of this shape, and nothing else."
+    return ReplyForm(words, _indented(_sample(build(params))))
+
+
+_TOOLS = ReplyForm(
+    "A message in words, or, to call a function, one JSON object as below. The result comes back "
+    "as the next message.",
+    json.dumps({"tool_calls": [{"name": "…", "arguments": {}}]}, ensure_ascii=False),
+)
+
+
+def _described(system: str) -> Mapping[str, Any]:
+    """``REPLIES`` of a system's module ``words``: kind to a function of its parameters."""
+    if system not in SYSTEMS:
+        return {}
+    path = f"{SYSTEMS[system][1].rpartition('.')[0]}.words"
+    replies: Mapping[str, Any] = (
+        getattr(import_module(path), "REPLIES", {}) if find_spec(path) else {}
+    )
+    return replies
+
+
+def _sample(schema: Mapping[str, Any]) -> Any:
+    """A value of a schema's shape, for an example."""
+    if schema.get("anyOf"):
+        return _sample(schema["anyOf"][0])
+    if schema.get("enum"):
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            return {name: _sample(part) for name, part in schema.get("properties", {}).items()}
+        case "array":
+            return [_sample(schema.get("items", {}))]
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+        case _:
+            return "…"
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -1,0 +1,82 @@
+"""What runs are likely to cost, as far as earlier trajectories can tell."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, Sum
+
+from benchmarks.models import Dataset, Endpoint, Exchange, Trajectory
+
+# Fewer than these say too little.
+LEAST = 5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An amount, and the least number of earlier trajectories that any part of it rests on."""
+
+    amount: float
+    currency: str
+    n: int
+
+
+# An endpoint in a role, as often as it has seats there.
+Part = tuple[str, str]
+
+
+def cost_estimate(
+    dataset: Dataset,
+    endpoints: Sequence[Endpoint],
+    parts: Mapping[str, Sequence[Sequence[Part]]],
+    sizes: Mapping[str, int],
+) -> Estimate | None:
+    """The likely cost of runs; None where a single part of it is not known.
+
+    ``parts`` has for each level the (role, endpoint) pairs of every run at that level, ``sizes``
+    how many trajectories a run there has. An endpoint in a role costs per trajectory and seat what
+    it has cost on average on this dataset at this level. That average needs trajectories that
+    ended, and the cost of each of their calls.
+    """
+    currencies = {endpoint.currency for endpoint in endpoints}
+    if len(currencies) != 1 or not any(any(runs) for runs in parts.values()):
+        return None
+    known = _means(dataset, [endpoint.name for endpoint in endpoints])
+    amount, least = 0.0, None
+    for level, runs in parts.items():
+        for role, name in [part for run in runs for part in run]:
+            if (level, role, name) not in known:
+                return None
+            mean, n = known[level, role, name]
+            amount += mean * sizes[level]
+            least = n if least is None else min(least, n)
+    return Estimate(amount, currencies.pop(), least or 0)
+
+
+def _means(dataset: Dataset, names: Sequence[str]) -> dict[tuple[str, str, str], tuple[float, int]]:
+    """(mean cost per trajectory and seat, number of these) by level, role and endpoint."""
+    rows = (
+        Exchange.objects.filter(
+            answerer__kind="endpoint",
+            answerer__name__in=names,
+            trajectory__run__dataset=dataset,
+            trajectory__status=Trajectory.Status.DONE,
+        )
+        .order_by()
+        .values("trajectory__run__level", "role", "answerer__name", "seat")
+        .annotate(
+            total=Sum("cost"),
+            n=Count("trajectory", distinct=True),
+            untold=Count("pk", filter=Q(cost=None) & ~Q(state=Exchange.State.FAILED)),
+        )
+    )
+    found: dict[tuple[str, str, str], list[tuple[float | None, int, int]]] = defaultdict(list)
+    for row in rows:
+        key = (row["trajectory__run__level"], row["role"], row["answerer__name"])
+        found[key].append((row["total"], row["n"], row["untold"]))
+    means = {}
+    for key, seats in found.items():
+        n = sum(count for _, count, _ in seats)
+        if n >= LEAST and all(total is not None and not untold for total, _, untold in seats):
+            means[key] = (sum(total or 0.0 for total, _, _ in seats) / n, n)
+    return means
