@@ -48,21 +48,28 @@ class ArchiveWriter:
 
     def add(self, member: str, lines: Iterable[bytes]) -> tuple[int, str]:
         """Write the rows of one table; their number and SHA-256."""
-        count, digest = 0, hashlib.sha256()
-        with self._zip.open(member, "w", force_zip64=True) as raw:
-            out = io.BufferedWriter(raw, BLOCK)
+        count, digest, block = 0, hashlib.sha256(), bytearray()
+        with self._zip.open(member, "w", force_zip64=True) as out:
             for line in lines:
                 count += 1
-                digest.update(line)
-                out.write(line)
-            out.flush()
-            out.detach()
+                block += line
+                if len(block) >= BLOCK:
+                    digest.update(block)
+                    out.write(block)
+                    block.clear()
+            digest.update(block)
+            out.write(block)
         return count, digest.hexdigest()
 
     def finish(self, manifest: Manifest) -> None:
         """Write the manifest and the ZIP's directory."""
         self._zip.writestr(MANIFEST_MEMBER, manifest.to_json())
         self._zip.close()
+
+    def abandon(self) -> None:
+        """Let go of the file, which is about to be deleted."""
+        with suppress(OSError, ValueError):
+            self._zip.close()
 
 
 @contextmanager
@@ -73,7 +80,12 @@ def new_archive(path: Path, *, force: bool) -> Iterator[ArchiveWriter]:
     draft = Path(name)
     try:
         with os.fdopen(handle, "w+b") as file:
-            yield ArchiveWriter(file)
+            writer = ArchiveWriter(file)
+            try:
+                yield writer
+            except BaseException:
+                writer.abandon()
+                raise
             _seal(file)
             file.flush()
             os.fsync(file.fileno())

@@ -4,18 +4,23 @@ While it lasts, pages and workers wait. A failure or a kill leaves the old data.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
+from django.db import Error, OperationalError, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField
 
 from config.backups.archive import Archive
+from config.backups.errors import BackupError
 from config.backups.manifest import Table
 from config.backups.schema import Model, Schema, columns
 from config.backups.values import rows, to_postgresql
 
-# Who waits for a lock makes all others wait that come after.
-LOCK_SECONDS = 30
+# Who waits for a lock makes all others wait that come after, and two may wait for each other: so
+# none is waited for long, and all are asked for again.
+LOCK_SECONDS = 3
+LOCK_TRIES = 10
 
 
 def last_ids(connection: BaseDatabaseWrapper, schema: Schema) -> dict[str, int]:
@@ -38,8 +43,7 @@ def fill(connection: BaseDatabaseWrapper, archive: Archive, schema: Schema) -> N
     tables = archive.manifest.tables
     names = ", ".join(connection.ops.quote_name(name) for name in schema.models)
     with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
-        cursor.execute(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+        _lock(cursor, names)
         before = last_ids(connection, schema)
         keys = _foreign_keys(cursor, connection, schema)
         # Checked row by row they would take most of the time; made anew they are checked at once.
@@ -51,6 +55,22 @@ def fill(connection: BaseDatabaseWrapper, archive: Archive, schema: Schema) -> N
             _number_on(cursor, table, schema.models[table.name], before.get(table.name))
         for owner, name, definition in keys:
             cursor.execute(f"ALTER TABLE {owner} ADD CONSTRAINT {name} {definition}")
+
+
+def _lock(cursor: Any, names: str) -> None:
+    cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
+    for _ in range(LOCK_TRIES):
+        with suppress(OperationalError), transaction.atomic():
+            cursor.execute(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+            return
+    raise BackupError("The database is too busy to be locked; try again, or stop the server.")
+
+
+def analyse(connection: BaseDatabaseWrapper, schema: Schema) -> None:
+    """Let the planner know the new rows; it works without, only slower."""
+    names = ", ".join(connection.ops.quote_name(name) for name in schema.models)
+    with suppress(Error), connection.cursor() as cursor:
+        cursor.execute(f"ANALYZE {names}")
 
 
 def _load(

@@ -154,8 +154,7 @@ def _restore_postgresql(connection: BaseDatabaseWrapper, archive: Archive, schem
         postgresql.fill(connection, archive, schema)
         background.settle_restored()
         point_of_no_return()
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    postgresql.analyse(connection, schema)
 
 
 @contextmanager

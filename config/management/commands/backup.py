@@ -16,6 +16,8 @@ class Command(BaseCommand):
     """Make a backup."""
 
     help = "Write everything in the database to one file; the server may go on running."
+    # Data must be got out of an installation with whatever is wrong with it.
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, and whether it may be replaced."""

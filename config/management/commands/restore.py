@@ -14,8 +14,7 @@ class Command(BaseCommand):
     """Restore a backup."""
 
     help = "Replace everything in the database by a backup, or change nothing; the server may run."
-    # The database may be empty still, or older than the backup.
-    requires_migrations_checks = False
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, and what may happen to what is there."""
