@@ -89,7 +89,7 @@ def in_words(reason: str) -> str:
     return reason
 
 
-# --- Replies of people: kind to (what is expected, a reply that would do) --------------------------
+# --- Replies of people: kind to (what is expected, a reply that would do) ---------------------
 
 
 def _plan(params: Mapping[str, Any]) -> tuple[str, str]:
@@ -101,7 +101,7 @@ def _plan(params: Mapping[str, Any]) -> tuple[str, str]:
 
 def _violations(params: Mapping[str, Any]) -> tuple[str, str]:
     keys = list(params.get("keys", ()))
-    shown = {"violated": keys[:1], "reasons": {key: "Step 2 needs it." for key in keys[:1]}}
+    shown = {"violated": keys[:1], "reasons": dict.fromkeys(keys[:1], "Step 2 needs it.")}
     return (
         "One JSON object: under “violated” the keys of the conditions that the plan violates, an "
         f"empty list if none; under “reasons” a few words for each. The keys are {_listed(keys)}.",
@@ -111,7 +111,7 @@ def _violations(params: Mapping[str, Any]) -> tuple[str, str]:
 
 def _scores(params: Mapping[str, Any]) -> tuple[str, str]:
     keys = list(params.get("dimensions", ()))
-    shown = {"scores": dict.fromkeys(keys, 3), "reasons": {key: "…" for key in keys[:1]}}
+    shown = {"scores": dict.fromkeys(keys, 3), "reasons": dict.fromkeys(keys[:1], "…")}
     return (
         "One JSON object: under “scores” a whole number from 1 to 5 for each dimension, or null "
         f"where you cannot judge; under “reasons” a few words. Dimensions: {_listed(keys)}.",
