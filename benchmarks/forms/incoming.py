@@ -9,7 +9,7 @@ from django.utils import timezone
 from benchmarks.core.problems import text_fault
 from benchmarks.selectors.formats import import_formats
 
-DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("", "Until it is revoked"))
+DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("0", "Until it is revoked"))
 
 
 class TrajectoryImportForm(forms.Form):
@@ -70,7 +70,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         label="Name", max_length=80, help_text="What it is for, such as “nightly export”."
     )
-    days = forms.ChoiceField(label="Lasts", choices=DAYS, initial="90", required=False)
+    days = forms.ChoiceField(label="Lasts", choices=DAYS, initial="90")
     read_only = forms.BooleanField(label="May only read", required=False, initial=True)
 
     def clean_name(self) -> str:
@@ -82,5 +82,5 @@ class TokenForm(forms.Form):
     @property
     def expires_at(self) -> datetime | None:
         """The moment from which it no longer works."""
-        days = self.cleaned_data["days"]
-        return timezone.now() + timedelta(days=int(days)) if days else None
+        days = int(self.cleaned_data["days"])
+        return timezone.now() + timedelta(days=days) if days else None

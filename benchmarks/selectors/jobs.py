@@ -41,7 +41,7 @@ class ImportView:
     def state(self) -> tuple[str, str]:
         """One word and its tone."""
         if self.result:
-            return ("imported", "ok") if self.result["created"] else ("known", "idle")
+            return ("imported", "ok") if self.result["created"] else ("imported before", "idle")
         if self.refused:
             return "refused", "bad"
         return STATES[Job.Status(self.job.status)]

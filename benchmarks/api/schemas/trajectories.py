@@ -26,6 +26,9 @@ class TrajectoryQuery(Paged):
     )
     valid: YesNoUndefined | None = None
     accurate: YesNoUndefined | None = None
+    reward: Literal["full", "part", "zero", "undefined"] | None = Field(
+        None, description="The reward that an imported file states."
+    )
     repeated: YesNo | None = Field(None, description="With repeated violations.")
     unscored: YesNo | None = Field(None, description="A score is missing.")
     min_turns: int | None = Field(None, ge=0, le=1000)

@@ -38,9 +38,7 @@ class Caller:
 
     def send(self, path: str, fields: dict[str, Any], **headers: str) -> Any:
         """A form with a file."""
-        return self.client.post(
-            f"{self.BASE}{path}", fields, headers={**self.headers, **headers}
-        )
+        return self.client.post(f"{self.BASE}{path}", fields, headers={**self.headers, **headers})
 
 
 @pytest.fixture

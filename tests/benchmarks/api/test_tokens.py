@@ -171,7 +171,7 @@ class TestPage:
         assert secret[:11] in again
 
     def test_without_end_and_only_reading(self, person: Client) -> None:
-        self.send(person, days="", read_only="on")
+        self.send(person, days="0", read_only="on")
         token = ApiToken.objects.get()
         assert (token.expires_at, token.read_only) == (None, True)
 
