@@ -75,26 +75,24 @@ class Use:
 
 
 _MAYBE_BILLED = Q(cost=None) & ~Q(state=S.FAILED)
+# Names end in _ lest they be taken for the columns.
 _FIGURES: Mapping[str, Any] = {
-    "calls": Count("pk"),
-    **{state.value: Count("pk", filter=Q(state=state)) for state in S},
+    "calls_": Count("pk"),
+    **{f"{state.value}_": Count("pk", filter=Q(state=state)) for state in S},
     # not sum(tries) - calls: what was given up before it was sent has no try at all
-    "again": Sum("tries", filter=Q(tries__gt=1)),
-    "more_than_once": Count("pk", filter=Q(tries__gt=1)),
-    "tokens_in": Sum("tokens_in"),
-    "tokens_out": Sum("tokens_out"),
-    "counted": Count("tokens_out"),
-    "cost": Sum("cost"),
-    "costed": Count("cost"),
-    "assumed": Sum("most", filter=_MAYBE_BILLED),
-    "unknown": Count("pk", filter=_MAYBE_BILLED & Q(most=None)),
+    "retries_": Sum(F("tries") - 1, filter=Q(tries__gt=1), default=0),
+    "tokens_in_": Sum("tokens_in"),
+    "tokens_out_": Sum("tokens_out"),
+    "counted_": Count("tokens_out"),
+    "cost_": Sum("cost"),
+    "costed_": Count("cost"),
+    "assumed_": Sum("most", filter=_MAYBE_BILLED),
+    "unknown_": Count("pk", filter=_MAYBE_BILLED & Q(most=None)),
 }
 
 
 def _use(row: Mapping[str, Any], currency: str = "", **more: Any) -> Use:
-    figures = {name: row[name] for name in _FIGURES if name not in ("again", "more_than_once")}
-    retries = (row["again"] or 0) - row["more_than_once"]
-    return Use(**figures, retries=retries, currency=currency, **more)
+    return Use(**{name[:-1]: row[name] for name in _FIGURES}, currency=currency, **more)
 
 
 def _calls(*names: str) -> QuerySet[Exchange]:
@@ -180,7 +178,7 @@ def run_use(run: Run) -> Use | None:
     """What a run's calls to endpoints came to; None where it made none."""
     calls = Exchange.objects.filter(trajectory__run=run, answerer__kind="endpoint")
     row = calls.aggregate(**_FIGURES)
-    return _use(row, run.currency) if row["calls"] else None
+    return _use(row, run.currency) if row["calls_"] else None
 
 
 # --- Whether it can be asked ----------------------------------------------------------------------
