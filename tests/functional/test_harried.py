@@ -1,0 +1,28 @@
+"""A run on a rough endpoint, its worker killed now and then: a small one of those in harried.py."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.installations import Installation
+
+pytestmark = pytest.mark.slow
+
+TRAJECTORIES, KILLS = 8, 2
+
+
+def test_kills_and_a_rough_endpoint_change_nothing(install: Callable[[str], Installation]) -> None:
+    home = install("harried")
+    process = home.start(
+        "-m", "tests.functional.harried", "--json", str(home.folder / "found.json"),
+        "--trajectories", str(TRAJECTORIES), "--kills", str(KILLS),
+    )  # fmt: skip
+    assert process.wait(timeout=300) == 0, home.log.read_text()[-4000:]
+    found = json.loads((home.folder / "found.json").read_text())
+    calm, harried, account = found["calm"], found["harried"], found["account"]
+    assert harried["kills"] == KILLS
+    assert calm["stored"] == harried["stored"] > 10 * TRAJECTORIES
+    assert harried["faults"]["500"] > 0
+    assert account["unknown_outcome"] > 0
+    assert 0 < found["cap"]["billed_by_server"] <= found["cap"]["committed"] <= found["cap"]["cap"]
