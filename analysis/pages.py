@@ -17,6 +17,8 @@ from analysis.reports.parts import Report
 from analysis.selection import Selection, select_runs, select_study
 from benchmarks.core.registry import EXTERNAL
 
+# The shared filters that mean something for trajectories made elsewhere.
+IMPORTED = ("dataset", "agents")
 # Part of every key: raise it when the same data make another report.
 REPORTS = 2
 KEEP_SECONDS = 24 * 60 * 60
@@ -40,8 +42,12 @@ class Page:
 def _page(
     name: str, title: str, question: str, *filters: str, of_study: bool = False, prefer: str = ""
 ) -> Page:
-    """``prefer``: the system whose datasets the page is for."""
+    """``prefer``: the system whose datasets the page is for; what was imported has no levels,
+    conditions, experiments or judgings to choose from.
+    """
     shared = ("study", *SHARED[1:]) if of_study else SHARED
+    if prefer == EXTERNAL:
+        shared = IMPORTED
     report = f"analysis.reports.{name}.{name}_report"
     return Page(name, title, question, report, (*shared, *filters), of_study, prefer)
 

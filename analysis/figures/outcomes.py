@@ -58,7 +58,7 @@ def reward_dots(
         )
     )
     if unit == "share":
-        axis = {**share_axis("share with a reward of 1"), "range": [0, 1]}
+        axis = {**share_axis("share with a reward of 1"), "range": [0, 1.03]}
     else:
         axis = {"showgrid": True, "title": {"text": "mean reward"}}
     layout = {

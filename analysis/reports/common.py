@@ -187,10 +187,14 @@ def how_runs(selection: Selection) -> list[str]:
     runs = selection.runs
     if not runs:
         return []
-    filters = selection.filters
     numbers = ", ".join(f"{run.label} (run {run.pk})" for run in runs)
     levels = sorted({run.level or "none" for run in runs})
     conditions = sorted({run.condition for run in runs})
+    if all(run.imported for run in runs):
+        return [
+            f"Dataset {dataset_name(selection)}, made elsewhere and imported. Runs: {numbers}.",
+            *_left_out(selection),
+        ]
     lines = [
         f"Dataset {dataset_name(selection)}; level {', '.join(levels)}; condition "
         f"{'; '.join(conditions)}.",
@@ -201,9 +205,14 @@ def how_runs(selection: Selection) -> list[str]:
         f"{_same(run.pins.get('protocol', 'unknown') for run in runs)}, prompts "
         f"{_same(run.pins.get('prompts', 'unknown') for run in runs)}.",
     ]
+    return [*lines, *_left_out(selection)]
+
+
+def _left_out(selection: Selection) -> list[str]:
+    lines = []
     if selection.left_out:
         lines.append(f"Runs left out: {'; '.join(selection.left_out)}.")
-    if filters.agents:
+    if selection.filters.agents:
         lines.append("Only the chosen agents are counted.")
     return lines
 

@@ -63,7 +63,7 @@ def outcome_table(rows: Sequence[Row], unit: Unit) -> Table:
         if deepest > 1:
             cells.append(_pass_cell(row, deepest))
         cells += [_middle_cell(row.counted[name]) for name in COUNTED]
-        cells += [estimate_cell(row.stated[name], "number") for name in stated]
+        cells += [estimate_cell(row.stated[name], "amount") for name in stated]
         lines.append((*cells, _left_out(row)))
     return Table(
         "outcomes",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from analysis.figures.ratings import question_dots
@@ -33,7 +34,7 @@ from analysis.reports.people import (
     simulated_banner,
     who,
 )
-from analysis.reports.words import ends, listed, number, plural
+from analysis.reports.words import listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.means import MeanTable, mean_by_cluster
 from analysis.stats.reliability import RESAMPLES, Reliability, reliability
@@ -48,6 +49,7 @@ PURPOSE = "The ratings page shows what people answered, and how far they agree w
 SEED = 20251122
 NOT_ASKED = "no answered item was asked this"
 SCALE = (1, 5)
+TITLE = 24
 
 
 @dataclass(frozen=True)
@@ -172,13 +174,15 @@ def _figures(
         )
     ]
     if len(agents) > 1:
+        # Four panels side by side leave room for a few words each.
+        titles = {row.name: shorten(row.name, TITLE, placeholder="…") for row in answered}
         table = MeanTable(
             tuple(agents),
-            tuple(row.name for row in answered),
-            {(agent, row.name): row.by_agent[agent] for row in answered for agent in agents},
+            tuple(titles.values()),
+            {(a, titles[row.name]): row.by_agent[a] for row in answered for a in agents},
         )
         urls = common.run_links(selection)
-        links = {(agent, row.name): urls.get(agent, "") for row in answered for agent in agents}
+        links = {(a, title): urls.get(a, "") for title in titles.values() for a in agents}
         found.append(
             common.figure_spec(
                 "agents",
@@ -294,14 +298,6 @@ def _how(answered: Sequence[Answered], asked: Sequence[Asked]) -> list[str]:
         f"more; intervals (95 %): {how_interval(alphas) or f'none ({RESAMPLES:,} resamples)'}. "
         "Equal and within one: share of an item's pairs of answers, mean over items.",
     ]
-    defined = [row for row in answered if row.agreement.alpha.interval is not None]
-    if defined:
-        widest = max(
-            (row.agreement.alpha for row in defined),
-            key=lambda estimate: estimate.interval.half_width if estimate.interval else 0.0,
-        )
-        if widest.interval is not None:
-            lines.append(f"Widest interval of alpha: {ends(widest.interval, 'points')}.")
     left = [f"{of.question.number} {of.question.title} ({of.why})" for of in asked if of.left_out]
     lines.append(
         f"Not asked of some items: {listed(left, most=len(left))}."

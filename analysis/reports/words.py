@@ -1,21 +1,27 @@
 """Numbers and counts in words, for sentences, tables and the notes on how things were computed."""
 
 from collections.abc import Mapping, Sequence
+from math import floor, log10
 from typing import Literal
 
 from analysis.stats.results import Estimate, Interval
 
-Unit = Literal["share", "points", "number"]
+Unit = Literal["share", "points", "number", "amount"]
 MINUS = "−"
 
 
 def number(value: float, unit: Unit, *, signed: bool = False) -> str:
-    """A share in percent with one decimal, points with two, other numbers with three digits."""
+    """A share in percent with one decimal, points with two, other numbers with three digits.
+
+    An amount may be far below 1, such as the cost of one trajectory: it keeps two digits.
+    """
     match unit:
         case "share":
             text = f"{abs(100 * value):.1f} %"
         case "points":
             text = f"{abs(value):.2f}"
+        case "amount" if 1e-9 < abs(value) < 0.1:
+            text = f"{abs(value):.{1 - floor(log10(abs(value)))}f}"
         case _:
             size = abs(value)
             text = f"{size:.0f}" if size >= 100 else f"{size:.1f}" if size >= 10 else f"{size:.2f}"

@@ -25,6 +25,17 @@ class UnknownName(CoreError):
         super().__init__(f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}")
 
 
+class MadeElsewhere(UnknownName):
+    """No system stands behind imported trajectories: nothing is run or judged on them here."""
+
+    def __init__(self, system: str) -> None:
+        super().__init__("system", system, [])
+        self.args = (
+            "these trajectories were made elsewhere and imported: no protocol, script or judge "
+            "here knows their tasks, so nothing can be run or judged on them",
+        )
+
+
 class AnswererFailed(CoreError):
     """Infrastructure let an answerer down (endpoint gone, file missing). Never enters an episode.
 

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib import import_module
 
-from benchmarks.core.errors import UnknownName
+from benchmarks.core.errors import MadeElsewhere, UnknownName
 from benchmarks.core.system import System
 
 SYSTEMS: dict[str, tuple[str, str]] = {
@@ -19,6 +19,8 @@ def get_system(key: str) -> System:
     try:
         _, path = SYSTEMS[key]
     except KeyError:
+        if key == EXTERNAL:
+            raise MadeElsewhere(key) from None
         raise UnknownName("system", key, sorted(SYSTEMS)) from None
     system: System = import_module(path).SYSTEM
     return system

@@ -151,7 +151,8 @@ def _metric(name: str, wanted: str) -> Q:
 def _reward(wanted: str) -> Q:
     """Trajectories by the reward that their file states; made here, they have none."""
     if wanted == FULL:
-        return Q(metrics__reward__gte=1 - NEARLY)
+        # SQLite compares a stored null as a text, which is more than any number.
+        return Q(metrics__reward__gte=1 - NEARLY) & ~Q(metrics__reward=None)
     if wanted == PART:
         return Q(metrics__reward__lt=1 - NEARLY, metrics__reward__gt=0)
     if wanted == ZERO:

@@ -265,14 +265,15 @@
     turn.querySelector("summary").focus({ preventScroll: true });
   }
   const showFinal = () => goTo(desk.querySelector(".turn.final") || turns[turns.length - 1]);
-  // From the turn that is on top of the screen: its own summary, when only its end is still seen.
+  // From the turn at the top of the screen; backwards first to its own beginning, if that is past.
   function passTurns(by) {
-    const top = desk.querySelector(".desk-bar").getBoundingClientRect().bottom + 24;
-    const place = turns.findIndex((turn) => turn.getBoundingClientRect().bottom > top);
-    if (place < 0) return goTo(turns[turns.length - 1]);
-    const begun = turns[place].getBoundingClientRect().top <= top;
-    const inside = turns[place].getBoundingClientRect().top < top - 24;
-    goTo(turns[by > 0 ? place + (begun ? 1 : 0) : place - (inside ? 0 : 1)]);
+    const bar = desk.querySelector(".desk-bar").getBoundingClientRect().bottom;
+    const boxes = turns.map((turn) => turn.getBoundingClientRect());
+    // A turn that was gone to stands a little below the bar.
+    const place = boxes.findIndex((box) => box.bottom > bar + 48);
+    if (place < 0) return goTo(turns[by > 0 ? -1 : turns.length - 1]);
+    const begun = boxes[place].top <= bar + 48;
+    goTo(turns[by > 0 ? place + begun : place - (boxes[place].top >= bar)]);
   }
   const changes = desk.querySelector("[data-changes]");
   function toggleChanges() {

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +38,35 @@ def test_same_seed_deals_the_same_whatever_the_order_given() -> None:
     two = deal_queries(annotators=ANNOTATORS[::-1], queries=turned, each=3, seed=1)
     assert one == two
     assert one != deal_queries(annotators=ANNOTATORS, queries=QUERIES, each=3, seed=2)
+
+
+@given(
+    people=st.integers(1, 9),
+    raters=st.integers(1, 9),
+    queries=st.integers(0, 20),
+    each=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_a_query_goes_to_as_many_as_are_wanted(
+    people: int, raters: int, queries: int, each: int, seed: int
+) -> None:
+    names = [f"a{n}" for n in range(people)]
+    given = {
+        "annotators": names, "queries": {q: [q] for q in range(queries)}, "each": each,
+        "seed": seed, "raters": raters,
+    }  # fmt: skip
+    if raters > people:
+        with pytest.raises(ValueError, match="cannot give a query"):
+            deal_queries(**given)  # type: ignore[arg-type]
+        return
+    dealt = deal_queries(**given)  # type: ignore[arg-type]
+    times = Counter(item for items in dealt.values() for item in items)
+    assert set(times.values()) <= {raters}
+    assert len(times) == min(queries, people * each // raters)
+    for items in dealt.values():
+        assert len(set(items)) == len(items) <= each
+    sizes = [len(items) for items in dealt.values()]
+    assert max(sizes) - min(sizes) <= 1
 
 
 @given(

@@ -3,11 +3,17 @@
 import pytest
 import yaml
 
-from annotation.questionnaires import QuestionnaireError, load_questionnaire
+from annotation.questionnaires import (
+    NEEDS,
+    QuestionnaireError,
+    load_questionnaire,
+    questionnaires_for,
+)
 from annotation.questionnaires.loader import FOLDER, known_questionnaires, read_questionnaire
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 TEN = "ten_questions@1"
+TOOLS = "tool_dialogues@1"
 
 
 def test_ten_questions_take_the_rubrics_text() -> None:
@@ -41,6 +47,27 @@ def test_an_item_is_asked_only_what_it_has(has: set[str], numbers: list[int]) ->
     questionnaire = load_questionnaire(TEN)
     asked = questionnaire.of_keys(questionnaire.asked(frozenset(has)))
     assert [q.number for q in asked] == numbers
+
+
+def test_a_dialogue_is_asked_only_what_it_has() -> None:
+    questionnaire = load_questionnaire(TOOLS)
+    assert questionnaire.system == "external" and len(questionnaire.questions) == 10
+    everything = frozenset(NEEDS) - {"feedback", "violations", "final_plan"}
+    assert len(questionnaire.asked(everything)) == 10
+    # A talk of one turn without tools and without a system prompt.
+    assert questionnaire.asked(frozenset({"user_replies"})) == [
+        "task_completed", "information_gathering", "clear_to_user", "efficient",
+    ]  # fmt: skip
+    assert "recovery" not in questionnaire.asked(everything - {"failed_calls"})
+    # Nothing is asked about plans, violations or rubric dimensions.
+    assert not questionnaire.needs & {"feedback", "violations", "final_plan"}
+    assert not any(question.dimension for question in questionnaire.questions)
+
+
+def test_the_questionnaires_of_a_system() -> None:
+    assert [q.id for q in questionnaires_for("external")] == [TOOLS]
+    assert [q.id for q in questionnaires_for("adaplanbench")] == [TEN]
+    assert questionnaires_for("nowhere") == []
 
 
 @pytest.mark.parametrize("id", ["ten_questions", "ten_questions@2", "../x@1", "none@1", ""])

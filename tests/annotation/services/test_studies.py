@@ -68,6 +68,9 @@ def test_what_has_not_ended_with_a_plan_is_left_out_and_counted() -> None:
         ({"annotators": ["ann", "ann"]}, "nobody twice"),
         ({"each": 0}, "at least one query"),
         ({"runs": []}, "at least one run"),
+        ({"raters": 2}, "1 to 1 of the annotators named here, not 2"),
+        ({"raters": 0}, "not 0"),
+        ({"trials": "last"}, "trials are all or first, not 'last'"),
     ],
 )
 def test_designs_that_make_no_sense_are_refused(change: dict[str, object], said: str) -> None:

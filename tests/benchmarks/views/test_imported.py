@@ -8,9 +8,12 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.urls import PAGES
+from benchmarks.core.errors import CoreError, MadeElsewhere
 from benchmarks.models import Run, Task, Trajectory
 from benchmarks.services.imports import import_trajectories
+from benchmarks.services.runs import restart_trajectory, retry_trajectory, start_runs
 from tests.benchmarks.importers import samples
+from tests.factories.benchmarks import TrajectoryFactory
 
 
 @pytest.fixture
@@ -99,3 +102,50 @@ def test_queries_do_not_grow(
         text_of(researcher, "trajectory", Trajectory.objects.order_by("pk")[0].pk)
     with django_assert_max_num_queries(20):
         text_of(researcher, "run", imported.pk)
+
+
+def test_the_run_leads_to_its_outcomes(researcher: Client, imported: Run) -> None:
+    page = text_of(researcher, "run", imported.pk)
+    assert f"/analysis/outcomes/?dataset={imported.dataset_id}" in page
+
+
+def test_the_list_can_be_narrowed_by_reward_ending_and_words(
+    researcher: Client, imported: Run
+) -> None:
+    first, second, third, fourth = Trajectory.objects.order_by("pk")
+    for row, reward in ((second, 0.5), (third, 0.0), (fourth, None)):
+        row.metrics["reward"] = reward
+        row.save()
+    Trajectory.objects.filter(pk=first.pk).update(termination="max_steps")
+
+    def shown(**query: str) -> set[int]:
+        page = text_of(researcher, "trajectory_list", **query)
+        rows = Trajectory.objects.values_list("pk", flat=True)
+        return {pk for pk in rows if f"/trajectories/{pk}/" in page}
+
+    assert shown(reward="full") == {first.pk}
+    assert shown(reward="part") == {second.pk}
+    assert shown(reward="zero") == {third.pk}
+    assert shown(reward="undefined") == {fourth.pk}
+    assert shown(end="user_stop", reward="part") == {second.pk}
+    assert shown(end="max_steps") == {first.pk}
+    assert len(shown(q="where is my BAG")) == 4 and not shown(q="umbrella")
+    assert "Reward, as stated: Full (1)" in text_of(researcher, "trajectory_list", reward="full")
+
+
+def test_nothing_made_here_counts_as_without_reward(researcher: Client, imported: Run) -> None:
+    made = TrajectoryFactory(status="done", termination="valid_plan", metrics={})
+    assert f"/trajectories/{made.pk}/" in text_of(researcher, "trajectory_list")
+    page = text_of(researcher, "trajectory_list", reward="undefined")
+    assert f"/trajectories/{made.pk}/" not in page
+
+
+def test_no_run_and_no_judge_takes_imported_trajectories(imported: Run) -> None:
+    with pytest.raises(MadeElsewhere, match="no protocol, script or judge here knows their tasks"):
+        start_runs(dataset=imported.dataset, agents=[imported.agent], levels=[])
+    found = Trajectory.objects.order_by("pk")[0]
+    for refuse in (retry_trajectory, restart_trajectory):
+        with pytest.raises(CoreError):
+            refuse(trajectory=found)
+    found.refresh_from_db()
+    assert found.status == "done" and Trajectory.objects.count() == 4

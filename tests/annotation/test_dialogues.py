@@ -1,0 +1,300 @@
+"""Studies over dialogues made elsewhere: what is asked, what the desk shows, and what it hides."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import Membership, Study
+from annotation.questionnaires import load_questionnaire
+from annotation.selectors.dialogue import load_dialogue
+from annotation.selectors.needs import study_questions, what_trajectories_have
+from annotation.services.errors import Refused
+from annotation.services.items import missing_answers
+from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
+from annotation.services.studies import create_study, plan_design
+from benchmarks.models import Task, Trajectory
+from benchmarks.services.imports import import_trajectories
+from tests.annotation.rows import SECRETS, make_person, make_runs
+from tests.annotation.talks import (
+    AIM,
+    OWN,
+    RULES,
+    WORTH,
+    make_talk,
+    make_talk_runs,
+    make_talk_study,
+)
+from tests.annotation.views.test_blinding import everything
+from tests.shared_data import shared_data
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def talks(ann: User, bob: User, manager: User) -> Study:
+    return make_talk_study([ann, bob], manager)
+
+
+def browser_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def desk_of(study: Study, user: User) -> str:
+    answer = browser_of(user).get(f"/studies/{study.pk}/annotate/1/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+# --- What is asked --------------------------------------------------------------------------------
+
+
+def test_what_dialogues_have() -> None:
+    run = make_talk_runs(tasks=1)[0]
+    task = Task.objects.get()
+    say = {"speaker": "assistant", "text": "Hello."}
+    # One row for each dialogue: its turns' messages, and what they hold.
+    cases: list[tuple[list[list[dict[str, Any]]], set[str]]] = [
+        ([[say]], set()),
+        ([[say, {"speaker": "user", "text": "Hi."}]], {"user_replies"}),
+        ([[say, {"speaker": "user", "text": "Hi.", "hidden": True}]], set()),
+        ([[say], [say]], {"several_turns"}),
+        ([[{**say, "calls": [{"name": "f", "arguments": {}}]}]], {"tools"}),
+        ([[{**say, "calls": [{"name": "f", "arguments": {}, "by": "user"}]}]], set()),
+        ([[say, {"speaker": "tool", "text": "ERROR 5"}]], {"failed_calls"}),
+        ([[say, {"speaker": "tool", "text": '{"error": "no"}'}]], {"failed_calls"}),
+        ([[say, {"speaker": "tool", "text": '{"error": null}'}]], set()),
+        ([[say, {"speaker": "tool", "text": '{"error"'}]], set()),
+        ([[say, {"speaker": "tool", "text": "", "extra": {"error": "x"}}]], {"failed_calls"}),
+        ([[say, {"speaker": "tool", "text": "no error"}]], set()),
+        ([[{"speaker": "system", "text": "Be kind."}, say]], {"instructions"}),
+    ]
+    made = [
+        make_talk(run, task, turns, attempt=place).pk for place, (turns, _) in enumerate(cases, 10)
+    ]
+    has = what_trajectories_have(made)
+    for pk, (turns, things) in zip(made, cases, strict=True):
+        assert has[pk] == things, turns
+
+
+def test_plans_and_dialogues_side_by_side() -> None:
+    make_talk_runs(tasks=1)
+    plan = make_runs(tasks=1)[0].trajectories.get().pk
+    talk = Trajectory.objects.filter(run__kind="imported")[0].pk
+    has = what_trajectories_have([talk, plan])
+    assert has[plan] == {"feedback", "violations", "final_plan"}
+    assert has[talk] == {
+        "instructions", "tools", "failed_calls", "user_replies", "several_turns",
+    }  # fmt: skip
+
+
+def test_a_dialogue_cannot_be_asked_about_plans_nor_the_other_way_round() -> None:
+    talks, plans = make_talk_runs(), make_runs()
+    given = {"annotators": ["ann"], "each": 1, "seed": 1}
+    with pytest.raises(Refused, match="ten_questions@1 is for adaplanbench, not for external"):
+        plan_design(runs=talks, **given)  # type: ignore[arg-type]
+    with pytest.raises(Refused, match="tool_dialogues@1 is for external, not for adaplanbench"):
+        plan_design(runs=plans, questionnaire="tool_dialogues@1", **given)  # type: ignore[arg-type]
+
+
+def test_what_is_not_asked_is_said_on_the_page_and_in_the_export(ann: User, manager: User) -> None:
+    runs = make_talk_runs(tasks=1)
+    task, agent = Task.objects.get(), runs[0]
+    Trajectory.objects.all().delete()
+    make_talk(agent, task, [[{"speaker": "assistant", "text": "Hello."}]])
+    people = {"ann": ann}
+    design = plan_design(
+        runs=[agent], annotators=["ann"], each=1, seed=1, questionnaire="tool_dialogues@1"
+    )
+    study = create_study(name="Short", design=design, people=people, created_by=manager)
+    item = study.assignments.get()
+    assert item.asked == ["task_completed", "efficient"]
+    assert missing_answers(item) == item.asked
+    page = browser_of(manager).get(f"/studies/{study.pk}/").content.decode()
+    assert "4 Right tools in the right order: not asked of any item, because these items have " in (
+        page
+    )
+    assert "no calls of tools by the agent." in page
+    answer = browser_of(manager).get(f"/studies/{study.pk}/questions.csv")
+    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    rows = {row["question"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert len(rows) == 10
+    assert (rows["efficient"]["items_asked"], rows["efficient"]["not_asked_because"]) == ("1", "")
+    assert rows["recovery"]["items_not_asked"] == "1"
+    assert rows["recovery"]["not_asked_because"] == "these items have no call that failed"
+    assert "0 of 2" in desk_of(study, ann)
+
+
+def test_annotators_and_observers_get_no_export(talks: Study, ann: User) -> None:
+    url = f"/studies/{talks.pk}/questions.csv"
+    assert browser_of(ann).get(url).status_code == 403
+    observer = make_person("olga")
+    Membership.objects.create(study=talks, user=observer, role="observer")
+    assert browser_of(observer).get(url).status_code == 403
+    assert browser_of(make_person("stranger")).get(url).status_code == 404
+
+
+def test_the_ten_questions_say_what_they_lack(study: Study) -> None:
+    # All items of the plain study have everything.
+    rows = study_questions(study, load_questionnaire("ten_questions@1"))
+    assert [row.left_out for row in rows] == [0] * 10
+    item = study.assignments.order_by("pk")[0]
+    item.asked = [key for key in item.asked if not key.startswith("feedback")]
+    item.save()
+    rows = study_questions(study, load_questionnaire("ten_questions@1"))
+    assert [row.left_out for row in rows] == [1, 1] + [0] * 8
+    assert rows[0].why == "have no feedback on a plan"
+    assert rows[1].why == "have no feedback on a plan or no violations found by judges"
+
+
+# --- The desk -------------------------------------------------------------------------------------
+
+
+def test_the_desk_shows_a_dialogue(talks: Study, ann: User) -> None:
+    page = desk_of(talks, ann)
+    for words in (
+        AIM, RULES, "Can I keep my book?", "calls find_loan",
+        "&quot;title&quot;: &quot;Walden&quot;",
+        "Error: the book is reserved", "Thanks, please extend it.", "Say it plainly.",
+        "A pity. &lt;b&gt;Bye&lt;/b&gt;", "Task completed as asked",
+        "hidden from the agent", f"calls {OWN} for the user", "1 call, 1 with an error",
+    ):  # fmt: skip
+        assert words in page, words
+    for words in ("Found violated", "Final plan", "data-changes", "Query", "judges"):
+        assert words not in page, words
+    assert "0 of 10" in page
+    assert 'href="#turn-2"' in page and "Last turn, 2" in page
+
+
+def test_a_long_result_is_cut_with_the_rest_on_request(talks: Study, ann: User) -> None:
+    page = desk_of(talks, ann)
+    # The one line of JSON is shown over several lines: 3,012 characters become 3,023 or so.
+    assert "Show all 3,0" in page
+    head, _, rest = page.partition('<details class="rest">')
+    assert 0 < head.count("x" * 100) < 15 and "x" * 1000 in rest
+
+
+def test_the_aim_can_be_kept_from_annotators(ann: User) -> None:
+    study = make_talk_study([ann], shows_hidden=False)
+    page = desk_of(study, ann)
+    for words in (AIM, OWN, "What was wanted"):
+        assert words not in page, words
+    assert "Some of what was hidden from the agent is not shown in this study." in page
+    item = study.assignments.select_related("study", "trajectory__task")[0]
+    assert load_dialogue(item).kept == [] and load_dialogue(item).hides
+
+
+def test_annotators_learn_neither_agent_nor_reward(talks: Study, ann: User) -> None:
+    for path, text in everything(browser_of(ann), talks):
+        found = [word for word in (*SECRETS, *WORTH) if word.lower() in text.lower()]
+        assert not found, (path, found)
+
+
+def test_the_desk_costs_few_queries(
+    talks: Study, ann: User, django_assert_max_num_queries: Any
+) -> None:
+    client = browser_of(ann)
+    client.get(f"/studies/{talks.pk}/annotate/1/")
+    with django_assert_max_num_queries(13):
+        client.get(f"/studies/{talks.pk}/annotate/1/")
+
+
+def test_without_script_the_form_goes_through(talks: Study, ann: User) -> None:
+    client = browser_of(ann)
+    item = talks.assignments.get(annotator=ann, position=1)
+    answers = dict.fromkeys(item.asked, "4")
+    done = client.post(f"/studies/{talks.pk}/annotate/1/", {"action": "submit", **answers})
+    assert done.status_code == 302
+    item.refresh_from_db()
+    assert item.state == "submitted"
+
+
+def test_no_script_judges_a_dialogue(manager: User) -> None:
+    robot = ensure_simulated_annotator(number=1)
+    study = make_talk_study([robot], manager)
+    with pytest.raises(Refused, match="made elsewhere"):
+        simulate_annotator(study=study, user=robot)
+    assert not study.assignments.filter(state="submitted").exists()
+
+
+# --- A new study ----------------------------------------------------------------------------------
+
+
+def given(dataset: int, **more: str) -> dict[str, str]:
+    return {
+        "name": "Talks", "source": f"dataset:{dataset}", "annotators": "ann bob", "each": "1",
+        "seed": "3", **more,
+    }  # fmt: skip
+
+
+def test_imported_runs_are_on_offer_and_get_their_questionnaire(ann: User, bob: User) -> None:
+    maker = browser_of(make_person("rita", "view_results", "start_runs"))
+    runs = make_talk_runs(tasks=2, trials=2)
+    page = maker.get("/studies/new/").content.decode()
+    assert "Library (2 agents, imported)" in page
+    assert "Shown to annotators, marked as hidden" in page
+    dataset = runs[0].dataset_id
+    page = maker.post("/studies/new/", given(dataset, action="preview")).content.decode()
+    assert "<strong>8 items</strong>: 2 annotators, 2 of 2 queries, 2 agents." in page
+    assert "Ten questions on a dialogue with tools, version 1." in page
+    page = maker.post(
+        "/studies/new/", given(dataset, action="preview", raters="2", trials="first")
+    ).content.decode()
+    # One query for both annotators: two agents' first trials each.
+    assert "<strong>4 items</strong>: 2 annotators, 1 of 2 queries, 2 agents." in page
+    assert "Each query goes to 2 annotators. 4 later trials of a query are left out." in page
+    assert not Study.objects.exists()
+    maker.post("/studies/new/", given(dataset, action="create", raters="2", hidden="kept"))
+    study = Study.objects.get()
+    assert (study.questionnaire, study.kind, study.shows_hidden, study.blinded) == (
+        "tool_dialogues@1", "dialogue", False, True,
+    )  # fmt: skip
+    assert study.settings["design"]["raters"] == 2
+    assert study.assignments.values("trajectory").distinct().count() * 2 == 8
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"questionnaire": "ten_questions@1"}, "is for adaplanbench, not for external"),
+        ({"questionnaire": "none@1"}, "not one of the available choices"),
+        ({"raters": "3"}, "a query needs 1 to 2 of the annotators named here, not 3"),
+        ({"raters": "0"}, "greater than or equal to 1"),
+        ({"trials": "last"}, "not one of the available choices"),
+        ({"hidden": "maybe"}, "not one of the available choices"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    ann: User, bob: User, wrong: dict[str, str], said: str
+) -> None:
+    maker = browser_of(make_person("rita", "view_results", "start_runs"))
+    dataset = make_talk_runs()[0].dataset_id
+    page = maker.post("/studies/new/", given(dataset, action="create", **wrong))
+    assert page.status_code == 422
+    assert said in page.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_a_real_slice_of_tau_bench(ann: User, bob: User) -> None:
+    # 48 dialogues with a policy; tools are called in most, and calls failed in 15 of them (counted
+    # in the file itself).
+    path = shared_data("tau_bench", "gpt-4o-airline.slice.json.gz")
+    run = import_trajectories(path=path, format="tau-bench", agent="model-q").runs[0]
+    has = what_trajectories_have(run.trajectories.values_list("pk", flat=True))
+    assert len(has) == 48 and all("instructions" in things for things in has.values())
+    assert sum("failed_calls" in things for things in has.values()) == 15
+    study = make_study_of(run.dataset_id)
+    page = desk_of(study, ann)
+    assert "Airline Agent Policy" in page and "model-q" not in page and "reward" not in page
+
+
+def make_study_of(dataset: int) -> Study:
+    maker = browser_of(make_person("rita", "view_results", "start_runs"))
+    answer = maker.post("/studies/new/", given(dataset, action="create"))
+    assert answer.status_code == 302
+    return Study.objects.get()
