@@ -12,5 +12,5 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
-        """Close runs to those who are annotating them blind."""
-        from annotation import blinding  # noqa: F401
+        """Close runs to those who are annotating them blind; give exports their ratings."""
+        from annotation import blinding, exports  # noqa: F401

@@ -1,24 +1,37 @@
 """Trajectories as OpenAI chat messages, one JSON object a line; our importer reads them back."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from benchmarks.importers.values import ImportedMessage, ImportedTrajectory
+
+# Marks rows that hold all of a trajectory, so that nothing need be guessed when they are read back.
+VERSION = 1
 
 
 def row(trajectory: ImportedTrajectory) -> dict[str, Any]:
     """One trajectory with its tools, its scores and what was hidden from the agent."""
     return {
+        "planjury": VERSION,
         "task_id": trajectory.task.id,
         "attempt": trajectory.attempt or 1,
         "model": trajectory.agent,
+        "category": trajectory.task.category,
         "prompt": trajectory.task.prompt,
+        "system": next((m.text for m in trajectory.messages if m.speaker == "system"), None),
         "messages": [message_row(message) for message in trajectory.messages],
         "tools": [dict(tool) for tool in trajectory.tools],
         "hidden": {**trajectory.task.hidden, **trajectory.hidden},
+        "stated": dict(trajectory.task.payload),
         "reward": trajectory.scores.get("reward"),
-        "scores": {n: v for n, v in trajectory.scores.items() if n != "reward" and v is not None},
+        "scores": dict(trajectory.scores),
+        "undefined": dict(trajectory.undefined),
+        "rubric": [asdict(score) for score in trajectory.rubric],
         "termination": trajectory.termination,
+        "started": trajectory.started,
+        "finished": trajectory.finished,
+        "seed": trajectory.seed,
         "metadata": dict(trajectory.metadata),
     }
 

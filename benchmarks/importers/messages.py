@@ -26,8 +26,13 @@ _READ = frozenset(
 )
 
 
-def read_messages(spot: Spot, given: Any) -> tuple[ImportedMessage, ...]:
-    """All messages of a chat; what is wrong with them is noted."""
+def read_messages(
+    spot: Spot, given: Any, *, may_be_silent: bool = False
+) -> tuple[ImportedMessage, ...]:
+    """All messages of a chat; what is wrong with them is noted.
+
+    In one that ``may_be_silent`` the agent need not have come to speak.
+    """
     if not isinstance(given, list) or not given:
         spot.fault("a list with at least one message", given)
         return ()
@@ -46,7 +51,7 @@ def read_messages(spot: Spot, given: Any) -> tuple[ImportedMessage, ...]:
             where = spot.at(index).at("tool_call_id")
             where.fault("the id of a call before it", message.call_id)
         made.append(message)
-    if made and not any(m.speaker == "assistant" for m in made):
+    if made and not may_be_silent and not any(m.speaker == "assistant" for m in made):
         spot.fault("at least one message of the assistant", given)
     return tuple(made)
 
@@ -65,6 +70,7 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
     calls = _calls(spot, raw, by)
     usage = raw.get("usage")
     tokens = usage if isinstance(usage, dict) else {}
+    counts = _count(tokens.get("prompt_tokens")), _count(tokens.get("completion_tokens"))
     extra = (
         {}
         if raw.keys() <= _READ
@@ -72,6 +78,8 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
     )
     if kept:
         extra["content"] = kept
+    if tokens and tokens == {"prompt_tokens": counts[0], "completion_tokens": counts[1]}:
+        del extra["usage"]
     return ImportedMessage(
         speaker=ROLES[role],
         text=text,
@@ -82,8 +90,8 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
         hidden=(bool(calls) and by == "user") or raw.get("hidden") is True,
         reasoning=read_text(spot, "reasoning_content", raw.get("reasoning_content")) or reasoning,
         at=read_text(spot, "timestamp", raw.get("timestamp")),
-        tokens_in=_count(tokens.get("prompt_tokens")),
-        tokens_out=_count(tokens.get("completion_tokens")),
+        tokens_in=counts[0],
+        tokens_out=counts[1],
         cost=read_number(spot, "cost", raw.get("cost"), least=0),
         extra=extra,
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.core.digests import digest_text
 from benchmarks.core.problems import Problems
-from benchmarks.importers import openai_evals
+from benchmarks.importers import openai_evals, own_rows, parquet
 from benchmarks.importers.messages import (
     MOST_MESSAGES,
     first_words,
@@ -23,6 +23,7 @@ from benchmarks.importers.source import Source, Spot, read_line
 from benchmarks.importers.values import ImportedTask, ImportedTrajectory, task_key
 
 CHATS = ("messages", "traj")
+OWN = "planjury"
 IDS = ("task_id", "id", "sample_id")
 LARGEST = 30_000
 _READ = frozenset(("messages", "traj", "task_id", "id", "sample_id", "model", "tools", "reward"))
@@ -31,6 +32,8 @@ _READ |= {"attempt", "termination", "prompt", "hidden", "scores"}
 
 def recognises(shape: Shape) -> bool:
     fields = shape.keys if shape.kind == "object" else shape.first
+    if shape.kind == "parquet":
+        return True
     if shape.kind not in ("object", "list", "lines"):
         return False
     if openai_evals.recognises(shape):
@@ -53,7 +56,8 @@ def read(
     if openai_evals.recognises(shape):
         yield from openai_evals.read(source, problems, header)
         return
-    found = _lines(source, problems) if shape.kind == "lines" else _document(source, problems)
+    readers = {"lines": _lines, "parquet": parquet.rows}
+    found = readers.get(shape.kind, _document)(source, problems)
     for spot, item in found:
         before = problems.total
         made = _trajectory(spot, item)
@@ -96,6 +100,8 @@ def _trajectory(spot: Spot, item: Any) -> ImportedTrajectory | None:
     if not isinstance(item, dict):
         spot.fault("a list of messages, or an object with 'messages' or 'traj'", item)
         return None
+    if OWN in item:
+        return own_rows.trajectory(spot, item)
     field = next((name for name in CHATS if name in item), CHATS[0])
     messages = read_messages(spot.at(field), item.get(field))
     tools = item.get("tools")

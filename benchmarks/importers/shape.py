@@ -19,7 +19,7 @@ class Shape:
     or of the first line's object. Of a bundle, ``keys`` are the names of its files and folders, and
     ``first`` the fields of its first JSON file."""
 
-    kind: Literal["list", "object", "lines", "bundle", "other"]
+    kind: Literal["list", "object", "lines", "parquet", "bundle", "other"]
     keys: frozenset[str] = frozenset()
     first: frozenset[str] = frozenset()
 
@@ -36,6 +36,8 @@ def shape_of(source: Source) -> Shape:
         return _bundle(source)
     with source.open() as raw:
         head = raw.read(HEAD)
+    if head.startswith(b"PAR1"):
+        return Shape("parquet")
     line, _, rest = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
     if rest.strip() or source.name.endswith((".jsonl", ".jsonl.gz", ".ndjson")):
         try:

@@ -50,6 +50,24 @@ class ImportedTask:
     payload: Json = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class RubricScore:
+    """What a judge made of a turn; no value has its reason.
+
+    ``kind`` says what the judge is: a scripted one only plays a judge's part.
+    """
+
+    turn: int
+    dimension: str
+    value: float | None
+    reason: str = ""
+    judge: str = ""
+    kind: str = ""
+    seat: str = ""
+    judging: str = ""
+    replicate: int = 1
+
+
 @dataclass(frozen=True)
 class ImportedTrajectory:
     """One try at a task. ``agent`` is empty where the file does not say who it was.
@@ -71,6 +89,7 @@ class ImportedTrajectory:
     tools: tuple[Json, ...] = ()
     hidden: Json = field(default_factory=dict)
     metadata: Json = field(default_factory=dict)
+    rubric: tuple[RubricScore, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.db.models import Prefetch
+
 from benchmarks.importers.values import (
     ImportedMessage,
     ImportedTask,
     ImportedTrajectory,
+    RubricScore,
     ToolCall,
 )
 from benchmarks.mappers import core_messages
-from benchmarks.models import Exchange, Run, StoredMessage, Trajectory
+from benchmarks.models import Exchange, JudgeScore, Run, StoredMessage, Trajectory
 
 
 def exported(run: Run) -> Iterator[ImportedTrajectory]:
@@ -19,7 +22,11 @@ def exported(run: Run) -> Iterator[ImportedTrajectory]:
     rows = (
         run.trajectories.filter(status=Trajectory.Status.DONE)
         .select_related("task", "profile")
-        .prefetch_related("turns", "profile__constraints")
+        .prefetch_related(
+            "turns",
+            "profile__constraints",
+            Prefetch("scores", JudgeScore.objects.select_related("judge", "judging")),
+        )
         .order_by("pk")
     )
     for row in rows.iterator(chunk_size=100):
@@ -36,20 +43,39 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
             row.task.prompt,
             row.task.category,
             hidden=row.task.payload.get("hidden", {}) if imported else _constraints(row),
+            payload=row.task.payload.get("stated", {}) if imported else {},
         ),
         messages=tuple(_stored(row) if imported else _made(row)),
         agent=run.agent.title,
         attempt=row.attempt,
         seed=row.seed,
-        scores=row.metrics,
-        undefined=row.undefined,
+        scores=payload.get("scores", row.metrics),
+        undefined=payload.get("undefined", row.undefined),
         termination=payload.get("termination") or row.termination,
         started=times[0],
         finished=times[1],
         tools=tuple(payload.get("tools", ())),
         hidden=payload.get("hidden", {}),
         metadata=payload.get("metadata", {}),
+        rubric=tuple(RubricScore(**score) for score in payload.get("rubric", ()))
+        or tuple(_rubric(row)),
     )
+
+
+def _rubric(row: Trajectory) -> Iterator[RubricScore]:
+    """The scores of judges, turn by turn."""
+    for score in row.scores.all():
+        yield RubricScore(
+            turn=score.turn_index,
+            dimension=score.dimension,
+            value=score.value,
+            reason=score.reason,
+            judge=str(score.judge),
+            kind=score.judge.kind,
+            seat=score.seat,
+            judging=score.judging.name,
+            replicate=score.replicate,
+        )
 
 
 def _constraints(row: Trajectory) -> dict[str, list[str]]:
@@ -77,8 +103,8 @@ def _made(row: Trajectory) -> Iterator[ImportedMessage]:
 def _stored(row: Trajectory) -> Iterator[ImportedMessage]:
     rows = [
         message
-        for turn in row.turns.all()
-        for message in (*turn.payload.get("opening", ()), *turn.payload.get("messages", ()))
+        for payload in (row.payload, *(turn.payload for turn in row.turns.all()))
+        for message in (*payload.get("opening", ()), *payload.get("messages", ()))
     ]
     digests = {message["digest"] for message in rows if "digest" in message}
     prompts = StoredMessage.objects.in_bulk(digests) if digests else {}

@@ -7,21 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.core.errors import UnknownName
-from benchmarks.exporters import atif, chat
+from benchmarks.exporters import atif
 from benchmarks.models import Run
 from benchmarks.selectors.exports import exported
-from benchmarks.services.exports import CARD
+from benchmarks.services.exports import folder_texts, json_lines, trajectory_rows
 
 Member = tuple[str, Iterable[str]]
 
 
-def _chat_lines(run: Run) -> Iterator[str]:
-    for trajectory in exported(run):
-        yield json.dumps(chat.row(trajectory), ensure_ascii=False) + "\n"
-
-
 def _stream_chat(run: Run) -> Iterator[bytes]:
-    return (line.encode() for line in _chat_lines(run))
+    return (line.encode() for line in json_lines(trajectory_rows(run)))
 
 
 def _stream_atif(run: Run) -> Iterator[bytes]:
@@ -34,8 +29,7 @@ def _stream_atif(run: Run) -> Iterator[bytes]:
 
 
 def _stream_folder(run: Run) -> Iterator[bytes]:
-    card = CARD.format(title=f"Run {run.pk}", agent=run.agent, dataset=run.dataset)
-    return _zipped([("README.md", [card]), ("trajectories.jsonl", _chat_lines(run))])
+    return _zipped(folder_texts(run, f"Run {run.pk}"))
 
 
 @dataclass(frozen=True)

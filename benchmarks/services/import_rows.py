@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -73,8 +73,8 @@ class RowSaver:
         split = [split_turns(t.messages) for t in chunk]
         rows = Trajectory.objects.bulk_create(
             [
-                self._trajectory(t, tasks[t.task.id], len(turns))
-                for t, (_, turns) in zip(chunk, split, strict=True)
+                self._trajectory(t, tasks[t.task.id], len(turns), () if turns else opening)
+                for t, (opening, turns) in zip(chunk, split, strict=True)
             ]
         )
         self._store_prompts({m.text for t in chunk for m in t.messages if m.speaker == "system"})
@@ -133,7 +133,13 @@ class RowSaver:
             f"conditions than those in {self.file}; give another name with --name"
         )
 
-    def _trajectory(self, given: ImportedTrajectory, task: int, turns: int) -> Trajectory:
+    def _trajectory(
+        self,
+        given: ImportedTrajectory,
+        task: int,
+        turns: int,
+        opening: Sequence[ImportedMessage],
+    ) -> Trajectory:
         metrics, undefined = trajectory_metrics(given, turns)
         seed = given.seed or 0
         return Trajectory(
@@ -152,6 +158,11 @@ class RowSaver:
                 "metadata": given.metadata,
                 "tools": given.tools,
                 "times": [given.started, given.finished],
+                # as the file has them; the metrics hold more, which was counted
+                "scores": given.scores,
+                "undefined": given.undefined,
+                **({"opening": [_stored_message(m) for m in opening]} if opening else {}),
+                **({"rubric": [asdict(score) for score in given.rubric]} if given.rubric else {}),
             },
             started_at=_moment(given.started),
             finished_at=_moment(given.finished),
