@@ -91,8 +91,13 @@ def _api_error(request: HttpRequest, error: Any) -> HttpResponse:
 
 def _core_error(request: HttpRequest, error: Any) -> HttpResponse:
     text = str(error)
-    message = text[:1].upper() + text[1:] + ("" if text.endswith((".", "…")) else ".")
-    field = f"settings.{error.name}" if isinstance(error, SettingError) else ""
+    plain = text.partition(" ")[0].isalpha()  # not the name of a file, which is as it is
+    message = text[:1].upper() + text[1:] if plain else text
+    message += "" if text.endswith((".", "…")) else "."
+    field = ""
+    if isinstance(error, SettingError):  # a system's own setting, or one that all runs have
+        own = error.name.isidentifier()
+        field = f"settings.{error.name}" if own else error.name.replace(" ", "_")
     return error_response(422, message, field, code="refused")
 
 

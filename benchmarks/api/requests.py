@@ -1,6 +1,7 @@
 """What a request may hold: known fields, storable text, pages of bounded size."""
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, TypeVar
 
@@ -109,7 +110,10 @@ class StrictParser(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
         try:
             value = json.loads(
-                request.body, parse_constant=_no_constant, object_pairs_hook=_no_repetition
+                request.body,
+                parse_constant=_no_constant,
+                parse_float=_finite,
+                object_pairs_hook=_no_repetition,
             )
         except ApiError:
             raise
@@ -117,6 +121,13 @@ class StrictParser(Parser):
             raise ApiError(400, f"The body is no JSON: {str(error)[:120]}.") from None
         _check_texts(value)
         return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ApiError(400, f"The number {text[:20]} is too large.")
+    return value
 
 
 def _no_constant(name: str) -> Any:

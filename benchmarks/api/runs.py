@@ -81,6 +81,7 @@ def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
             seed=wanted.seed,
             tasks=wanted.tasks,
             name=wanted.name.strip(),
+            cost_cap=wanted.cost_cap,
             created_by=user_of(request),
         )
         return 201, {
@@ -154,4 +155,8 @@ def _detail(run: Run) -> dict[str, Any]:
         "settings": run.settings,
         "roles": run.roles,
         "pins": run.pins,
+        "problem": run.problem,
+        "cost": max(0.0, run.committed) if run.currency else None,
+        "cost_cap": run.cost_cap,
+        "currency": run.currency,
     }

@@ -70,13 +70,20 @@ def announces_too_much(length: str) -> bool:
     return announced > settings.UPLOAD_BYTES + ROOM_FOR_FIELDS
 
 
+def _pieces(upload: "UploadedFile[bytes]") -> Iterator[bytes]:
+    """The content from its beginning; small files would come as one by Django's own ``chunks``."""
+    upload.seek(0)
+    while piece := upload.read(CHUNK):
+        yield piece
+
+
 def store_upload(*, upload: "UploadedFile[bytes]", created_by: User | None) -> Upload:
     """Keep a file piece by piece; each piece is a transaction, so nobody waits for all of it."""
     check_size(upload)
     forget_uploads()
     row = Upload.objects.create(name=safe_name(upload.name or ""), created_by=created_by)
     size = 0
-    for index, piece in enumerate(upload.chunks(CHUNK)):
+    for index, piece in enumerate(_pieces(upload)):
         UploadChunk.objects.create(upload=row, index=index, data=piece)
         size += len(piece)
     Upload.objects.filter(pk=row.pk).update(size=size)
@@ -95,7 +102,7 @@ def forget_uploads() -> None:
 def upload_digest(upload: "UploadedFile[bytes]") -> str:
     """SHA-256 of a file that was sent."""
     sha = hashlib.sha256()
-    for piece in upload.chunks(CHUNK):
+    for piece in _pieces(upload):
         sha.update(piece)
     return sha.hexdigest()
 
@@ -127,7 +134,7 @@ def import_now(
     with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
         path = Path(folder) / safe_name(upload.name or "")
         with path.open("wb") as file:
-            for piece in upload.chunks(CHUNK):
+            for piece in _pieces(upload):
                 file.write(piece)
         return import_trajectories(
             path=path, format=format, name=name, agent=agent, created_by=created_by

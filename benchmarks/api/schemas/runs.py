@@ -64,6 +64,10 @@ class RunDetail(RunOut):
     settings: dict[str, Any]
     roles: dict[str, Any] = Field(description="Who fills every role.")
     pins: dict[str, Any] = Field(description="The versions that it was made with.")
+    problem: str = Field(description="Why it was paused without anybody asking.")
+    cost: float | None = Field(description="What its calls cost so far; null without prices.")
+    cost_cap: float | None
+    currency: str
 
 
 class RunsOut(Schema):
@@ -89,6 +93,9 @@ class NewRuns(Strict):
     seed: int = Field(0, ge=0, le=LARGEST_ID)
     tasks: list[Name] = Field(
         [], max_length=10_000, description="Ids of tasks in the dataset; all if left empty."
+    )
+    cost_cap: float | None = Field(
+        None, description="What each run may cost, in the currency of its endpoints."
     )
     name: str = Field("", max_length=160, description="Made of dataset and levels if left empty.")
 

@@ -124,6 +124,7 @@ class TestStart:
             ({"settings": {"max_turns": [1]}}, None),
             ({"roles": {"cook": ["explorer"]}}, ""),
             ({"roles": {"world_judge": ["nobody"]}}, ""),
+            ({"cost_cap": -1}, "cost_cap"),
             ({"seed": -1}, "seed"),
             ({"seed": 2**63}, "seed"),
             ({"tasks": ["no-such-task"]}, ""),
@@ -154,7 +155,7 @@ class TestStart:
 
     @pytest.mark.parametrize(
         "text",
-        ["{", "[1,", '{"seed": NaN}', '{"seed": 1, "seed": 2}', "[" * 100_000,
+        ["{", "[1,", '{"cost_cap": 1e999}', '{"seed": NaN}', '{"seed": 1, "seed": 2}', "[" * 100_000,
          '{"seed": ' + "9" * 5000 + "}", b"\xff\xfe"],
     )  # fmt: skip
     def test_what_is_no_json_is_a_bad_request(self, api: Caller, text: Any, error_of: Any) -> None:
