@@ -57,9 +57,8 @@ def _trials(found: Endpoint) -> dict[str, Any]:
     states = [f"{trial.row.pk}{trial.state[0]}" for trial in trials]
     return {
         "endpoint": found,
-        "trials": trials,
+        "trials": [(trial, QUESTIONS[trial.row.question]) for trial in trials],
         "trial_use": endpoints.trial_use(found),
-        "questions": QUESTIONS,
         "trying": any(trial.state == "waiting" for trial in trials),
         "version": "-".join(states),
     }
