@@ -52,7 +52,7 @@ class Run(models.Model):
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="runs")
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs")
     level = models.CharField(max_length=20, blank=True)
-    condition = models.CharField(max_length=40, default="standard")
+    condition = models.CharField(max_length=200, default="standard")
     settings = models.JSONField(default=dict)
     roles = models.JSONField(default=dict)
     pins = models.JSONField(default=dict)

@@ -43,7 +43,7 @@ class JudgeScore(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores", db_index=False)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, db_index=False)
     level = models.CharField(max_length=20, blank=True)
-    condition = models.CharField(max_length=40, blank=True)
+    condition = models.CharField(max_length=200, blank=True)
     turn_index = models.PositiveSmallIntegerField()
     is_final = models.BooleanField(default=False)
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
@@ -22,6 +23,7 @@ from benchmarks.services.locks import lock_run, lock_trajectories_of
 CHUNK = 1000
 # Settings that make a run another condition than the standard one, for labels and grouping.
 _STANDARD = "standard"
+_LONGEST = 200
 
 
 class RunError(CoreError):
@@ -45,7 +47,11 @@ def condition_name(system: System, settings: Mapping[str, Any]) -> str:
         for setting in system.settings
         if settings[setting.name] != setting.default
     ]
-    return ", ".join(changed) or _STANDARD
+    name = ", ".join(changed) or _STANDARD
+    if len(name) <= _LONGEST:
+        return name
+    # Cut, but not so that two conditions become one.
+    return f"{name[: _LONGEST - 14]}… {digest_text(name)[:12]}"
 
 
 def start_runs(
@@ -140,7 +146,7 @@ def _create_run(
         dataset=dataset,
         agent=agent,
         level=level,
-        condition=condition_name(system, settings)[:200],
+        condition=condition_name(system, settings),
         settings=dict(settings),
         roles=fillers,
         currency=currency_of(paid),

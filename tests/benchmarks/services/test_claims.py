@@ -1,12 +1,10 @@
 """Who holds a trajectory: one worker at a time, and a worker that lost it writes nothing."""
 
-import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from benchmarks.core.answerers import Answer, Identity
@@ -24,6 +22,7 @@ from tests.factories.benchmarks import (
     save_sample_dataset,
     start_sample_runs,
 )
+from tests.threads import in_threads
 
 S = Trajectory.Status
 ASK = Ask("agent", (Message("user", "How?"),), Expect("plan"))
@@ -73,28 +72,6 @@ def lapse(pk: int | None) -> None:
     """The lease of a trajectory ran out a second ago."""
     past = timezone.now() - timedelta(seconds=1)
     Trajectory.objects.filter(pk=pk).update(lease_until=past)
-
-
-def in_threads(work: Callable[[int], None], threads: int) -> None:
-    """Run ``work`` in several threads at once, each with a connection of its own."""
-    gate = threading.Barrier(threads)
-    errors: list[BaseException] = []
-
-    def run(number: int) -> None:
-        try:
-            gate.wait()
-            work(number)
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            connection.close()
-
-    started = [threading.Thread(target=run, args=(n,)) for n in range(threads)]
-    for thread in started:
-        thread.start()
-    for thread in started:
-        thread.join()
-    assert errors == []
 
 
 @pytest.mark.django_db(transaction=True)

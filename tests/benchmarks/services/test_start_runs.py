@@ -1,18 +1,21 @@
 """Starting runs: everything that was asked for, or nothing at all."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from django.db.models import Model
 
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
-from benchmarks.models import Agent, Experiment, Judging, Run, Trajectory
+from benchmarks.core.system import System
+from benchmarks.models import Agent, Experiment, JudgeScore, Judging, Run, Trajectory
 from benchmarks.services.agents import ensure_scripted_agents
-from benchmarks.services.runs import RunError, start_runs
+from benchmarks.services.runs import RunError, condition_name, start_runs
 from tests.factories.benchmarks import (
     AgentFactory,
     DatasetFactory,
     TaskFactory,
+    play,
     save_sample_dataset,
     start_sample_runs,
 )
@@ -118,3 +121,23 @@ def test_workers_are_woken_after_the_commit(
         (run,) = start_runs(dataset=dataset, agents=[agent])
         assert rung == []
     assert rung == [run.pk]
+
+
+def test_a_condition_of_many_settings_is_kept_in_full() -> None:
+    settings = {"max_turns": "7", "tau": "4", "patience": "3", "quorum": "any", "rubric_judges": "2"}
+    (run,) = start_sample_runs(settings=settings)
+    play(run)
+    assert len(run.condition) > 40
+    assert set(JudgeScore.objects.values_list("condition", flat=True)) == {run.condition}
+
+
+def test_conditions_too_long_for_a_name_stay_apart() -> None:
+    def name(last: str) -> str:
+        settings = {f"setting_{n}": "a long value" for n in range(20)} | {"z": last}
+        system = SimpleNamespace(
+            settings=[SimpleNamespace(name=key, default="") for key in settings]
+        )
+        return condition_name(cast("System", system), settings)
+
+    assert len(name("1")) == 200
+    assert name("1") != name("2")
