@@ -4,7 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.models import Run
+from benchmarks.models import Job, Run
+from benchmarks.selectors.jobs import IMPORT
 
 # name, what its address holds, whether it only answers POST, whether it takes the right to start
 PAGES = [
@@ -24,10 +25,15 @@ PAGES = [
     ("trajectory_list", "", False, False),
     ("trajectory", "trajectory", False, False),
     ("trajectory_exchanges", "trajectory", False, False),
+    ("trajectory_import", "", False, True),
+    ("import_job", "job", False, True),
+    ("import_progress", "job", False, True),
     ("trajectory_retry", "trajectory", True, True),
     ("trajectory_restart", "trajectory", True, True),
     ("compare", "", False, False),
 ]
+# Those that stop asking when there is nothing more to come.
+FRAGMENTS = ("run_progress", "import_progress")
 # Endpoints and open asks have rules of their own, and tests of them beside their pages.
 ELSEWHERE = ("endpoint", "ask")
 every_page = pytest.mark.parametrize(
@@ -51,6 +57,7 @@ def url_of(name: str, holds: str, run: Run) -> str:
         "task": [row.task_id],
         "run": [run.pk],
         "trajectory": [row.pk],
+        "job": [Job.objects.create(kind=IMPORT, title="Importing", status="done").pk],
     }
     return reverse(f"benchmarks:{name}", args=keys[holds])
 
@@ -103,7 +110,7 @@ def test_a_reader_sees_and_starts_nothing(
 ) -> None:
     url = url_of(name, holds, played)
     response = reader.post(url) if posts else reader.get(url)
-    assert response.status_code == (403 if starts else 286 if name == "run_progress" else 200)
+    assert response.status_code == (403 if starts else 286 if name in FRAGMENTS else 200)
 
 
 @every_page
@@ -120,7 +127,7 @@ def test_researchers_and_administrators_may(
     client: Client = request.getfixturevalue(person)
     url = url_of(name, holds, played)
     response = client.post(url) if posts else client.get(url)
-    assert response.status_code == (302 if posts else 286 if name == "run_progress" else 200)
+    assert response.status_code == (302 if posts else 286 if name in FRAGMENTS else 200)
 
 
 @page_of_one
