@@ -152,7 +152,7 @@ class EndpointForm(forms.Form):
             "The name of the environment variable, which must start with <code>{}</code>, never "
             "the key itself. Empty for endpoints without one. {}",
             KEY_PREFIX,
-            _told_of_key(self["key_variable"].value() or ""),
+            _told_of_key((self.data if self.is_bound else self.initial).get("key_variable", "")),
         )
         if endpoint is not None:
             self.fields["name"].disabled = True
