@@ -91,6 +91,8 @@ def _plain(value: Any) -> Any:
     # PostgreSQL keeps the keys of JSON objects in an order of its own.
     if isinstance(value, dict):
         return {key: _plain(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
     return bytes(value) if isinstance(value, memoryview) else value
 
 
