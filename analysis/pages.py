@@ -6,8 +6,10 @@ they were resolved, and the version of every run and study behind it.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache as cache_for_good
 from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.core.cache import cache
@@ -15,7 +17,6 @@ from django.core.cache import cache
 from analysis.filters import SHARED, Filters
 from analysis.reports.parts import Report
 from analysis.selection import Selection, select_runs, select_study
-from benchmarks.core.registry import EXTERNAL
 
 # The shared filters that mean something for trajectories made elsewhere.
 IMPORTED = ("dataset", "agents")
@@ -36,20 +37,25 @@ class Page:
     report: str
     filters: tuple[str, ...]
     of_study: bool = False
-    prefer: str = ""
+    imported: bool = False
 
 
 def _page(
-    name: str, title: str, question: str, *filters: str, of_study: bool = False, prefer: str = ""
+    name: str,
+    title: str,
+    question: str,
+    *filters: str,
+    of_study: bool = False,
+    imported: bool = False,
 ) -> Page:
-    """``prefer``: the system whose datasets the page is for; what was imported has no levels,
+    """``imported``: the page is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings to choose from.
     """
     shared = ("study", *SHARED[1:]) if of_study else SHARED
-    if prefer == EXTERNAL:
+    if imported:
         shared = IMPORTED
     report = f"analysis.reports.{name}.{name}_report"
-    return Page(name, title, question, report, (*shared, *filters), of_study, prefer)
+    return Page(name, title, question, report, (*shared, *filters), of_study, imported)
 
 
 PAGES: Mapping[str, Page] = {
@@ -70,7 +76,7 @@ PAGES: Mapping[str, Page] = {
         _page("verdicts", "Verdicts", "Do judges see what people saw in recorded answers?"),
         _page(
             "outcomes", "Outcomes", "What rewards did agents get elsewhere, and how reliably?",
-            prefer=EXTERNAL,
+            imported=True,
         ),
         _page(
             "ratings", "Ratings", "What do people say, and do they agree with each other?",
@@ -83,7 +89,9 @@ PAGES: Mapping[str, Page] = {
 def select(page: Page, filters: Filters, user: User) -> Selection:
     """What the page is about; filters that it does not have count for nothing."""
     known = filters.only(page.filters)
-    selection = select_study(known, user) if page.of_study else select_runs(known, page.prefer)
+    selection = (
+        select_study(known, user) if page.of_study else select_runs(known, imported=page.imported)
+    )
     return replace(selection, filters=selection.filters.only(page.filters))
 
 
@@ -91,6 +99,7 @@ def report_key(page: Page, selection: Selection) -> str:
     """Changes exactly when the report may change."""
     parts = [
         str(REPORTS),
+        _code(),
         page.name,
         selection.filters.query(),
         selection.study_version,
@@ -99,6 +108,15 @@ def report_key(page: Page, selection: Selection) -> str:
         *selection.notes,
     ]
     return sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+@cache_for_good
+def _code() -> str:
+    """The code that makes reports: a cache that several machines share outlives an upgrade."""
+    digest = sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def make_report(page: Page, selection: Selection, key: str) -> Report:
