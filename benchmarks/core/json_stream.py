@@ -25,7 +25,7 @@ Event = tuple[str, Any]
 _QUOTE = re.compile(rb'(?<!\\)"')
 # Python turns no more than 4300 digits into a number, and ijson's C parser breaks on that error.
 # Two pieces of a number that lies across the border of two chunks stay below it.
-_ENDLESS_NUMBER = re.compile(rb"[0-9]{2000}")
+ENDLESS_NUMBER = re.compile(rb"[0-9]{2000}")
 
 
 class _Guarded:
@@ -48,7 +48,7 @@ class _Guarded:
         self.unquoted = len(data) - quotes[-1].end() if quotes else self.unquoted + len(data)
         if self.unquoted > LONGEST_TEXT:
             self.refuse(f"texts of at most {LONGEST_TEXT >> 20} MB", Said("an endless one"))
-        if _ENDLESS_NUMBER.search(data):
+        if ENDLESS_NUMBER.search(data):
             self.refuse("numbers of less than 2000 digits", Said("a longer one"))
         return data
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import ijson
 
+from benchmarks.core.json_stream import ENDLESS_NUMBER
 from benchmarks.importers.source import Source
 
 HEAD = 1 << 20
@@ -86,7 +87,8 @@ def _document(head: bytes) -> Shape:
 
 
 def _events(head: bytes) -> Iterable[tuple[str, Any]]:
+    endless = ENDLESS_NUMBER.search(head)  # which ijson's C parser does not survive
     try:
-        yield from ijson.basic_parse(io.BytesIO(head))
+        yield from ijson.basic_parse(io.BytesIO(head[: endless.start()] if endless else head))
     except (ijson.JSONError, ValueError, ArithmeticError):
         return

@@ -3,9 +3,13 @@
 import gzip
 import io
 import json
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
+
+import zstandard
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": '{"a": 1}'}}
 CHAT: list[dict[str, Any]] = [
@@ -185,3 +189,28 @@ def eval_archive(log: dict[str, Any], *, header: bool = True) -> bytes:
         if header:
             archive.writestr("header.json", json.dumps(head))
     return made.getvalue()
+
+
+def zstd_archive(path: Path, members: dict[str, bytes], size: int | None = None) -> Path:
+    """A ZIP archive as Inspect writes it: every member compressed with method 93."""
+    body, directory = b"", b""
+    for name, data in members.items():
+        packed = zstandard.ZstdCompressor().compress(data)
+        claimed = size if size and name.startswith("samples/") else len(data)
+        about = struct.pack(
+            "<HHHHHIIIHH",
+            *(20, 0, 93, 0, 0x21, zlib.crc32(data), len(packed), claimed, len(name), 0),
+        )
+        directory += b"PK\x01\x02" + struct.pack("<H", 20) + about
+        directory += struct.pack("<HHHII", 0, 0, 0, 0, len(body)) + name.encode()
+        body += b"PK\x03\x04" + about + name.encode() + packed
+    count = len(members)
+    end = struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(body), 0)
+    path.write_bytes(body + directory + b"PK\x05\x06" + end)
+    return path
+
+
+def log_members(log: dict[str, Any], header: str = "header.json") -> dict[str, bytes]:
+    head = {k: v for k, v in log.items() if k not in ("samples", "reductions")}
+    files = {f"samples/{s['id']}_epoch_1.json": s for s in log["samples"]}
+    return {name: json.dumps(v).encode() for name, v in {header: head, **files}.items()}

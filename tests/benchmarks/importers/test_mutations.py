@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,8 @@ from benchmarks.core.errors import CoreError
 from benchmarks.importers.formats import FORMATS, check_file, read_file
 from benchmarks.importers.values import split_turns
 from tests.benchmarks.importers import samples
+from tests.benchmarks.importers.damage import TIMES, mutate, rot, spoil
 from tests.shared_data import shared_data
-
-# PLANJURY_MUTATIONS=2500 tries 2,500 of them for each test.
-TIMES = int(os.environ.get("PLANJURY_MUTATIONS", "60"))
-ODD = [None, True, -1, 0, 1.5, 10**40, "", "x", "\x00", "\ud800", "é" * 300, [], {}, [[]], {"": 0}]
-PIECES = [b"", b"{", b"]", b'"', b"\\u0000", b"1e999", b"NaN", b"\xff", b"null,", b"9" * 400]
 
 
 def settle(path: Path, name: str) -> bool:
@@ -62,27 +57,6 @@ def settle(path: Path, name: str) -> bool:
     return True
 
 
-def mutate(value: Any, rng: random.Random) -> Any:
-    """A copy with one thing changed, taken away or doubled, somewhere."""
-    value = json.loads(json.dumps(value))
-    node = value
-    for _ in range(rng.randrange(1, 9)):
-        inner = node.values() if isinstance(node, dict) else node
-        deeper = [child for child in inner if isinstance(child, dict | list) and child]
-        if not deeper or rng.random() < 0.1:
-            break
-        node = rng.choice(deeper)
-    key = rng.choice(list(node) if isinstance(node, dict) else range(len(node)))
-    what = rng.randrange(4)
-    if what == 0:
-        del node[key]
-    elif what == 1 and isinstance(node, list):
-        node.insert(key, node[rng.randrange(len(node))])
-    else:
-        node[key] = rng.choice(ODD)
-    return value
-
-
 @pytest.mark.parametrize("name", FORMATS)
 def test_changed_values(name: str, tmp_path: Path) -> None:
     rng = random.Random(f"values {name}")
@@ -103,20 +77,20 @@ def test_changed_bytes(name: str, tmp_path: Path) -> None:
     sound = samples.write_sample(tmp_path, name).read_bytes()
     path = tmp_path / "damaged.json"
     for _ in range(TIMES):
-        place, length = rng.randrange(len(sound)), rng.choice((0, 1, 5, 100))
-        path.write_bytes(sound[:place] + rng.choice(PIECES) + sound[place + length :])
+        path.write_bytes(spoil(sound, rng))
         settle(path, name)
 
 
-def test_damaged_archives(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", ["deflate", "zstandard"])
+def test_damaged_archives(packed: str, tmp_path: Path) -> None:
     rng = random.Random("archive")
-    sound = samples.eval_archive(samples.inspect_log())
     path = tmp_path / "log.eval"
+    if packed == "deflate":
+        sound = samples.eval_archive(samples.inspect_log())
+    else:
+        sound = samples.zstd_archive(path, samples.log_members(samples.inspect_log())).read_bytes()
     for _ in range(TIMES):
-        damaged = bytearray(sound)
-        for _ in range(rng.randrange(1, 4)):
-            damaged[rng.randrange(4, len(damaged))] = rng.randrange(256)
-        path.write_bytes(damaged[: rng.choice((len(damaged), rng.randrange(5, len(damaged))))])
+        path.write_bytes(rot(sound, rng))
         settle(path, "inspect")
 
 

@@ -1,14 +1,11 @@
 """Folders, archives, lists and several files: what belongs together is read together."""
 
-import json
 import struct
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
 from benchmarks.core.problems import FileRefused
 from benchmarks.importers import zipped
@@ -21,34 +18,11 @@ def load(path: Path, name: str, *others: Path) -> list[ImportedTrajectory]:
     return list(read_file(path, check_file(path, name, others), others))
 
 
-def zstd_archive(path: Path, members: dict[str, bytes], size: int | None = None) -> Path:
-    """A ZIP archive as Inspect writes it: every member compressed with method 93."""
-    body, directory = b"", b""
-    for name, data in members.items():
-        packed = zstandard.ZstdCompressor().compress(data)
-        claimed = size if size and name.startswith("samples/") else len(data)
-        about = struct.pack(
-            "<HHHHHIIIHH",
-            *(20, 0, 93, 0, 0x21, zlib.crc32(data), len(packed), claimed, len(name), 0),
-        )
-        directory += b"PK\x01\x02" + struct.pack("<H", 20) + about
-        directory += struct.pack("<HHHII", 0, 0, 0, 0, len(body)) + name.encode()
-        body += b"PK\x03\x04" + about + name.encode() + packed
-    count = len(members)
-    end = struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(body), 0)
-    path.write_bytes(body + directory + b"PK\x05\x06" + end)
-    return path
-
-
-def members_of(log: dict[str, Any], header: str = "header.json") -> dict[str, bytes]:
-    head = {k: v for k, v in log.items() if k not in ("samples", "reductions")}
-    files = {f"samples/{s['id']}_epoch_1.json": s for s in log["samples"]}
-    return {name: json.dumps(v).encode() for name, v in {header: head, **files}.items()}
-
-
 class TestInspect:
     def test_members_compressed_with_zstandard(self, tmp_path: Path) -> None:
-        path = zstd_archive(tmp_path / "log.eval", members_of(samples.inspect_log()))
+        path = samples.zstd_archive(
+            tmp_path / "log.eval", samples.log_members(samples.inspect_log())
+        )
         with zipfile.ZipFile(path) as archive:
             assert {info.compress_type for info in archive.infolist()} == {93}
         assert detect(path) == "inspect"
@@ -58,7 +32,9 @@ class TestInspect:
     def test_a_killed_run_is_read_from_its_journal(self, tmp_path: Path) -> None:
         log = samples.inspect_log()
         del log["status"]
-        path = zstd_archive(tmp_path / "log.eval", members_of(log, "_journal/start.json"))
+        path = samples.zstd_archive(
+            tmp_path / "log.eval", samples.log_members(log, "_journal/start.json")
+        )
         checked = check_file(path, "inspect")
         assert checked.header["status"] == "started" and checked.header["eval"]["task"] == "bags"
         assert load(path, "inspect")[0].agent == "openai/some-model"
@@ -67,14 +43,16 @@ class TestInspect:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(zipped, "LARGEST", 1 << 20)
-        log = members_of(samples.inspect_log())
+        log = samples.log_members(samples.inspect_log())
         log["samples/q1_epoch_1.json"] = b'{"a": ' + b" " * (4 << 20) + b"1}"
-        path = zstd_archive(tmp_path / "log.eval", log, size=100)  # it claims to be small
+        path = samples.zstd_archive(tmp_path / "log.eval", log, size=100)  # it claims to be small
         with pytest.raises(FileRefused, match="at most 1 MB"):
             check_file(path, "inspect")
 
     def test_damage_and_foreign_methods_are_refused(self, tmp_path: Path) -> None:
-        path = zstd_archive(tmp_path / "log.eval", members_of(samples.inspect_log()))
+        path = samples.zstd_archive(
+            tmp_path / "log.eval", samples.log_members(samples.inspect_log())
+        )
         data = path.read_bytes()
         path.write_bytes(
             data.replace(struct.pack("<H", 93) + b"\0\0", struct.pack("<H", 98) + b"\0\0")
@@ -110,7 +88,7 @@ class TestInspect:
         if wrap == "json":
             path = samples.write(tmp_path / "log.json", log)
         else:
-            path = zstd_archive(tmp_path / "log.eval", members_of(log))
+            path = samples.zstd_archive(tmp_path / "log.eval", samples.log_members(log))
         (found,) = load(path, "inspect")
         assert [m.speaker for m in found.messages] == ["user", "assistant", "tool", "assistant"]
         assert found.messages[0].text == "Where is my bag?", "an attachment, put back"
