@@ -155,8 +155,8 @@ class TestStart:
 
     @pytest.mark.parametrize(
         "text",
-        ["{", "[1,", '{"cost_cap": 1e999}', '{"seed": NaN}', '{"seed": 1, "seed": 2}', "[" * 100_000,
-         '{"seed": ' + "9" * 5000 + "}", b"\xff\xfe"],
+        ["{", "[1,", '{"cost_cap": 1e999}', '{"seed": NaN}', '{"seed": 1, "seed": 2}',
+         "[" * 100_000, '{"seed": ' + "9" * 5000 + "}", b"\xff\xfe"],
     )  # fmt: skip
     def test_what_is_no_json_is_a_bad_request(self, api: Caller, text: Any, error_of: Any) -> None:
         response = api.client.post(

@@ -1,0 +1,84 @@
+"""docs/api.md: its addresses exist, its Python is Python, and no route is missing."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.urls import resolve
+
+from benchmarks.api.errors import CODES
+from config.api import api as app
+
+TEXT = (Path(settings.BASE_DIR) / "docs" / "api.md").read_text()
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+SCHEMA: Any = app.get_openapi_schema()
+
+
+def curls() -> list[tuple[str, str, set[str]]]:
+    """Method, path and names of the query of every call in the page."""
+    found = []
+    for kind, block in BLOCKS:
+        if kind:
+            continue
+        for command in block.replace("\\\n", " ").splitlines():
+            if command.startswith("curl"):
+                (url,) = re.findall(r'"\$PLANJURY([^"]+)"', command)
+                path, _, query = url.partition("?")
+                method = "post" if "-X POST" in command else "get"
+                names = {part.partition("=")[0] for part in query.split("&") if part}
+                found.append((method, path, names))
+    return found
+
+
+def route(method: str, path: str) -> Any:
+    """The operation that an address belongs to."""
+    for known, methods in SCHEMA["paths"].items():
+        pattern = re.sub(r"{\w+}", r"[^/]+", known)
+        if re.fullmatch(pattern, path) and method in methods:
+            return known, methods[method]
+    raise AssertionError(f"{method} {path} is documented and does not exist")
+
+
+def test_there_are_examples() -> None:
+    assert len(curls()) > 25
+
+
+@pytest.mark.parametrize(("method", "path", "names"), curls())
+def test_a_documented_call_exists(method: str, path: str, names: set[str]) -> None:
+    resolve(path)
+    _, operation = route(method, path)
+    assert names <= {one["name"] for one in operation["parameters"] if one["in"] == "query"}
+
+
+def test_every_route_has_its_example() -> None:
+    documented = {(method, route(method, path)[0]) for method, path, _ in curls()}
+    known = {(m, path) for path, methods in SCHEMA["paths"].items() for m in methods}
+    assert documented == known
+
+
+@pytest.mark.parametrize("code", [block for kind, block in BLOCKS if kind == "python"])
+def test_the_python_is_python_and_its_addresses_exist(code: str) -> None:
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(value, str) and value.startswith("/api/v1/"):
+            path = value.partition("?")[0]
+            if not path.endswith("/"):  # the beginning of an address that is put together
+                route("post" if f'"POST", "{path}"' in re.sub(r"\s+", " ", code) else "get", path)
+
+
+def test_every_code_is_explained() -> None:
+    table = re.findall(r"^\| (\d+) \| (.+?) \|", TEXT, re.MULTILINE)
+    explained = {int(status): words for status, words in table}
+    assert set(CODES) | {500} == set(explained)
+    for status, code in CODES.items():
+        if status != 409:  # the one conflict that there is has a name of its own
+            assert f"`{code}`" in explained[status]
+    raised = set()
+    for path in (Path(settings.BASE_DIR) / "benchmarks" / "api").glob("*.py"):
+        raised |= set(re.findall(r'(?:code=|, )"((?:[a-z]+_)?[a-z]+)"\)', path.read_text()))
+    for code in raised & {"blinded", "read_only", "key_reused", "unknown", "refused"}:
+        assert f"`{code}`" in TEXT
