@@ -51,7 +51,7 @@ def _page(
     """``imported``: the page is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings to choose from.
     """
-    shared = ("study", *SHARED[1:]) if of_study else SHARED
+    shared: tuple[str, ...] = ("study", *SHARED[1:]) if of_study else SHARED
     if imported:
         shared = IMPORTED
     report = f"analysis.reports.{name}.{name}_report"

@@ -15,7 +15,7 @@ from django.db.models import Count, F, Max, Q
 from analysis.filters import Filters
 from annotation.access import OVERSEERS
 from annotation.models import Assignment, Membership, Study
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.models import Dataset, Judging, Run, Trajectory
 
 STANDARD = "standard"
@@ -100,10 +100,11 @@ class Selection:
         return {run.judging: run for run in self.runs if run.judging is not None}
 
 
-def select_runs(filters: Filters, prefer: str = "") -> Selection:
+def select_runs(filters: Filters, *, imported: bool = False) -> Selection:
     """The runs of a page on agents: one per agent, all of one dataset, level and condition.
 
-    ``prefer`` names a system: without a dataset in the address its newest one is taken, if any.
+    Without a dataset in the address it takes the newest that was made here, or, where a page is
+    about ``imported`` ones, the newest of those; if there is none, the newest of all.
     """
     datasets = list(
         Dataset.objects.annotate(
@@ -116,7 +117,7 @@ def select_runs(filters: Filters, prefer: str = "") -> Selection:
     if not datasets:
         return Selection(filters)
     notes: list[str] = []
-    dataset = _dataset(datasets, filters, notes, prefer)
+    dataset = _dataset(datasets, filters, notes, imported)
     rows = list(_runs(Run.objects.filter(dataset=dataset)))
     selection = _narrow(replace(filters, dataset=str(dataset.pk)), rows, notes, one_each=True)
     selection = _with_dimensions(selection, dataset.system)
@@ -205,12 +206,12 @@ def _runs(rows: Any) -> Iterable[Run]:
 
 
 def _dataset(
-    datasets: Sequence[Dataset], filters: Filters, notes: list[str], prefer: str
+    datasets: Sequence[Dataset], filters: Filters, notes: list[str], imported: bool
 ) -> Dataset:
     for dataset in datasets:
         if filters.dataset == str(dataset.pk):
             return dataset
-    default = next((d for d in datasets if d.system == prefer), datasets[0])
+    default = next((d for d in datasets if (d.system == EXTERNAL) is imported), datasets[0])
     if filters.dataset:
         notes.append(f"There is no dataset {filters.dataset} with runs; this is {default}.")
     return default

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.analysis.rows import (
     flat,
     make_dataset,
+    make_imported,
     make_person,
     make_ratings,
     make_run,
@@ -20,7 +21,9 @@ from tests.analysis.rows import (
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
-PAGES = ("leaderboard", "rubric", "decline", "agreement", "dispersion")
+PAGES = (
+    "leaderboard", "rubric", "decline", "agreement", "dispersion", "outcomes", "ratings",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -34,6 +37,7 @@ def at(live_server: Any, page: Page) -> Iterator[str]:
         for task in (1, 2, 3, 4):
             item = make_trajectory(run, task, scores=[flat(4), flat(score)], accurate=task % 2)
             make_ratings(study, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
+    make_imported(("elsewhere", "otherwise"), rewards={1: (1.0, 0.0), 2: (0.5, 1.0), 3: (None,)})
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)

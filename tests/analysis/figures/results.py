@@ -4,6 +4,8 @@ from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.decline import decline_figure
 from analysis.figures.dispersion import dispersion_bars, severity_dots
 from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
+from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward_spread
+from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
 from analysis.figures.theme import Figure
 from analysis.figures.thresholds import threshold_figure
@@ -13,7 +15,9 @@ from analysis.stats.dispersion import JudgeMean, judge_dispersion
 from analysis.stats.means import mean_t, mean_table
 from analysis.stats.proportions import published_share, share
 from analysis.stats.results import Estimate
+from analysis.stats.spread import spread
 from analysis.stats.thresholds import sweep_of_estimates, threshold_sweep
+from analysis.stats.trials import TrialCounts, pass_power
 
 NASTY = "<b>bold & brash</b>"
 NOTHING = Estimate.without_value("no trajectory has finished")
@@ -52,6 +56,17 @@ DISPERSION = judge_dispersion(
     ]
 )
 SWEEP = threshold_sweep(["alpha"] * 3 + [NASTY], [True, True, False, None], [[5], [3], [5], [5]])
+REWARDS = [
+    RewardRow("alpha", share(30, 40), "/trajectories/?run=1"),
+    RewardRow(NASTY, NOTHING),
+    RewardRow("beta", share(1, 1)),
+]
+TRIALS = TrialCounts(("a", "b", "c"), (3, 3, 2), (3, 1, 0))
+PASSES = {
+    "alpha": [pass_power(TRIALS, k, seed=1) for k in (1, 2, 3)],
+    NASTY: [pass_power(TrialCounts(("a",), (2,), (2,)), k, seed=1) for k in (1, 2, 3)],
+}
+SPREAD = spread(["alpha"] * 8 + [NASTY], [0.1 * n for n in range(8)] + [None])
 PUBLISHED = sweep_of_estimates({"alpha": [published_share(0.5, 307)] * 7})
 
 
@@ -70,6 +85,11 @@ def every_figure() -> dict[str, Figure]:
         "dispersion": dispersion_bars(DISPERSION, reference=0.3),
         "severity": severity_dots(DISPERSION),
         "thresholds": threshold_figure(SWEEP, PUBLISHED),
+        "rewards": reward_dots(REWARDS, unit="share"),
+        "rewards on another scale": reward_dots(REWARDS, unit="points"),
+        "pass": pass_lines(PASSES),
+        "spread": reward_spread(SPREAD),
+        "questions": question_dots(["1 Safe", NASTY], [mean_t([4, 5]), NOTHING]),
         "leaderboard of nothing": leaderboard_figure([]),
         "rubric heatmap of nothing": rubric_heatmap(mean_table([], [], [])),
         "rubric dots of nothing": rubric_dots(mean_table([], [], [])),
@@ -78,5 +98,9 @@ def every_figure() -> dict[str, Figure]:
         "agreement shares of nothing": agreement_shares([]),
         "dispersion of nothing": dispersion_bars(judge_dispersion([])),
         "severity of nothing": severity_dots(judge_dispersion([])),
+        "rewards of nothing": reward_dots([], unit="share"),
+        "pass of nothing": pass_lines({}),
+        "spread of nothing": reward_spread(spread([], [])),
+        "questions of nothing": question_dots([], []),
         "thresholds of nothing": threshold_figure(threshold_sweep([], [], [])),
     }

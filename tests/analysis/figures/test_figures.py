@@ -6,6 +6,8 @@ from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.decline import decline_figure
 from analysis.figures.dispersion import dispersion_bars, severity_dots
 from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
+from analysis.figures.outcomes import pass_lines, reward_dots, reward_spread
+from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
 from analysis.figures.theme import Figure, assign_styles
 from analysis.figures.thresholds import threshold_figure
@@ -19,8 +21,11 @@ from tests.analysis.figures.results import (
     ENDS,
     NASTY,
     NOTHING,
+    PASSES,
     PUBLISHED,
+    REWARDS,
     ROWS,
+    SPREAD,
     SWEEP,
     TABLE,
 )
@@ -209,3 +214,43 @@ def test_points_lead_to_what_they_count() -> None:
     assert bars[0]["customdata"] == ["/ratings/"] and bars[1]["customdata"] == [None] * 3
     # Without links nothing is sent for them.
     assert all("customdata" not in t for t in decline_figure(CURVES)["data"])
+
+
+def test_rewards_link_to_their_trajectories_and_dash_what_is_undefined() -> None:
+    figure = reward_dots(REWARDS, unit="share")
+    (dots,) = marks(figure)
+    assert dots["y"] == ["alpha", SAFE, "beta"] and dots["x"] == [0.75, None, 1.0]
+    assert dots["customdata"] == ["/trajectories/?run=1", None, None]
+    # An open mark has no interval.
+    assert [symbol.endswith("-open") for symbol in dots["marker"]["symbol"]] == [False, True, True]
+    assert len(intervals(figure)) == 1
+    assert dashes(figure) == ["no trajectory has finished"]
+
+
+def test_pass_lines_lie_beside_each_other() -> None:
+    figure = pass_lines(PASSES)
+    first, second = marks(figure)
+    # alpha: tasks 3 of 3, 1 of 3, 0 of 2. k = 1: (1 + 1/3 + 0)/3; k = 2: (1 + 0 + 0)/3; k = 3:
+    # the third task has two trials only: (1 + 0)/2.
+    assert first["y"] == pytest.approx([4 / 9, 1 / 3, 1 / 2])
+    assert second["y"] == [1.0, 1.0, None]
+    assert [round(x) for x in first["x"]] == [1, 2, 3] == [round(x) for x in second["x"]]
+    assert first["x"] != second["x"]
+    assert "fewer than 3 trials" in first["hovertext"][2]
+    assert first["line"]["dash"] != second["line"]["dash"]
+    alone = marks(pass_lines({"alpha": PASSES["alpha"]}))[0]
+    assert alone["x"] == [1, 2, 3] and alone["showlegend"] is False
+
+
+def test_the_spread_shows_counts_and_shares() -> None:
+    (cells,) = reward_spread(SPREAD)["data"]
+    # 0 to 0.7 in five bins of 0.14: 0 and 0.1; 0.2; 0.3 and 0.4; 0.5; 0.6 and 0.7.
+    assert cells["text"][0] == ["2", "1", "2", "1", "2"]
+    assert cells["z"][0] == [0.25, 0.125, 0.25, 0.125, 0.25]
+    assert cells["z"][1] == [None] * 5 and cells["y"] == ["alpha", SAFE]
+
+
+def test_questions_keep_their_order() -> None:
+    figure = question_dots(["2 Safe", "1 Clear"], [mean_t([4, 5]), mean_t([3, 3])])
+    assert figure["layout"]["yaxis"]["categoryarray"] == ["2 Safe", "1 Clear"]
+    assert marks(figure)[0]["x"] == [4.5, 3.0]

@@ -8,7 +8,6 @@ from analysis.reports.outcomes import outcomes_report
 from analysis.reports.parts import Report, Table
 from analysis.reports.verdicts import verdicts_report
 from analysis.selection import select_runs
-from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import Run, Trajectory
 from benchmarks.services.imports import import_trajectories
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def report(**words: str) -> Report:
-    return outcomes_report(select_runs(Filters(**words), EXTERNAL))  # type: ignore[arg-type]
+    return outcomes_report(select_runs(Filters(**words), imported=True))  # type: ignore[arg-type]
 
 
 def lines(table: Table | None) -> list[dict[str, object]]:
@@ -133,6 +132,11 @@ def test_an_imported_dataset_is_taken_before_a_newer_one_made_here() -> None:
     assert report().empty is not None
     make_imported(finished=2)
     assert report().empty is None
+    newer = make_imported(("later",), name="Newer", finished=12)[0]
+    assert "later" in report().sentence
+    # Pages about judges take what was made here, however new an import is.
+    assert select_runs(Filters()).dataset == made
+    assert select_runs(Filters(dataset=str(newer.dataset_id))).system == "external"
     there = report(dataset=str(made.pk))
     assert there.empty is not None
     assert there.empty.title == "Made here, without rewards"

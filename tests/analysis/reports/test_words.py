@@ -22,6 +22,12 @@ from analysis.stats.results import Estimate, Interval
         (123.4, "number", False, "123"),
         (12.34, "number", False, "12.3"),
         (1.234, "number", False, "1.23"),
+        # An amount below 0.1 keeps two digits that say something.
+        (0.002978, "amount", False, "0.0030"),
+        (0.0000361, "amount", False, "0.000036"),
+        (0.25, "amount", False, "0.25"),
+        (0.0, "amount", False, "0.00"),
+        (-0.004, "amount", True, "−0.0040"),
     ],
 )
 def test_number(value: float, unit: str, signed: bool, expected: str) -> None:
