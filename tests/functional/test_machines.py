@@ -1,0 +1,100 @@
+"""A web server and workers as on machines of their own: nothing in common but database and broker.
+
+On SQLite with the embedded broker they share a folder, as processes of one machine do.
+"""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.installations import Installation
+
+pytestmark = pytest.mark.slow
+
+TASKS = 24
+PREPARE = f"""
+from django.core.management import call_command
+from tests.factories.benchmarks import save_sample_dataset, start_sample_runs
+call_command("migrate", verbosity=0)
+start_sample_runs("forgetful", dataset=save_sample_dataset({TASKS}), level="high", seed=3)
+"""
+RING = """
+from benchmarks.models import Run
+from benchmarks.services.doorbell import ring_runs
+ring_runs(list(Run.objects.values_list("pk", flat=True)))
+"""
+
+
+def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
+    limit = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < limit, "waited in vain"
+        time.sleep(0.05)
+
+
+def machine(place: Installation, name: str) -> Installation:
+    """Another machine of the same installation."""
+    if not place.database_url:
+        return place
+    folder = place.folder / name
+    folder.mkdir()
+    return replace(place, folder=folder)
+
+
+def done(place: Installation) -> int:
+    ((count,),) = place.read("select count(*) from benchmarks_trajectory where status = 'done'")
+    return int(count)
+
+
+def owners(place: Installation) -> set[str]:
+    rows = place.read("select lease_owner from benchmarks_trajectory where lease_owner != ''")
+    return {owner.rpartition(":")[0] for (owner,) in rows}
+
+
+def kill_all_of(process: subprocess.Popen[str]) -> None:
+    """The parent and, as at a power cut, its children, each of which leads a session of its own."""
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True)
+    for pid in (process.pid, *map(int, found.stdout.split())):
+        os.kill(pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_a_machine_that_dies_is_made_up_for(install: Callable[[str], Installation]) -> None:
+    place = install("shared")
+    assert place.start("manage.py", "shell", "-v0", "-c", PREPARE).wait(120) == 0
+    doomed = machine(place, "doomed").start("manage.py", "work", PLANJURY_WORKER_THREADS="2")
+    assert place.start("manage.py", "shell", "-v0", "-c", RING).wait(60) == 0
+    wait_for(lambda: done(place) >= 2 and owners(place))
+    kill_all_of(doomed)
+    before = done(place)
+    assert before < TASKS, "it was killed too late to show anything"
+
+    # What thirty seconds of waiting for leases and runs would do.
+    place.change(
+        "update benchmarks_trajectory set lease_until = '2000-01-01' where lease_owner != ''"
+    )
+    place.change("update benchmarks_run set created_at = '2000-01-01'")
+    # Nobody rings: the sweep of the new machine does.
+    heir = machine(place, "heir").start("manage.py", "work")
+    wait_for(lambda: place.read("select status from benchmarks_run") == [("done",)])
+    assert done(place) == TASKS
+    assert owners(place) == set()
+    heir.terminate()
+    assert heir.wait(20) == 0
+
+
+def test_a_server_that_is_away_is_named_in_a_line(install: Callable[[str], Installation]) -> None:
+    place = install("alone")
+    url, broker = "postgresql://me:secret@127.0.0.1:1/jury", "redis://:secret@127.0.0.1:1/0"
+    for name, address in (("DATABASE_URL", url), ("PLANJURY_BROKER_URL", broker)):
+        assert place.start("manage.py", "work", **{name: address}).wait(60) == 1
+    said = place.log.read_text()
+    assert "Cannot reach PostgreSQL at 127.0.0.1:1, database jury (DATABASE_URL): " in said
+    assert "Cannot reach the broker at redis://:**@127.0.0.1:1/0 (PLANJURY_BROKER_URL): " in said
+    assert "Traceback" not in said
+    assert "secret" not in said
