@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.core.means import mean_of
 from benchmarks.core.types import Outcome
 from benchmarks.systems.adaplanbench.protocol import COUNTED, Disclosure, Patience, Rating
 
@@ -85,20 +86,6 @@ def outcome_metrics(
     if chosen in undefined:
         undefined["accurate"] = undefined[chosen]
     return metrics, undefined
-
-
-def mean_of(outcomes: Sequence[Outcome], name: str) -> dict[str, Any]:
-    """Mean of a metric over the outcomes that define it, with n and what is left out, by reason."""
-    values = [value for o in outcomes if (value := o.metrics.get(name)) is not None]
-    excluded = Counter(
-        o.undefined.get(name, "not recorded") for o in outcomes if o.metrics.get(name) is None
-    )
-    return {
-        "value": sum(values) / len(values) if values else None,
-        "sum": sum(values),
-        "n": len(values),
-        "excluded": dict(excluded),
-    }
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
