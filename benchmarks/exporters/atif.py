@@ -1,5 +1,6 @@
 """Trajectories as ATIF 1.6; scores and hidden state, for which it has no place, stand in extra."""
 
+from dataclasses import asdict
 from typing import Any
 
 from benchmarks.exporters.chat import message_row
@@ -22,7 +23,7 @@ def document(trajectory: ImportedTrajectory) -> dict[str, Any]:
             steps.append(_step(len(steps) + 1, message))
     return {
         "schema_version": VERSION,
-        "session_id": f"{trajectory.task.id}-{trajectory.attempt or 1}",
+        "session_id": f"{trajectory.task.id}#{trajectory.attempt or 1}",
         "agent": {
             "name": trajectory.agent or "unknown",
             "version": "unknown",
@@ -41,6 +42,7 @@ def document(trajectory: ImportedTrajectory) -> dict[str, Any]:
                 "reward": trajectory.scores.get("reward"),
                 "scores": dict(trajectory.scores),
                 "termination": trajectory.termination,
+                "rubric": [asdict(score) for score in trajectory.rubric],
                 "hidden": {**trajectory.task.hidden, **trajectory.hidden},
                 "hidden_messages": unseen,
                 "metadata": dict(trajectory.metadata),

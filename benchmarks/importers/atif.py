@@ -22,6 +22,7 @@ from benchmarks.importers.messages import (
     read_content,
     read_number,
     read_text,
+    read_whole,
 )
 from benchmarks.importers.shape import Shape
 from benchmarks.importers.source import Source, Spot
@@ -83,6 +84,10 @@ def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
     name = read_text(top, "agent.model_name", agent.get("model_name"))
     given = own.get("task_id") or root.get("trajectory_id") or root.get("session_id")
     hidden = own.get("hidden")
+    attempt = own.get("attempt")
+    if attempt is not None:
+        attempt = read_whole(top, "extra.planjury.attempt", attempt, 1, LARGEST)
+    ending = read_text(top, "extra.planjury.termination", own.get("termination"))
     return ImportedTrajectory(
         task=ImportedTask(
             id=task_key(given) if isinstance(given, str) else digest_text(prompt),
@@ -91,12 +96,14 @@ def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
         ),
         messages=tuple(messages),
         agent=name or str(agent.get("name", "")),
+        attempt=attempt,
         scores={"reward": reward, "cost": cost},
         undefined={
             name: "the file does not state it"
             for name, value in (("reward", reward), ("cost", cost))
             if value is None
         },
+        termination=ending or "not_stated",
         started=messages[0].at if messages else "",
         finished=messages[-1].at if messages else "",
         tools=tuple(tool for tool in tools if isinstance(tool, dict))

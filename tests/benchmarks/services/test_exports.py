@@ -140,6 +140,18 @@ def test_the_real_slice_goes_round_whole(way: str, tmp_path: Path) -> None:
     goes_round(import_trajectories(path=path).runs[0], way, tmp_path)
 
 
+def test_a_folder_of_atif_files_is_one_import(tmp_path: Path) -> None:
+    path = shared_data("tau_bench", "gpt-4o-airline.slice.json.gz")
+    (run,) = import_trajectories(path=path).runs
+    export_run(run=run, format="atif", target=tmp_path / "atif")
+    saved = import_trajectories(path=tmp_path / "atif", name="again")
+    assert (saved.format, saved.trajectories) == ("atif", 48)
+    for before, after in zip(exported(run), exported(saved.runs[0]), strict=True):
+        assert told(after.messages) == told(before.messages)
+        assert (after.task.id, after.attempt) == (before.task.id, before.attempt)
+        assert after.termination == before.termination
+
+
 @pytest.fixture
 def rated(played: Run) -> Iterator[Run]:
     """A run of which somebody, and a program, has said something."""
