@@ -1,0 +1,165 @@
+"""PlanBench-XL as a generator: ask, act, observe, until an answer or a limit."""
+
+import random
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Outcome, Reply, Task, Turn
+from benchmarks.systems.planbench_xl.actions import Action
+from benchmarks.systems.planbench_xl.blockers import plan_record
+from benchmarks.systems.planbench_xl.catalogue import Tool, world_of
+from benchmarks.systems.planbench_xl.failures import Trace
+from benchmarks.systems.planbench_xl.feedback import say
+from benchmarks.systems.planbench_xl.metrics import outcome_metrics
+from benchmarks.systems.planbench_xl.native import FUNCTIONS
+from benchmarks.systems.planbench_xl.prompts import fill
+from benchmarks.systems.planbench_xl.query import AMBIGUOUS, ANSWERED, Query, Seen
+from benchmarks.systems.planbench_xl.settings import Conditions, resolve
+
+DECLINED = "agent_declined"
+LEFT_OUT = "a lookup fitted records with different values"
+_TAGGED, _NATIVE = Expect("tagged_action"), Expect("native_action")
+_EMPTY = "(empty reply)"  # endpoints refuse blanks
+
+
+def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
+    """One trajectory. ``rng`` is not used: what looks like chance is derived from the task."""
+    conditions = resolve(settings)
+    query = Query(world_of(task.shared), task, conditions)
+    table = _Table(task, query, conditions)
+    trace = Trace(query.tally.ground_truth, query.target)
+    while True:
+        (reply,) = yield [table.ask()]
+        if not reply.readable:
+            return Outcome(
+                DECLINED,
+                *outcome_metrics(None, "the agent gave no reply"),
+                {"reason": reply.reason, "groups": _groups(task)},
+            )
+        held = set(query.holdings.held)
+        seen = query.step(Action(reply.value["kind"], reply.value["content"]))
+        gained = sorted(query.holdings.held - held)
+        trace.add(seen, query.steps)
+        table.answer(reply, seen)
+        yield Turn(query.steps, reply.text, seen.feedback, _payload(reply, seen, gained))
+        if seen.end:
+            return _outcome(task, query, trace, seen.end)
+
+
+class _Table:
+    """The dialogue with the agent, in messages and in structured form."""
+
+    def __init__(self, task: Task, query: Query, conditions: Conditions) -> None:
+        self.task, self.query, self.conditions = task, query, conditions
+        self.native = conditions["calling"] == "native"
+        self.brief = fill(
+            "agent_native" if self.native else "agent",
+            {
+                "domain": query.world.domain,
+                "ids": say("ids") if conditions["tool_ids"] else "",
+                "max_steps": conditions["max_steps"],
+                "label_errors": conditions["max_label_errors"],
+                "call_errors": conditions["max_call_errors"],
+                "retrieval_errors": conditions["max_retrieval_errors"],
+            },
+        )
+        self.messages = [Message("system", self.brief), Message("user", task.prompt)]
+        self.events: list[Json] = []
+        self.tools: list[Json] = []
+
+    def ask(self) -> Ask:
+        """The next reply. The lists are copied: an ask is a value, and the dialogue goes on."""
+        context = {
+            "query": self.task.prompt,
+            "step": self.query.steps + 1,
+            "steps_left": self.conditions["max_steps"] - self.query.steps,
+            "tools": list(self.tools),
+            "events": list(self.events),
+            "feedback": self.events[-1]["feedback"] if self.events else "",
+        }
+        return Ask(
+            "agent",
+            tuple(self.messages),
+            _NATIVE if self.native else _TAGGED,
+            tools=FUNCTIONS if self.native else (),
+            context=context,
+        )
+
+    def answer(self, reply: Reply, seen: Seen) -> None:
+        """Take up a reply and what came of it."""
+        new = islice(self.query.shown.values(), len(self.tools), None)
+        self.tools += [_told_tool(tool, self.query.ids.get(tool.name)) for tool in new]
+        event = {
+            "action": reply.value["kind"],
+            "category": seen.category,
+            "feedback": seen.feedback,
+            **seen.told,
+        }
+        self.events.append(event)
+        calls: Sequence[Json] = reply.value.get("calls", ())
+        if not calls:
+            text = reply.value.get("said") or reply.text if self.native else reply.text
+            self.messages.append(Message("assistant", text if text.strip() else _EMPTY))
+            self.messages.append(Message("user", seen.feedback))
+            return
+        said = reply.value["said"]
+        numbered = [{**call, "id": _id(call, n)} for n, call in enumerate(calls, 1)]
+        self.messages.append(Message("assistant", said, tuple(numbered)))
+        for number, call in enumerate(numbered):
+            text = say("one_call") if number else seen.feedback
+            self.messages.append(Message("tool", text, tool_call_id=call["id"]))
+
+
+def _id(call: Json, number: int) -> str:
+    return str(call.get("id") or f"call_{number}")
+
+
+def _told_tool(tool: Tool, tool_id: str | None) -> Json:
+    """A tool as the agent was shown it, for those who do not read messages."""
+    told: dict[str, Any] = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+    }
+    return {**told, "tool_id": tool_id} if tool_id else told
+
+
+def _payload(reply: Reply, seen: Seen, gained: Sequence[str]) -> Json:
+    return {
+        "action": reply.value["kind"],
+        "category": seen.category,
+        "request": seen.request,
+        "gained": list(gained),
+        **seen.facts,
+    }
+
+
+def _outcome(task: Task, query: Query, trace: Trace, termination: str) -> Outcome:
+    result = query.record(termination)
+    figures = query.tally.figures(
+        steps=query.steps,
+        explored=query.reach.explored,
+        correct=termination == ANSWERED and query.right,
+        checked=termination == ANSWERED and query.checked,
+    )
+    metrics, undefined = outcome_metrics(None if termination == AMBIGUOUS else figures, LEFT_OUT)
+    category = trace.category(termination, result["failure"])
+    payload = {
+        "result": result,
+        "evaluation": figures,
+        "failure_category": category,
+        "blocked": plan_record(query.plan),
+        "groups": _groups(task),
+    }
+    return Outcome(termination, metrics, undefined, payload)
+
+
+def _groups(task: Task) -> dict[str, str]:
+    """What a task is like, for figures by group."""
+    shortest = min((len(path) for path in task.payload["paths"]), default=0)
+    return {
+        "input_type": task.payload.get("input_type") or "unknown",
+        "shortest_path": str(shortest),
+        "paths": str(len(task.payload["paths"])),
+    }

@@ -1,0 +1,50 @@
+"""What the environment says to the agent after each of its replies."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.core.digests import canonical_json
+from benchmarks.systems.planbench_xl.catalogue import Tool
+from benchmarks.systems.planbench_xl.prompts import load_feedback
+from benchmarks.systems.planbench_xl.retrieval import INPUTS, OUTPUT, Found
+
+# What an agent is told of its request; the domain goes without saying.
+_TOLD = ("meta_tool", OUTPUT, INPUTS)
+
+
+def say(occasion: str, **values: Any) -> str:
+    """The words for an occasion."""
+    return load_feedback()[occasion].substitute(values)
+
+
+def told_request(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: request[key] for key in _TOLD if key in request}
+
+
+def found_text(found: Found, tools: Sequence[Tool], ids: Mapping[str, str]) -> str:
+    """The tools that a search brought, or that it brought none and what that may mean."""
+    request = canonical_json(told_request(found.request))
+    if not tools:
+        return say(found.note or "nothing_found", request=request)
+    lines = [_shown(tool, ids.get(tool.name)) for tool in tools]
+    listed = "[\n" + ",\n".join(lines) + "\n]"
+    return say("retrieve_ok", request=request, count=len(tools), tools=listed)
+
+
+def _shown(tool: Tool, tool_id: str | None) -> str:
+    if tool_id is None:
+        return tool.shown_json
+    return f'{{"tool_id":{canonical_json(tool_id)},{tool.shown_json[1:]}'
+
+
+def called_text(request: Mapping[str, Any], value: Any, success: bool) -> str:
+    """What a call returned, as the agent sees it."""
+    asked = canonical_json(request)
+    if value is None:
+        return say("tool_no_result", request=asked)
+    return say(
+        "tool_ok",
+        request=asked,
+        success="true" if success else "false",
+        value=canonical_json(value),
+    )

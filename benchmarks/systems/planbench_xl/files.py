@@ -1,0 +1,73 @@
+"""The files of a dataset: found in a folder, plain or packed, read within limits and hashed."""
+
+import gzip
+import hashlib
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.core.json_items import load
+from benchmarks.core.problems import Problems, Said
+
+NAMES = (
+    "datatypes", "database", "baseline_tools", "noisy_tools", "blocker_tools", "tasks", "queries",
+    "paths_set_catalog",
+)  # fmt: skip
+MOST_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file as read: its name as it stands in the folder, its content and its checksum."""
+
+    name: str
+    content: Any
+    sha256: str
+
+
+def read_files(folder: Path, problems: Problems) -> dict[str, Source]:
+    """The eight files of a folder, each as ``NAME.json`` or ``NAME.json.gz``.
+
+    Checksums are those of the unpacked bytes: packing changes nothing. What cannot be read is
+    noted as a problem and left out.
+    """
+    if not folder.is_dir():
+        problems.add(str(folder), "a folder", Said("none"))
+        return {}
+    found = {}
+    for name in NAMES:
+        path = next(
+            (p for p in (folder / f"{name}.json", folder / f"{name}.json.gz") if p.is_file()), None
+        )
+        if path is None:
+            problems.add(folder.name, f"a file {name}.json or {name}.json.gz", Said("none"))
+        elif source := _read(path, problems):
+            found[name] = source
+    return found
+
+
+def _read(path: Path, problems: Problems) -> Source | None:
+    try:
+        opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+        with opened as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        problems.add(path.name, "a file that can be read", Said(_reason(error)))
+        return None
+    if len(data) > MOST_BYTES:
+        problems.add(path.name, f"at most {MOST_BYTES >> 20} MB", Said("more"))
+        return None
+    try:
+        content = load(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        problems.add(path.name, "JSON in UTF-8", Said(_reason(error)))
+        return None
+    return Source(path.name, content, hashlib.sha256(data).hexdigest())
+
+
+def _reason(error: Exception) -> str:
+    """Why a file cannot be read; paths of this machine are left out."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__

@@ -1,0 +1,350 @@
+"""One query: the environment's side of an episode, a reply at a time."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.core.types import Json, Task
+from benchmarks.systems.planbench_xl.actions import (
+    ANSWER,
+    CALL,
+    RETRIEVE,
+    Action,
+    ToolCall,
+    read_call,
+    read_request,
+)
+from benchmarks.systems.planbench_xl.answers import is_correct
+from benchmarks.systems.planbench_xl.blockers import UNBLOCKED, Plan, plan_for
+from benchmarks.systems.planbench_xl.catalogue import Ambiguous, Tool, World
+from benchmarks.systems.planbench_xl.evaluation import Tally
+from benchmarks.systems.planbench_xl.feedback import called_text, found_text, say, told_request
+from benchmarks.systems.planbench_xl.retrieval import (
+    Arrangement,
+    RequestRefused,
+    check_request,
+    select,
+)
+from benchmarks.systems.planbench_xl.settings import Conditions
+from benchmarks.systems.planbench_xl.state import Holdings, Reach
+from benchmarks.systems.planbench_xl.tools import NOTHING, TRUSTED, UNTRUSTED, Result, execute
+from benchmarks.systems.planbench_xl.values import text_of
+
+ANSWERED, MAX_STEPS, AMBIGUOUS = "answered", "max_steps", "ambiguous_record"
+LABEL_ERRORS, RETRIEVAL_ERRORS, CALL_ERRORS = "label_errors", "retrieval_errors", "call_errors"
+NOT_REACHED, WRONG = "target_datatype_not_reached", "final_answer_wrong"
+# Endings by the name that the reference gives them.
+DETAILS = {
+    MAX_STEPS: "exceeded_max_steps",
+    LABEL_ERRORS: "exceeded_max_label_errors",
+    RETRIEVAL_ERRORS: "exceeded_max_retrieval_errors",
+    CALL_ERRORS: "exceeded_max_tool_call_errors",
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of a reply: its category, the words for the agent, and the facts for the record.
+
+    ``end`` is the termination that it brings, ``told`` what the agent learned in structured form.
+    """
+
+    category: str
+    feedback: str
+    facts: Json = field(default_factory=dict)
+    request: Any = None
+    told: Json = field(default_factory=dict)
+    end: str = ""
+
+
+class _Refused(Exception):
+    """A call that is not carried out: its category, words and facts."""
+
+    def __init__(self, category: str, words: str, **facts: Any) -> None:
+        self.category, self.words, self.facts = category, words, facts
+        super().__init__(category)
+
+
+class Query:
+    """A query in the course of being worked on. ``step`` takes a reply and says what comes of it.
+
+    Nothing here looks back over what has happened: each step costs what its own action costs.
+    """
+
+    def __init__(self, world: World, task: Task, conditions: Conditions) -> None:
+        self.world, self.conditions = world, conditions
+        payload = task.payload
+        self.query_text = task.prompt
+        self.given: tuple[str, ...] = tuple(payload["input_datatypes"])
+        self.target: str = payload["target_datatype"]
+        self.expected = payload["correct_answer"]
+        paths = tuple(tuple(path) for path in payload["paths"])
+        rules = conditions.rules
+        self.plan: Plan = plan_for(payload["task_id"], paths, rules) if rules else UNBLOCKED
+        self.arrangement = Arrangement(
+            self.plan.standing_in(world),
+            conditions["noise"],
+            conditions.most_tools,
+            conditions["blocker_seed"],
+            payload["task_id"],
+            task.id,
+        )
+        self.holdings, self.reach = Holdings(self.given), Reach(self.given)
+        # By name, the tools shown so far; by name, their ids; by id, their names.
+        self.shown: dict[str, Tool] = {}
+        self.ids: dict[str, str] = {}
+        self.named: dict[str, str] = {}
+        self.errors = {LABEL_ERRORS: 0, RETRIEVAL_ERRORS: 0, CALL_ERRORS: 0}
+        self.steps = self.retries = 0
+        self.answer: str | None = None
+        self.checked = False
+        self.tally = Tally(world, paths)
+
+    def step(self, action: Action) -> Seen:
+        """Carry out one reply's action."""
+        self.steps += 1
+        steps: dict[str, Callable[[str], Seen]] = {
+            RETRIEVE: self._retrieve,
+            CALL: self._call,
+            ANSWER: self._answer,
+        }
+        carry_out = steps.get(action.kind)
+        if carry_out is None:
+            return self._error(LABEL_ERRORS, "err_label", "", counted=True)
+        self.errors[LABEL_ERRORS] = 0
+        seen = carry_out(action.content)
+        if not seen.end and self.steps >= self.conditions["max_steps"]:
+            return _ending(seen, MAX_STEPS)
+        return seen
+
+    # --- searching ---------------------------------------------------------------------------
+
+    def _retrieve(self, content: str) -> Seen:
+        self.tally.searches += 1
+        request = read_request(content)
+        if request is None:
+            return self._error(RETRIEVAL_ERRORS, "err_retrieve_json", "", counted=True)
+        try:
+            checked = check_request(request, self.world.domain)
+        except RequestRefused as refused:
+            words = say(refused.code)
+            return self._error(
+                RETRIEVAL_ERRORS, "err_retrieve_request", words, facts={"code": refused.code}
+            )
+        self._reset(RETRIEVAL_ERRORS)
+        self.tally.searches_run += 1
+        found = select(self.world, checked)
+        tools = self.arrangement.arrange(self.world, found)
+        for tool in tools:
+            if tool.name not in self.shown:
+                self.shown[tool.name] = tool
+                if self.conditions["tool_ids"]:
+                    self.ids[tool.name] = tool_id = f"T{len(self.shown)}"
+                    self.named[tool_id] = tool.name
+        self.reach.show(tools)
+        names = [tool.name for tool in tools]
+        facts = {
+            "matched": dict(found.matched),
+            "note": found.note,
+            "tool_count": len(tools),
+            "tools": names,
+        }
+        asked = told_request(checked)
+        return Seen(
+            "retrieve_ok",
+            found_text(found, tools, self.ids),
+            facts,
+            asked,
+            {"request": asked, "tools": names},
+        )
+
+    # --- calling -----------------------------------------------------------------------------
+
+    def _call(self, content: str) -> Seen:
+        self.tally.calls += 1
+        call = read_call(content)
+        if call is None:
+            self.tally.invalid += 1
+            return self._error(CALL_ERRORS, "err_call_json", "", counted=True)
+        name = self.named.get(call.tool_id or "") or call.name or ""
+        self.tally.name_called(name)
+        asked = {"name": name, "arguments": dict(call.arguments)}
+        try:
+            result = self._execute(name, call)
+        except _Refused as refused:
+            if refused.facts.get("why") == "untrusted_input_rejected":
+                self.tally.rejected += 1
+            else:
+                self.tally.invalid += 1
+            return self._error(
+                CALL_ERRORS, refused.category, refused.words, request=asked, facts=refused.facts
+            )
+        except Ambiguous as ambiguous:
+            facts = {"tool": name, "values": list(ambiguous.values)}
+            return Seen("ambiguous", "", facts, asked, end=AMBIGUOUS)
+        self.tally.calls_run += 1
+        self._reset(CALL_ERRORS)
+        tool = result.tool
+        if result.provenance == TRUSTED:
+            self.holdings.trust(tool.output, result.value)
+            self.reach.add(tool.output)
+            self.tally.executed.add(tool.output)
+        elif result.provenance == UNTRUSTED:
+            self.holdings.distrust(tool.output, result.value, tool.kind)
+        told = {"request": asked, "success": result.success, "value": result.value}
+        category = "tool_no_result" if result.provenance == NOTHING else "tool_ok"
+        return Seen(
+            category,
+            called_text(asked, result.value, result.success),
+            result.record,
+            asked,
+            told,
+        )
+
+    def _execute(self, name: str, call: ToolCall) -> Result:
+        tool = self.shown.get(name)
+        if tool is None:
+            shown = name if len(name) <= 200 else name[:199] + "…"
+            raise _Refused("err_call_unavailable", say("err_call_unavailable", tool=shown))
+        if set(call.arguments) != set(tool.arguments):
+            wanted = ", ".join(sorted(tool.arguments))
+            words = say("err_call_arguments", tool=name, wanted=wanted)
+            raise _Refused("err_call_arguments", words)
+        untrusted, missing = self._unheld(tool, call.arguments)
+        if untrusted or missing:
+            why = "untrusted_input_rejected" if untrusted else "missing_required_input"
+            raise _Refused(
+                "err_call_inputs",
+                say("err_call_inputs", tool=name),
+                why=why,
+                untrusted=untrusted,
+                missing=missing,
+            )
+        try:
+            return execute(self.world, tool, call.arguments)
+        except Ambiguous:
+            if self.conditions["ambiguous_record"] == "leave_out":
+                raise
+            return Result(tool, None, NOTHING, False)
+
+    def _unheld(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+        """The data types of which a call brings unreliable values, and those not held at all."""
+        untrusted, missing = [], []
+        surfaces = {datatype: surface for surface, datatype in tool.arguments.items()}
+        for datatype in tool.inputs:
+            value = arguments[surfaces[datatype]]
+            strange = self.conditions["trust"] == "value" and not self._known(datatype, value)
+            if strange or self.holdings.is_untrusted(datatype, value):
+                untrusted.append(datatype)
+            if datatype not in self.holdings.held:
+                missing.append(datatype)
+        return untrusted, missing
+
+    def _known(self, datatype: str, value: Any) -> bool:
+        """Whether a value was given by the query or by a reliable tool."""
+        text = text_of(value)
+        given = datatype in self.given and text.casefold() in self.query_text.casefold()
+        return given or text in self.holdings.trusted.get(datatype, ())
+
+    # --- answering ---------------------------------------------------------------------------
+
+    def _answer(self, content: str) -> Seen:
+        self.answer = content
+        if self.conditions["errors_reset"] == "any_action":
+            self._reset(RETRIEVAL_ERRORS)
+        reached = self.target in self.holdings.held
+        sources = self.holdings.sources_in(
+            self.target, content, self.conditions["untrusted_match"] == "unless_trusted"
+        )
+        correct = is_correct(self.expected, content, self.conditions["answer_match"])
+        self.checked = reached and not sources
+        facts = {
+            "correct": correct,
+            "reached": reached,
+            "untrusted_sources": sources,
+            "datatype_check": self.checked,
+        }
+        told = {"request": content}
+        right = correct and self.checked
+        again = (
+            self.conditions["answer_feedback"]
+            and self.retries < self.conditions["feedback_budget"]
+            and self.steps < self.conditions["max_steps"]
+        )
+        if right or not again:
+            return Seen("answer_end", "", facts, content, told, ANSWERED)
+        self.retries += 1
+        return Seen("answer_retry", say("answer_retry"), facts, content, told)
+
+    # --- errors and the end ------------------------------------------------------------------
+
+    def _reset(self, counter: str) -> None:
+        self.errors[counter] = 0
+        if self.conditions["errors_reset"] == "any_action":
+            self.errors[RETRIEVAL_ERRORS] = self.errors[CALL_ERRORS] = 0
+
+    def _error(
+        self,
+        counter: str,
+        category: str,
+        words: str,
+        *,
+        counted: bool = False,
+        request: Any = None,
+        facts: Json | None = None,
+    ) -> Seen:
+        """A mistake: it is counted, and too many of a kind end the query.
+
+        Where the agent is told how many of them it has made, the words are made here.
+        """
+        self.errors[counter] += 1
+        attempt, limit = self.errors[counter], self.conditions[f"max_{counter}"]
+        known = dict(facts or {})
+        if counted:
+            known |= {"attempt": attempt, "of": limit}
+            native = self.conditions["calling"] == "native" and category == "err_label"
+            words = say(f"{category}_native" if native else category, attempt=attempt, of=limit)
+        end = ""
+        if attempt >= limit:
+            end = counter
+        elif self.steps >= self.conditions["max_steps"]:
+            end = MAX_STEPS
+        return Seen(category, words, known, request, {"request": request, "error": words}, end)
+
+    def failure(self, termination: str) -> str | None:
+        """Why a query that ended did not succeed, in the reference's word; None if it did."""
+        if termination != ANSWERED:
+            return DETAILS.get(termination, termination)
+        if not self.checked:
+            return NOT_REACHED
+        return None if self.right else WRONG
+
+    @property
+    def right(self) -> bool:
+        """Whether the last answer is correct, by the setting that says what correct means."""
+        return is_correct(self.expected, self.answer, self.conditions["answer_match"])
+
+    def record(self, termination: str) -> dict[str, Any]:
+        """The result of a query that ended, as the reference keeps it."""
+        failure = self.failure(termination)
+        tally = self.tally
+        return {
+            "status": "failed" if failure else "success",
+            "failure": failure,
+            "stop_reason": "normal",
+            "steps": self.steps,
+            "final_answer": self.answer if termination == ANSWERED else None,
+            "discovered": len(self.shown),
+            "counts": [
+                tally.searches,
+                tally.searches_run,
+                tally.calls,
+                tally.calls_run,
+                self.retries,
+            ],
+            **self.holdings.record(),
+        }
+
+
+def _ending(seen: Seen, end: str) -> Seen:
+    return Seen(seen.category, seen.feedback, seen.facts, seen.request, seen.told, end)

@@ -1,0 +1,123 @@
+"""Searching the catalogue: requests, what they mean, and the list of tools that they bring."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from random import Random
+from typing import Any
+
+from benchmarks.systems.planbench_xl.catalogue import Tool, World
+from benchmarks.systems.planbench_xl.noise import with_siblings
+
+BY_INPUTS, BY_OUTPUT, BY_BOTH = "by_inputs", "by_output_info", "by_io_info"
+META_TOOLS = (BY_INPUTS, BY_OUTPUT, BY_BOTH)
+OUTPUT, INPUTS = "output_information", "input_information"
+NO_PAIR, NO_IO = "no_pair_match", "no_io_match"
+
+
+class RequestRefused(Exception):
+    """A well-formed request that asks for nothing that can be searched; ``code`` says why."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        super().__init__(code)
+
+
+def check_request(request: Mapping[str, Any], domain: str) -> dict[str, Any]:
+    """The request as it is carried out: trimmed, without fields that it does not need."""
+    meta_tool = _collapsed(request["meta_tool"])
+    if meta_tool not in META_TOOLS:
+        raise RequestRefused("invalid_meta_tool")
+    checked: dict[str, Any] = {"domain": domain, "meta_tool": meta_tool}
+    if meta_tool != BY_INPUTS:
+        phrase = request.get(OUTPUT)
+        if not isinstance(phrase, str) or not phrase.strip():
+            raise RequestRefused("missing_or_invalid_output_information")
+        checked[OUTPUT] = _collapsed(phrase)
+    if meta_tool != BY_OUTPUT:
+        given = request.get(INPUTS)
+        if not isinstance(given, list):
+            raise RequestRefused("missing_or_invalid_input_information")
+        phrases = [_collapsed(one) for one in given if isinstance(one, str) and one.strip()]
+        if not 1 <= len(phrases) <= 2:
+            raise RequestRefused("invalid_input_count")
+        checked[INPUTS] = phrases
+    return checked
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search brought. ``matched`` and ``note`` are for the record, not for the agent."""
+
+    request: Mapping[str, Any]
+    matched: Mapping[str, Any]
+    note: str | None
+    tools: tuple[Tool, ...]
+
+
+def select(world: World, request: Mapping[str, Any]) -> Found:
+    """The baseline tools that a checked request means, sorted by name."""
+    matched: dict[str, Any] = {}
+    tools: tuple[Tool, ...] = ()
+    if OUTPUT in request:
+        matched[OUTPUT] = world.matcher.match(request[OUTPUT]).name
+        tools = world.by_output.get(matched[OUTPUT], ())
+    if INPUTS in request:
+        matched[INPUTS] = [world.matcher.match(phrase).name for phrase in request[INPUTS]]
+        fitting = world.by_inputs.get(tuple(sorted(matched[INPUTS])), ())
+        if len(set(matched[INPUTS])) < len(matched[INPUTS]):
+            fitting = ()
+        if OUTPUT in request:
+            tools = tuple(tool for tool in fitting if tool.output == matched[OUTPUT])
+        else:
+            tools = fitting
+    note = None
+    if not tools and request["meta_tool"] == BY_BOTH:
+        note = NO_IO
+    elif not tools and len(matched.get(INPUTS, ())) == 2:
+        note = NO_PAIR
+    return Found(request, matched, note, tools)
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What a run does with the tools that a search finds: blocks, siblings, order."""
+
+    blocked: Mapping[str, Sequence[Tool]]
+    noisy: bool
+    most: int | None
+    seed: int
+    task_id: str
+    query_id: str
+
+    def arrange(self, world: World, found: Found) -> tuple[Tool, ...]:
+        """The tools as the agent gets to see them."""
+        tools: list[Tool] = []
+        for tool in found.tools:
+            tools += self.blocked.get(tool.name, (tool,))
+        if self.noisy:
+            tools = with_siblings(world, tools, self.most)
+        if len(tools) > 1:
+            self._rng(found.request, tools).shuffle(tools)
+        return tuple(tools)
+
+    def _rng(self, request: Mapping[str, Any], tools: Sequence[Tool]) -> Random:
+        """The same request in the same query gives the same order."""
+        about = {
+            "global_seed": self.seed,
+            "task_id": self.task_id,
+            "query_id": self.query_id,
+            "request": request,
+            "tools": [{"name": tool.name, "tool_type": tool.tool_type} for tool in tools],
+        }
+        return seeded(json.dumps(about, sort_keys=True, ensure_ascii=False))
+
+
+def seeded(text: str) -> Random:
+    """A Mersenne Twister seeded with a digest of a text."""
+    return Random(int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "big"))

@@ -1,0 +1,45 @@
+"""PlanBench-XL, assembled."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.core.system import Dimension, Published, Role, Setting
+from benchmarks.core.types import Episode, Outcome, Profile, Task
+from benchmarks.systems.planbench_xl import episode, metrics, prompts, scripted, world
+from benchmarks.systems.planbench_xl.actions import parse_tagged
+from benchmarks.systems.planbench_xl.native import parse_native
+from benchmarks.systems.planbench_xl.published import PUBLISHED
+from benchmarks.systems.planbench_xl.settings import SETTINGS
+
+
+class PlanBenchXL:
+    """Long-horizon planning over a large catalogue of tools, of which searches show a part."""
+
+    key = "planbench_xl"
+    title = "PlanBench-XL"
+    protocol_version = "1"
+    prompt_version = prompts.VERSION
+    parser_version = "1"
+    scorer_version = "1"
+    roles: tuple[Role, ...] = (Role("agent", "Agent", ("path-follower",)),)
+    settings: tuple[Setting, ...] = SETTINGS
+    parsers = {"tagged_action": parse_tagged, "native_action": parse_native}
+    scripted = scripted.POLICIES
+    dimensions: tuple[Dimension, ...] = ()
+    published: tuple[Published, ...] = PUBLISHED
+
+    def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return ("",)
+
+    def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
+        return episode.episode(task, settings, rng)
+
+    def summarise(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
+        return metrics.summarise(outcomes)
+
+    def sample_tasks(self) -> Sequence[tuple[Task, Sequence[Profile]]]:
+        return [(task, ()) for task in world.load_world().tasks[:5]]
+
+
+SYSTEM = PlanBenchXL()

@@ -1,0 +1,41 @@
+"""The public conformance material, where it is at hand: part of the data, recordings, values."""
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.systems.planbench_xl.catalogue import World, world_of
+from benchmarks.systems.planbench_xl.dataset import Dataset, load_dataset
+from tests.shared_data import shared_data
+
+FOLDER = "planbench_xl"
+
+
+def folder() -> Path:
+    return shared_data(FOLDER, "queries.json.gz").parent
+
+
+@cache
+def _dataset(path: Path) -> Dataset:
+    return load_dataset(path)
+
+
+def dataset() -> Dataset:
+    return _dataset(folder())
+
+
+def world() -> World:
+    return world_of(dataset().shared)
+
+
+@cache
+def _units(path: Path) -> dict[str, Any]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def units(name: str) -> Any:
+    """Values that the reference gave for single functions."""
+    return _units(shared_data(FOLDER, "units_public.json.gz"))[name]
