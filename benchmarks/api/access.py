@@ -4,10 +4,11 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from benchmarks.access import VIEW, allow
+from benchmarks.access import START, VIEW, allow
 from benchmarks.api.errors import ApiError
 from benchmarks.blinding import closed_runs
-from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
+from benchmarks.models import Agent, Dataset, Job, Run, Task, Trajectory
+from benchmarks.selectors.jobs import import_jobs
 
 CLOSED = (
     "This belongs to a blinded study in which you still have open items. "
@@ -69,6 +70,16 @@ def open_tasks(request: HttpRequest, rows: QuerySet[Task]) -> QuerySet[Task]:
     allow(request, VIEW)
     hidden = closed(request)
     return rows.exclude(dataset__in=_imported_into(hidden)) if hidden else rows
+
+
+def open_imports(request: HttpRequest) -> QuerySet[Job]:
+    """Imports in the background; only their own for those who annotate blind.
+
+    The names of files name models, and who sent a file knows its name.
+    """
+    allow(request, START)
+    rows = import_jobs()
+    return rows.filter(created_by=user_of(request)) if closed(request) else rows
 
 
 def _imported_into(hidden: frozenset[int]) -> QuerySet[Run, int]:

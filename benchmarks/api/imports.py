@@ -10,7 +10,7 @@ from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
 from benchmarks.access import START, VIEW, allow
-from benchmarks.api.access import user_of
+from benchmarks.api.access import open_imports, user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, HEADER, Answer, once
 from benchmarks.api.requests import Paged, one_page
@@ -20,7 +20,7 @@ from benchmarks.forms.incoming import too_large
 from benchmarks.importers.formats import FORMATS
 from benchmarks.models import Job
 from benchmarks.selectors.formats import FormatView, import_formats
-from benchmarks.selectors.jobs import ImportView, import_jobs
+from benchmarks.selectors.jobs import ImportView
 from benchmarks.services.uploads import (
     enqueue_import,
     import_now,
@@ -76,16 +76,14 @@ def import_file(
 @router.get("/imports", response={200: PageOut[JobOut], **refusals()})
 def list_imports(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     """Imports in the background, the newest first."""
-    allow(request, START)
-    found, following = one_page(request, import_jobs(), page.limit, newest=True)
+    found, following = one_page(request, open_imports(request), page.limit, newest=True)
     return {"items": [job_row(job) for job in found.rows], "next": following}
 
 
 @router.get("/imports/{int:job_id}", response={200: JobOut, **refusals(404)})
 def get_import(request: HttpRequest, job_id: int) -> dict[str, Any]:
     """How far an import is, and what came of it."""
-    allow(request, START)
-    return job_row(get_object_or_404(import_jobs(), pk=job_id))
+    return job_row(get_object_or_404(open_imports(request), pk=job_id))
 
 
 def job_row(job: Job) -> dict[str, Any]:

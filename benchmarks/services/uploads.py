@@ -171,6 +171,11 @@ def import_upload(job: Job, progress: Progress) -> None:
         except CoreError as error:
             _conclude(job, upload, {"refused": _refusal(error)})
             raise
+        except JobCancelled:
+            raise  # whoever took the job over needs the file
+        except Exception:
+            _conclude(job, upload, {})
+            raise
     _conclude(job, upload, {"result": import_result(saved)})
 
 

@@ -13,7 +13,8 @@ from annotation.models import Assignment, Membership, Study
 from annotation.services.items import submit_assignment
 from annotation.services.ratings import record_rating
 from benchmarks.blinding import closed_runs
-from benchmarks.models import Agent, Dataset, Run, Trajectory
+from benchmarks.models import Agent, Dataset, Job, Run, Task, Trajectory
+from benchmarks.selectors.jobs import IMPORT
 from config.api import api as app
 from tests.annotation.rows import SECRETS, make_person, make_runs
 from tests.benchmarks.api.conftest import Caller, bearer
@@ -46,12 +47,12 @@ def everything(caller: Caller, study: Study) -> dict[str, str]:
     keys: dict[str, list[Any]] = {
         "run_id": [run.pk for run in runs],
         "trajectory_id": [row.pk for row in rows],
-        "dataset_id": [runs[0].dataset_id],
-        "task_id": [rows[0].task_id],
+        "dataset_id": list(Dataset.objects.values_list("pk", flat=True)),
+        "task_id": list(Task.objects.values_list("pk", flat=True)),
         "agent_id": list(Agent.objects.values_list("pk", flat=True)),
         "study_id": [study.pk],
         "key": ["adaplanbench"],
-        "job_id": [1],
+        "job_id": list(Job.objects.values_list("pk", flat=True)),
     }
     found = {}
     for path in PATHS:
@@ -68,9 +69,22 @@ def everything(caller: Caller, study: Study) -> dict[str, str]:
     return found
 
 
+def import_of_a_file_that_names_its_model() -> None:
+    """Imported by somebody else, and judged in the study."""
+    run = Run.objects.filter(agent__name=SECRETS[0])[0]
+    notes = f"first seen in {SECRETS[0]}.json"
+    dataset = Dataset.objects.create(system="external", name=SECRETS[0], notes=notes)
+    Task.objects.create(dataset=dataset, external_id=SECRETS[0], prompt="Where is my bag?")
+    Run.objects.filter(pk=run.pk).update(
+        kind=Run.Kind.IMPORTED, dataset=dataset, source=f"{SECRETS[0]}.json"
+    )
+    Job.objects.create(kind=IMPORT, title=f"Importing {SECRETS[0]}.json", status="done")
+
+
 def test_no_name_of_a_model_reaches_who_annotates_blind(study: Study, ann: User) -> None:
     may(ann, "view_results", "start_runs")
     Membership.objects.create(study=study, user=ann, role="manager")
+    import_of_a_file_that_names_its_model()
     caller = Caller(bearer(ann))
     for url, text in everything(caller, study).items():
         found = [secret for secret in SECRETS if secret.lower() in text.lower()]
@@ -80,8 +94,9 @@ def test_no_name_of_a_model_reaches_who_annotates_blind(study: Study, ann: User)
 
 
 def test_all_is_open_again_when_the_last_item_is_done(study: Study, ann: User) -> None:
-    may(ann, "view_results")
+    may(ann, "view_results", "start_runs")
     Membership.objects.create(study=study, user=ann, role="manager")
+    import_of_a_file_that_names_its_model()
     caller = Caller(bearer(ann))
     run = Run.objects.filter(trajectories__assignments__annotator=ann).distinct()[0]
     closed = caller.get(f"/runs/{run.pk}")
