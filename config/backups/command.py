@@ -27,7 +27,7 @@ def one_line_errors(outcome: str) -> Iterator[None]:
         reason = os.strerror(error.errno) if error.errno else str(error)
         problem = f"{error.filename}: {reason}." if error.filename else f"{reason}."
     except (Error, sqlite3.Error, psycopg.Error) as error:
-        problem = f"The database says: {error}."
+        problem = f"The database says: {str(error).rstrip('.?!')}."
     else:
         return
     raise CommandError(f"{' '.join(problem.split())} {outcome}")
