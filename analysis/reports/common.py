@@ -24,6 +24,9 @@ LABEL_WORDS = {
         "recorded", "aside", "Answers that were recorded elsewhere, drawn from a pool."
     ),
     "lexicon": Badge("lexicon", "aside", "A list of words decides, not a model."),
+    "simulated": Badge(
+        "simulated", "aside", "A fake endpoint answers: a program that makes answers up."
+    ),
     "human": Badge("person", "", "A person takes this part."),
 }
 # Two ways to say one thing: without a single turn there is no record of what had run out.
@@ -107,6 +110,9 @@ def banners(selection: Selection) -> tuple[Banner, ...]:
     kinds = {run.agent_kind for run in runs}
     judges = judge_labels(runs, selection.system)
     made_by = []
+    simulated = any("simulated" in label_of(run, role) for run in runs for role in run.roles)
+    if simulated:
+        made_by.append("a fake endpoint, which makes answers up")
     if "scripted" in kinds:
         made_by.append("scripted agents")
     if "recorded" in kinds:
@@ -117,6 +123,8 @@ def banners(selection: Selection) -> tuple[Banner, ...]:
         made_by.append("lexicon judges, which decide by lists of words")
     if any(run.is_demo for run in runs):
         title, end = "Demo data", "Nothing here says anything about a real model."
+    elif simulated:
+        title, end = "Simulated answers", "Nothing here says anything about a model."
     elif "lexicon" in judges:
         title, end = "Lexicon judges", "Their verdicts are rough."
     elif "recorded" in kinds:

@@ -21,6 +21,8 @@ def study_banner(study: Study) -> Mapping[str, str] | None:
         said.append("agents repeat recorded answers")
     if "lexicon" in others:
         said.append("what was violated was decided by word lists")
+    if "simulated" in agents | others:
+        said.append("some answers come from a fake endpoint, a program that makes them up")
     if not said and not study.is_demo:
         return None
     text = "; ".join(said)

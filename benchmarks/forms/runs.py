@@ -12,6 +12,7 @@ from benchmarks.forms.lists import set_choices
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.selectors.casting import agents_for
 from benchmarks.selectors.datasets import dataset_levels
+from benchmarks.selectors.endpoints import agent_title
 from benchmarks.services.casting import AT, HUMAN
 from benchmarks.services.endpoints import check_cap
 from benchmarks.services.runs import check_cost_cap
@@ -123,7 +124,7 @@ class NewRunForm(forms.Form):
         self.all_levels = dataset_levels(dataset)
         self.endpoints = {e.name: e for e in Endpoint.objects.filter(retired=False)}
         self.fields["cost_cap"].help_text = _told_of_cap(self.endpoints.values())
-        set_choices(self, "agents", [(a.name, _agent_title(a)) for a in self.all_agents])
+        set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
         self.fields["agents"].initial = dataset.roles.get("agent", [])
         if self.all_levels:
             set_choices(self, "levels", [(level, level) for level in self.all_levels])
@@ -147,7 +148,7 @@ class NewRunForm(forms.Form):
             ("Scripts", [(p.name, f"{p.title} ({p.label})") for p in policies]),
             (
                 "Language models",
-                [(AT + e.name, _endpoint_title(e)) for e in self.endpoints.values()],
+                [(AT + e.name, agent_title(e)) for e in self.endpoints.values()],
             ),
             ("People", [(HUMAN, "A person")]),
         ]
@@ -242,15 +243,6 @@ class NewRunForm(forms.Form):
     @property
     def chosen_settings(self) -> dict[str, Any]:
         return {name.removeprefix("set_"): self.cleaned_data[name] for name in self.setting_names}
-
-
-def _endpoint_title(endpoint: Endpoint) -> str:
-    return f"{endpoint.title} (simulated)" if endpoint.simulated else endpoint.title
-
-
-def _agent_title(agent: Agent) -> str:
-    simulated = agent.endpoint is not None and agent.endpoint.simulated
-    return f"{agent.title} (simulated)" if simulated else agent.title
 
 
 def _told_of_cap(endpoints: Iterable[Endpoint]) -> str:

@@ -12,9 +12,7 @@ from benchmarks.models import Agent
 
 def agents() -> QuerySet[Agent]:
     """All agents by kind, with how many runs each was in, and when it was last put into one."""
-    rows = Agent.objects.select_related("endpoint").annotate(
-        run_count=Count("runs"), last_run=Max("runs__created_at")
-    )
+    rows = Agent.objects.annotate(run_count=Count("runs"), last_run=Max("runs__created_at"))
     return rows.order_by("-kind", "title")
 
 

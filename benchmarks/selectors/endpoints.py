@@ -32,6 +32,7 @@ from benchmarks.models import AnswererVersion, Endpoint, EndpointTrial, Exchange
 S = Exchange.State
 RUNS, DAYS, TRIALS = 20, 31, 12
 MEDIAN, P95 = 50, 95
+_SIMULATED = " (simulated)"
 
 
 @dataclass(frozen=True)
@@ -238,6 +239,12 @@ def key_is_set(variable: str) -> bool:
         return False
     check_key_variable(variable)
     return bool(os.environ.get(variable, "").strip())
+
+
+def agent_title(endpoint: Endpoint) -> str:
+    """The title of an endpoint's agent: lists, figures and exports show it, often alone."""
+    room = 120 - len(_SIMULATED)
+    return f"{endpoint.title[:room]}{_SIMULATED}" if endpoint.simulated else endpoint.title
 
 
 def endpoint_used(endpoint: Endpoint) -> bool:

@@ -13,6 +13,7 @@ from benchmarks.core.words import plain
 from benchmarks.mappers import core_messages
 from benchmarks.models import AnswererVersion, Endpoint, Exchange, Trajectory
 from benchmarks.selectors.casting import policy_title, system_of
+from benchmarks.selectors.endpoints import agent_title
 
 TONES = {
     "sent": "info",
@@ -90,9 +91,8 @@ def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[Ex
     digests = sorted({digest for row in found for digest in row.messages})
     told = dict(zip(digests, core_messages(digests), strict=True))
     asked = {row.answerer.name for row in found if row.answerer.kind == "endpoint"}
-    models = (
-        dict(Endpoint.objects.filter(name__in=asked).values_list("name", "title")) if asked else {}
-    )
+    rows = Endpoint.objects.filter(name__in=asked) if asked else ()
+    models = {row.name: agent_title(row) for row in rows}
     return [
         ExchangeView(
             row,

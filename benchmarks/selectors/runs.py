@@ -102,7 +102,7 @@ def run_metrics(run: Run) -> dict[str, Any]:
 
 def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
     """The runs of a choice; names are those of ``forms.RunFilter``."""
-    rows = Run.objects.select_related("dataset", "agent__endpoint", "experiment").defer(
+    rows = Run.objects.select_related("dataset", "agent", "experiment").defer(
         "settings", "roles", "pins"
     )
     for name in ("dataset", "agent", "level", "condition", "status", "experiment"):
@@ -153,12 +153,6 @@ class RunRow:
     @property
     def spent(self) -> Spent | None:
         return spent(self.run)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether a fake endpoint is the agent."""
-        endpoint = self.run.agent.endpoint
-        return endpoint is not None and endpoint.simulated
 
 
 def run_rows(runs: Sequence[Run]) -> list[RunRow]:

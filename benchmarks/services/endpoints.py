@@ -17,7 +17,7 @@ from benchmarks.llm.schemas import schemas_of
 from benchmarks.llm.security import check_host
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run
-from benchmarks.selectors.endpoints import endpoint_used
+from benchmarks.selectors.endpoints import agent_title, endpoint_used
 
 # What an answer depends on.
 SHAPING = ("base_url", "model", "parameters", "structured", "native_tools")
@@ -41,7 +41,9 @@ def create_endpoint(
         if Endpoint.objects.filter(name=name).exists() or Agent.objects.filter(name=name).exists():
             raise EndpointError(f"the name {name!r} is taken by another endpoint or agent")
         endpoint.save()
-        Agent.objects.create(name=name, title=title, kind=Agent.Kind.ENDPOINT, endpoint=endpoint)
+        Agent.objects.create(
+            name=name, title=agent_title(endpoint), kind=Agent.Kind.ENDPOINT, endpoint=endpoint
+        )
     return endpoint
 
 
@@ -63,7 +65,7 @@ def change_endpoint(*, endpoint: Endpoint, **values: Any) -> Endpoint:
         if not values.keys() <= _UNCHECKED:
             _check(row)
         row.save()
-        row.agents.update(title=row.title)
+        row.agents.update(title=agent_title(row))
         if found_out:
             _label_runs(row)
     return row

@@ -78,6 +78,11 @@ WORD_LISTS = "what was violated was decided by word lists."
         (["recorded"], ["lexicon"], f"Agents repeat recorded answers; {WORD_LISTS}"),
         (["endpoint", "scripted"], [], "Some agents are scripts."),
         (
+            ["endpoint"],
+            ["simulated"],
+            "Some answers come from a fake endpoint, a program that makes them up.",
+        ),
+        (
             ["scripted"],
             ["lexicon", "scripted"],
             f"Agents, judges and the simulated user are scripts; {WORD_LISTS}",

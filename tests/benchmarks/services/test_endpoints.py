@@ -47,6 +47,12 @@ class TestChanges:
         change_endpoint(endpoint=endpoint, title="Another title")
         assert endpoint.agents.get().title == "Another title"
 
+    def test_a_simulated_one_says_so_wherever_its_agent_is_named(self) -> None:
+        endpoint = change_endpoint(endpoint=make(), simulated=True, title="x" * 120)
+        assert endpoint.agents.get().title == "x" * 108 + " (simulated)"
+        change_endpoint(endpoint=endpoint, simulated=False, title="Short")
+        assert endpoint.agents.get().title == "Short"
+
     def test_no_two_share_a_name(self) -> None:
         make()
         AgentFactory(name="somebody")

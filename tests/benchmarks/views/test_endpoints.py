@@ -365,6 +365,5 @@ class TestTrial:
 def test_agents_of_simulated_endpoints_are_labelled(endpoint: Endpoint, researcher: Client) -> None:
     change_endpoint(endpoint=endpoint, simulated=True)
     start_sample_runs("one", "explorer")
-    assert "simulated" in text(researcher.get("/agents/"))
-    assert "simulated" in text(researcher.get("/runs/"))
-    assert "Model one (simulated)" in text(researcher.get("/runs/new/"))
+    for url in ("/agents/", "/runs/", "/runs/new/"):
+        assert "Model one (simulated)" in text(researcher.get(url))
