@@ -58,9 +58,9 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
 def unfinished(run: ChosenRun) -> dict[str, int]:
     """Trajectories of a run that are not in the frame, by reason."""
     return {
-        UNFINISHED[status]: count
-        for status, count in run.counts.items()
-        if status in UNFINISHED and count
+        reason: run.counts[status]
+        for status, reason in UNFINISHED.items()
+        if run.counts.get(status)
     }
 
 
