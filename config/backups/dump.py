@@ -1,8 +1,8 @@
 """From a database to a file, in one snapshot and with few rows in memory at a time."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,7 +58,9 @@ def _write(writer: ArchiveWriter, schema: Schema, connection: BaseDatabaseWrappe
     tables = []
     for name, model in schema.models.items():
         empty = Table(name, model._meta.label, column_kinds(model), 0, "", last_ids.get(name))
-        count, sha256 = writer.add(empty.member, _lines(model, connection.alias))
+        # An error must not leave a cursor behind that outlives its connection.
+        with closing(_lines(model, connection.alias)) as lines:
+            count, sha256 = writer.add(empty.member, lines)
         tables.append(replace(empty, rows=count, sha256=sha256))
     migrations: dict[str, tuple[str, ...]] = {}
     for app, migration in sorted(schema.applied):
@@ -74,17 +76,18 @@ def _write(writer: ArchiveWriter, schema: Schema, connection: BaseDatabaseWrappe
     return manifest
 
 
-def _lines(model: Model, alias: str) -> Iterator[bytes]:
+def _lines(model: Model, alias: str) -> Generator[bytes, None, None]:
     fields = list(columns(model).values())
     large = any(isinstance(field, models.BinaryField) for field in fields)
-    rows = (
+    rows: Any = (
         model._base_manager.using(alias)
         .order_by("pk")
         .values_list(*map(_expression, fields))
         .iterator(chunk_size=LARGE_ROWS_AT_ONCE if large else ROWS_AT_ONCE)
     )
-    for row in rows:
-        yield encode(row).encode() + b"\n"
+    with closing(rows):
+        for row in rows:
+            yield encode(row).encode() + b"\n"
 
 
 def _expression(field: Field) -> Any:
