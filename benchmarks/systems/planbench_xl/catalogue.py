@@ -28,7 +28,7 @@ KEPT = 4
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool. ``arguments`` maps the names that the agent sees to data types, which it never sees.
+    """One tool. ``arguments`` maps the names that the agent sees to data types, which it does not.
 
     ``source`` is the baseline tool that it stands beside or in place of (itself, for a baseline
     tool); ``value`` is what a noisy or blocking tool returns whatever it is given.

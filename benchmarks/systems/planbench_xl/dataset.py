@@ -1,7 +1,7 @@
 """The data of PlanBench-XL: eight JSON files in a folder, read, checked, and made into tasks.
 
 The published data have no licence and are not shipped; whoever has them loads them from a folder.
-The complete data, a part of them that is whole in itself, and the world in ``world/`` all load alike.
+The complete data, a part of them that is whole in itself, and the world in ``world/`` load alike.
 """
 
 import random

@@ -1,7 +1,7 @@
 """PlanBench-XL as a generator: ask, act, observe, until an answer or a limit."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -30,7 +30,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
     table = _Table(task, query, conditions)
     trace = Trace(query.tally.ground_truth, query.target)
     while True:
-        (reply,) = yield [table.ask()]
+        reply = yield from _put(table.ask())
         if not reply.readable:
             return Outcome(
                 DECLINED,
@@ -45,6 +45,12 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
         yield Turn(query.steps, reply.text, seen.feedback, _payload(reply, seen, gained))
         if seen.end:
             return _outcome(task, query, trace, seen.end)
+
+
+def _put(ask: Ask) -> Generator[Sequence[Ask], Sequence[Reply], Reply]:
+    """Yield an ask and hand on its reply."""
+    (reply,) = yield [ask]
+    return reply
 
 
 class _Table:

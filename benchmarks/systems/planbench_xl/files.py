@@ -49,8 +49,7 @@ def read_files(folder: Path, problems: Problems) -> dict[str, Source]:
 
 def _read(path: Path, problems: Problems) -> Source | None:
     try:
-        opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
-        with opened as file:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         problems.add(path.name, "a file that can be read", Said(_reason(error)))

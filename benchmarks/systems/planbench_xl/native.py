@@ -1,6 +1,6 @@
 """The three actions as native functions, and the reading of replies that call them.
 
-Functions stay the same three during an episode: the tools that an agent discovers are called through
+Functions stay the same three during an episode: the tools that an agent discovers are called by
 ``call_tool``. Declaring each as a function of its own would exceed what endpoints accept and change
 the head of the dialogue at every step.
 """

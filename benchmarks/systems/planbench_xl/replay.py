@@ -84,8 +84,7 @@ def replay_recordings(runs: Path, data: Path) -> Report:
 
 def read_recordings(path: Path) -> Iterator[dict[str, Any]]:
     """The recordings of a file, one a line."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open()
-    with opened as file:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 recording = json.loads(line)

@@ -28,9 +28,7 @@ from benchmarks.systems.planbench_xl.catalogue import BLOCKER_TYPES
 
 # Short words for the three types of blocking tools, and every choice among them.
 WORDS = dict(zip(("explicit", "implicit", "misleading"), BLOCKER_TYPES, strict=True))
-TYPE_CHOICES = tuple(
-    "+".join(words) for size in (3, 1, 2) for words in combinations(WORDS, size)
-)
+TYPE_CHOICES = tuple("+".join(words) for size in (3, 1, 2) for words in combinations(WORDS, size))
 ALL_TYPES = TYPE_CHOICES[0]
 
 _BLOCKED = {"blockers": True, "selection": REMAINING}

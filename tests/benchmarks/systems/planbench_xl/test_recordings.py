@@ -53,9 +53,7 @@ def test_recordings_on_other_data_are_no_matches(report):
 
 def test_aggregates_agree(report):
     path = shared_data("planbench_xl", "evaluation_public.json")
-    wanted = {
-        key: value for key, value in json.loads(path.read_text()).items() if "slice" in key
-    }
+    wanted = {key: value for key, value in json.loads(path.read_text()).items() if "slice" in key}
     assert set(report.outcomes) == set(wanted)
     for group, outcomes in report.outcomes.items():
         found = evaluation_report(outcomes)

@@ -1,0 +1,64 @@
+"""Play recordings of a reference runtime through our own, and say where they part."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.registry import SYSTEMS
+
+
+def replayers() -> dict[str, str]:
+    """The systems that can replay recordings: those with a module ``replay`` in their folder."""
+    paths = {key: f"{path.rpartition('.')[0]}.replay" for key, (_, path) in SYSTEMS.items()}
+    return {key: path for key, path in paths.items() if find_spec(path)}
+
+
+class Command(BaseCommand):
+    """``replay_recordings SYSTEM RUNS --data FOLDER``: exit code 1 where something differs."""
+
+    help = "Compare recorded episodes with what this installation makes of the same actions."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("system", help="key of a system, such as planbench_xl")
+        parser.add_argument("runs", type=Path, help="recordings as JSON lines, plain or .gz")
+        parser.add_argument("--data", type=Path, required=True, help="folder of the dataset")
+        parser.add_argument("--json", action="store_true", dest="as_json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        known = replayers()
+        try:
+            if options["system"] not in known:
+                raise UnknownName("system with recordings", options["system"], sorted(known))
+            replayer = import_module(known[options["system"]])
+            found = replayer.replay_recordings(options["runs"], options["data"]).record()
+        except CoreError as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{options['runs'].name}: {error.strerror}") from None
+        if options["as_json"]:
+            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+        else:
+            self._tell(found)
+        if found["mismatches"]:
+            sys.exit(1)
+
+    def _tell(self, found: dict[str, Any]) -> None:
+        self.stdout.write(
+            f"{found['episodes']} episodes: {found['matches']} agree in all of their steps, "
+            f"{found['mismatches']} differ, {found['not_replayable']} cannot be replayed here "
+            f"({found['steps']} steps replayed)"
+        )
+        for reason, count in found["not_replayable_because"].items():
+            self.stdout.write(f"  not replayable: {count} {reason}")
+        for difference in found["differences"]:
+            self.stdout.write(
+                f"  {difference['episode']}, step {difference['step']}, {difference['field']}: "
+                f"recorded {difference['recorded']!r}, replayed {difference['replayed']!r}"
+            )
