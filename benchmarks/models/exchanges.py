@@ -72,6 +72,16 @@ class Exchange(models.Model):
                 fields=["trajectory", "step", "slot", "attempt"], name="exchange_identity"
             )
         ]
+        # Holds all that sums of use and cost need: rows themselves are long.
+        indexes = [
+            models.Index(
+                fields=[
+                    "answerer", "latency", "state", "tries", "tokens_in", "tokens_out", "cost",
+                    "most", "sent_at", "trajectory",
+                ],
+                name="exchange_use",
+            )
+        ]  # fmt: skip
 
     def __str__(self) -> str:
         return f"{self.step}.{self.slot}.{self.attempt} {self.role}"
