@@ -65,36 +65,48 @@ def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
     if not isinstance(role, str) or role not in ROLES:
         spot.at("role").fault("one of " + ", ".join(ROLES), role)
         return None
-    text, reasoning, kept = read_content(spot, "content", raw.get("content"))
-    by: By = "user" if role == "user" else "agent"
-    calls = _calls(spot, raw, by)
-    usage = raw.get("usage")
-    tokens = usage if isinstance(usage, dict) else {}
-    counts = _count(tokens.get("prompt_tokens")), _count(tokens.get("completion_tokens"))
-    extra = (
-        {}
-        if raw.keys() <= _READ
-        else {key: value for key, value in raw.items() if key not in _READ and value is not None}
+    # Most fields are absent from most messages, and files have millions of them.
+    content = raw.get("content")
+    text, reasoning, kept = (
+        (content, "", []) if type(content) is str else read_content(spot, "content", content)
     )
+    by: By = "user" if role == "user" else "agent"
+    calls = _calls(spot, raw, by) if "tool_calls" in raw or "function_call" in raw else ()
+    tokens = _tokens(raw["usage"]) if "usage" in raw else (None, None)
+    extra: dict[str, Any] = {}
+    if not raw.keys() <= _READ:
+        extra = {key: value for key, value in raw.items() if key not in _READ and value is not None}
+        if extra.get("usage") == {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}:
+            del extra["usage"]
     if kept:
         extra["content"] = kept
-    if tokens and tokens == {"prompt_tokens": counts[0], "completion_tokens": counts[1]}:
-        del extra["usage"]
     return ImportedMessage(
         speaker=ROLES[role],
         text=text,
         calls=calls,
-        call_id=read_text(spot, "tool_call_id", raw.get("tool_call_id")),
-        name=read_text(spot, "name", raw.get("name")),
+        call_id=_text(spot, raw, "tool_call_id") if "tool_call_id" in raw else "",
+        name=_text(spot, raw, "name") if "name" in raw else "",
         # what its user does for itself reaches the agent only as far as the user tells it
         hidden=(bool(calls) and by == "user") or raw.get("hidden") is True,
-        reasoning=read_text(spot, "reasoning_content", raw.get("reasoning_content")) or reasoning,
-        at=read_text(spot, "timestamp", raw.get("timestamp")),
-        tokens_in=counts[0],
-        tokens_out=counts[1],
-        cost=read_number(spot, "cost", raw.get("cost"), least=0),
+        reasoning=(_text(spot, raw, "reasoning_content") if "reasoning_content" in raw else "")
+        or reasoning,
+        at=_text(spot, raw, "timestamp") if "timestamp" in raw else "",
+        tokens_in=tokens[0],
+        tokens_out=tokens[1],
+        cost=read_number(spot, "cost", raw["cost"], least=0) if "cost" in raw else None,
         extra=extra,
     )
+
+
+def _text(spot: Spot, raw: Mapping[str, Any], name: str) -> str:
+    return read_text(spot, name, raw[name])
+
+
+def _tokens(usage: Any) -> tuple[int | None, int | None]:
+    """Tokens read and written, where a message states its usage."""
+    if not isinstance(usage, dict):
+        return None, None
+    return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
 
 
 def read_content(spot: Spot, name: str, given: Any) -> tuple[str, str, list[Any]]:

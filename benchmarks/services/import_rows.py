@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -34,6 +35,7 @@ CONDITION = "as imported"
 _WHOLE = (-(2**63), 2**63 - 1)
 _PLAIN = ("call_id", "name", "hidden", "reasoning", "at")
 _FIGURES = ("tokens_in", "tokens_out", "cost")
+_plain, _figures = attrgetter(*_PLAIN), attrgetter(*_FIGURES)
 
 
 def chunks(found: Iterable[ImportedTrajectory]) -> Iterator[list[ImportedTrajectory]]:
@@ -233,11 +235,11 @@ def _stored_message(message: ImportedMessage) -> dict[str, Any]:
         kept["text"] = message.text
     if message.calls:
         kept["calls"] = [_stored_call(call) for call in message.calls]
-    for name in _PLAIN:
-        if value := getattr(message, name):
+    for name, value in zip(_PLAIN, _plain(message), strict=True):
+        if value:
             kept[name] = value
-    for name in _FIGURES:
-        if (value := getattr(message, name)) is not None:
+    for name, value in zip(_FIGURES, _figures(message), strict=True):
+        if value is not None:
             kept[name] = value
     if message.extra:
         kept["extra"] = message.extra
