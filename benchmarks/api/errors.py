@@ -18,7 +18,7 @@ from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import Field
 
-from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.errors import CoreError, SettingError, UnknownName
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +91,8 @@ def _api_error(request: HttpRequest, error: Any) -> HttpResponse:
 
 def _core_error(request: HttpRequest, error: Any) -> HttpResponse:
     text = str(error)
+    if isinstance(error, UnknownName) and error.kind == "endpoint":
+        text = f"there is no endpoint {error.name!r}"  # names of models may be closed to the asker
     plain = text.partition(" ")[0].isalpha()  # not the name of a file, which is as it is
     message = text[:1].upper() + text[1:] if plain else text
     message += "" if text.endswith((".", "…")) else "."

@@ -13,7 +13,7 @@ from annotation.models import Assignment, Membership, Study
 from annotation.services.items import submit_assignment
 from annotation.services.ratings import record_rating
 from benchmarks.blinding import closed_runs
-from benchmarks.models import Agent, Dataset, Job, Run, Task, Trajectory
+from benchmarks.models import Agent, Dataset, Endpoint, Job, Run, Task, Trajectory
 from benchmarks.selectors.jobs import IMPORT
 from config.api import api as app
 from tests.annotation.rows import SECRETS, make_person, make_runs
@@ -89,8 +89,13 @@ def test_no_name_of_a_model_reaches_who_annotates_blind(study: Study, ann: User)
     for url, text in everything(caller, study).items():
         found = [secret for secret in SECRETS if secret.lower() in text.lower()]
         assert not found, (url, found)
-    body = {"dataset": Run.objects.all()[0].dataset_id, "agents": ["nobody"]}
-    assert SECRETS[0] not in text_of(caller.post("/runs", body))
+    dataset = Dataset.objects.get(name="Tests").pk
+    Endpoint.objects.create(name=SECRETS[0], base_url="http://localhost:1", model=SECRETS[2])
+    for wrong in ({"agents": ["nobody"]}, {"roles": {"world_judge": ["endpoint:nobody"]}}):
+        answer = caller.post("/runs", {"dataset": dataset, "agents": ["explorer"], **wrong})
+        assert answer.status_code == 422
+        assert not [secret for secret in SECRETS if secret in text_of(answer)], wrong
+    assert "There is no endpoint" in text_of(answer)
 
 
 def test_all_is_open_again_when_the_last_item_is_done(study: Study, ann: User) -> None:

@@ -21,7 +21,7 @@ class RunQuery(Paged):
     agent: Id | None = None
     level: str = Field("", max_length=20)
     status: Status | None = None
-    condition: str = Field("", max_length=200)
+    condition: str = Field("", max_length=1000)
     experiment: Id | None = Field(None, description="Runs that were started together.")
 
 
@@ -88,7 +88,9 @@ class NewRuns(Strict):
         {}, description="Those that differ from the defaults; see the system."
     )
     roles: dict[Name, list[Name]] = Field(
-        {}, description="Names of scripted answerers by role; `human` for a person."
+        {},
+        description="Who fills each seat, by role: the name of a script, `endpoint:NAME` for a "
+        "model, `human` for a person.",
     )
     seed: int = Field(0, ge=0, le=LARGEST_ID)
     tasks: list[Name] = Field(

@@ -1,7 +1,7 @@
 """Trajectories: rows of lists, one with its turns, and the log of what was asked."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import Schema
 from pydantic import Field
@@ -20,9 +20,9 @@ class TrajectoryQuery(Paged):
     dataset: Id | None = None
     agent: Id | None = None
     level: str = Field("", max_length=20)
-    condition: str = Field("", max_length=200)
-    end: list[str] = Field(
-        [], max_length=50, description="Endings such as `valid_plan`, or states such as `failed`."
+    condition: str = Field("", max_length=1000)
+    end: list[Annotated[str, Field(max_length=40)]] = Field(
+        [], max_length=20, description="Endings such as `valid_plan`, or states such as `failed`."
     )
     valid: YesNoUndefined | None = None
     accurate: YesNoUndefined | None = None
