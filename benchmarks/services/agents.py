@@ -1,7 +1,10 @@
-"""The agents that need no set-up: one for every scripted or recorded policy of every system."""
+"""Agents that need no set-up: each scripted or recorded policy of each system, and a person."""
 
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.models import Agent
+
+# Whoever is there takes the agent's part on the page of open asks.
+PERSON = "person"
 
 
 def ensure_scripted_agents() -> int:
@@ -19,5 +22,7 @@ def ensure_scripted_agents() -> int:
         for policy in get_system(key).scripted.values()
         if policy.role == "agent" and policy.name not in known
     ]
+    if PERSON not in known:
+        missing.append(Agent(name=PERSON, title="A person", kind=Agent.Kind.HUMAN))
     Agent.objects.bulk_create(missing, ignore_conflicts=True)
     return len(missing)

@@ -28,7 +28,6 @@ def start(server: FakeServer) -> Callable[..., Run]:
         price_in=1.0, price_out=2.0, parameters={"max_tokens": 400},
     )  # fmt: skip
     ensure_scripted_agents()
-    Agent.objects.get_or_create(name="somebody", title="Somebody", kind=Agent.Kind.HUMAN)
 
     def begin(agent: str, **roles: str) -> Run:
         (run,) = start_runs(
@@ -100,13 +99,13 @@ def test_a_scripted_agent_with_models_for_all_else(
 @pytest.mark.parametrize(
     ("agent", "roles"),
     [
-        ("somebody", {}),
-        ("somebody", {"world_judge": MODEL, "user_judge": MODEL}),
+        ("person", {}),
+        ("person", {"world_judge": MODEL, "user_judge": MODEL}),
         ("explorer", {"world_judge": "human", "simulator": "human"}),
         ("fake", {"rubric_judge": "human", "user_judge": "human", "simulator": MODEL}),
         ("fake", {"simulator": "human"}),
         (
-            "somebody",
+            "person",
             dict.fromkeys(("world_judge", "user_judge", "rubric_judge", "simulator"), "human"),
         ),
     ],
@@ -115,7 +114,7 @@ def test_a_scripted_agent_with_models_for_all_else(
 def test_a_person_anywhere(start: Callable[..., Run], agent: str, roles: dict[str, Any]) -> None:
     run = start(agent, **roles)
     people = {role for role, name in roles.items() if name == "human"}
-    people |= {"agent"} if agent == "somebody" else set()
+    people |= {"agent"} if agent == "person" else set()
     if agent != "fake" or "simulator" not in people:
         # the plans of the fake model may happen to need no feedback
         assert run.status == Run.Status.WAITING
