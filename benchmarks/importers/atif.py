@@ -90,7 +90,7 @@ def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
     ending = read_text(top, "extra.planjury.termination", own.get("termination"))
     return ImportedTrajectory(
         task=ImportedTask(
-            id=task_key(given) if isinstance(given, str) else digest_text(prompt),
+            id=task_key(given) if isinstance(given, str) and given else digest_text(prompt),
             prompt=prompt,
             hidden=hidden if isinstance(hidden, dict) else {},
         ),

@@ -203,6 +203,10 @@ class TestAtif:
         found = load(samples.write(tmp_path / "all.json", rows), "atif")
         assert [one.task.id for one in found] == ["s-0", "s-1", "s-2"]
 
+    def test_without_an_id_the_task_is_what_was_asked(self, tmp_path: Path) -> None:
+        (one,) = load(samples.write(tmp_path / "a.json", {**samples.atif(), "session_id": ""}), "")
+        assert len(one.task.id) == 32
+
 
 class TestEvals:
     def lines(self) -> list[dict[str, Any]]:
