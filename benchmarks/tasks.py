@@ -3,8 +3,10 @@
 import os
 import socket
 import threading
+from functools import cache
 
 from celery import shared_task
+from django.conf import settings
 
 # Uploads bring a kind of job of their own.
 from benchmarks.services import jobs, trials, uploads, work  # noqa: F401
@@ -18,7 +20,23 @@ def owner_name() -> str:
 
 @shared_task
 def carry_run(run_id: int) -> None:
-    work.work_on_run(run_id=run_id, owner=owner_name())
+    """Work on runs, beginning with this one; not if enough threads of this process do already.
+
+    They look for the next run whenever a trajectory has ended, so this one is not forgotten. The
+    threads that are left do the jobs that somebody waits for at a page.
+    """
+    places = _places()
+    if places.acquire(blocking=False):
+        try:
+            work.work_on_runs(first=run_id, owner=owner_name())
+        finally:
+            places.release()
+
+
+@cache
+def _places() -> threading.BoundedSemaphore:
+    """As many as threads of this process may work on runs."""
+    return threading.BoundedSemaphore(settings.RUN_THREADS)
 
 
 @shared_task

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
@@ -78,6 +80,43 @@ def work_on_run(*, run_id: int, owner: str) -> int:
         carried += 1
     settle_run(run_id=run_id)
     return carried
+
+
+def work_on_runs(*, first: int, owner: str) -> int:
+    """Carry trajectories of whatever run needs somebody, ``first`` first; returns how many.
+
+    After each trajectory it looks anew, so that a short run need not wait for a long one to end.
+    """
+    carried = 0
+    run_id: int | None = first
+    while run_id is not None:
+        pk = claim_trajectory(run_id=run_id, owner=owner)
+        if pk is not None:
+            _begin(run_id)
+            carry_trajectory(pk=pk, owner=owner)
+            carried += 1
+        unended = [Trajectory.Status.PENDING, Trajectory.Status.RUNNING]
+        if not Trajectory.objects.filter(run=run_id, status__in=unended).exists():
+            settle_run(run_id=run_id)
+        run_id = _neediest_run()
+    return carried
+
+
+def _neediest_run() -> int | None:
+    """The run with something to claim and the fewest workers, the oldest of several."""
+    units = Trajectory.objects.filter(run=OuterRef("pk"))
+    held = units.filter(status=Trajectory.Status.RUNNING, lease_until__gte=timezone.now())
+    workers = held.order_by().values("run").annotate(count=Count("pk")).values("count")
+    runs = Run.objects.filter(Exists(units.filter(_claimable())), status__in=WORKABLE)
+    runs = runs.annotate(workers=Coalesce(Subquery(workers), 0))
+    runs = runs.filter(workers__lt=settings.WORKERS_PER_RUN).order_by("workers", "pk")
+    return runs.values_list("pk", flat=True).first()
+
+
+def _begin(run_id: int) -> None:
+    waiting = Run.objects.filter(pk=run_id, status__in=WORKABLE).exclude(status=Run.Status.RUNNING)
+    waiting.update(status=Run.Status.RUNNING)
+    Run.objects.filter(pk=run_id, started_at=None).update(started_at=timezone.now())
 
 
 def carry_trajectory(*, pk: int, owner: str) -> None:

@@ -26,8 +26,8 @@ class Command(BaseCommand):
         self.stdout.write("The worker has stopped.")
 
     def _greet(self) -> None:
-        threads = settings.CELERY_WORKER_CONCURRENCY
-        self.stdout.write(f"Working on {threads} tasks at once (stop it with Ctrl-C).")
+        threads = settings.RUN_THREADS
+        self.stdout.write(f"Working on {threads} trajectories at once (stop it with Ctrl-C).")
         if not is_redis(settings.CELERY_BROKER_URL):
             self.stdout.write(
                 f"The broker is the embedded one in {settings.BROKER_DIR}: "

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -14,7 +15,12 @@ from benchmarks.models import Exchange, OpenAsk, Run, StoredMessage, Trajectory
 from benchmarks.models import Turn as TurnRow
 from benchmarks.services.leases import LEASE, Heartbeat
 from benchmarks.services.store import DatabaseLog, LeaseLost
-from benchmarks.services.work import carry_trajectory, claim_trajectory, work_on_run
+from benchmarks.services.work import (
+    carry_trajectory,
+    claim_trajectory,
+    work_on_run,
+    work_on_runs,
+)
 from tests.factories.benchmarks import (
     RunFactory,
     TrajectoryFactory,
@@ -207,3 +213,41 @@ class TestHeartbeat:
         other.refresh_from_db()
         assert mine.lease_until > timezone.now() + LEASE / 2
         assert other.lease_until == before
+
+
+@pytest.mark.django_db
+class TestSeveralRuns:
+    def test_a_worker_goes_on_with_whatever_run_needs_it(self) -> None:
+        runs = start_sample_runs("explorer", "forgetful")
+        assert work_on_runs(first=runs[1].pk, owner="one") == 6
+        assert {Run.objects.get(pk=run.pk).status for run in runs} == {Run.Status.DONE}
+        assert all(Run.objects.get(pk=run.pk).started_at for run in runs)
+
+    def test_a_short_run_need_not_wait_for_a_long_one(self) -> None:
+        long, short = start_sample_runs("explorer", "forgetful")
+        first = claim_trajectory(run_id=long.pk, owner="another")
+        order: list[int] = []
+
+        def carry(*, pk: int, owner: str) -> None:
+            order.append(Trajectory.objects.get(pk=pk).run_id)
+            carry_trajectory(pk=pk, owner=owner)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("benchmarks.services.work.carry_trajectory", carry)
+            work_on_runs(first=long.pk, owner="one")
+        # somebody works on the long one already, so this worker helps there once and then changes
+        assert order == [long.pk, *[short.pk] * 3, long.pk]
+        assert Trajectory.objects.get(pk=first).lease_owner == "another"
+
+    def test_no_more_workers_than_a_run_may_have(self, settings: Any) -> None:
+        settings.WORKERS_PER_RUN = 1
+        (run,) = start_sample_runs()
+        claim_trajectory(run_id=run.pk, owner="another")
+        other = RunFactory(status=Run.Status.DONE)
+        assert work_on_runs(first=other.pk, owner="one") == 0
+
+    def test_a_run_with_nothing_left_is_settled(self) -> None:
+        run = RunFactory(status=Run.Status.RUNNING)
+        TrajectoryFactory(run=run, status=S.DONE)
+        assert work_on_runs(first=run.pk, owner="one") == 0
+        assert Run.objects.get(pk=run.pk).status == Run.Status.DONE
