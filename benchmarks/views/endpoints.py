@@ -14,7 +14,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.forms.endpoints import EndpointForm
 from benchmarks.models import Endpoint
 from benchmarks.selectors import endpoints
-from benchmarks.services.endpoints import change_endpoint, create_endpoint
+from benchmarks.services.endpoints import change_endpoint, create_endpoint, endpoint_config
 from benchmarks.services.trials import QUESTIONS, start_trial
 from benchmarks.views.parts import tell
 
@@ -103,7 +103,12 @@ def endpoint_new(request: HttpRequest) -> HttpResponse:
             except CoreError as error:
                 form.add_error(None, str(error))
             else:
-                messages.success(request, f"{made.title} is there. Try it before a run does.")
+                if endpoint_config(made).address.loopback:
+                    # At once, lest what a fake endpoint makes up be taken for a model's.
+                    start_trial(endpoint=made, asked_by=_person(request))
+                    messages.success(request, f"{made.title} is there and is being tried.")
+                else:
+                    messages.success(request, f"{made.title} is there. Try it before a run does.")
                 return HttpResponseRedirect(_url(made))
     else:
         form = EndpointForm(copied=copied)
