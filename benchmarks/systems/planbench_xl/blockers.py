@@ -1,11 +1,12 @@
 """Which tools are blocked for a task: one plan per task, drawn before its episode."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from hashlib import sha256
 from itertools import combinations, islice
+from operator import or_
 from random import Random
 from typing import Any
 
@@ -112,47 +113,40 @@ def plan_for(task_id: str, paths: tuple[tuple[str, ...], ...], rules: Rules) -> 
 def _candidates(covers: Sequence[int], most: int) -> Iterator[_Candidate]:
     """Nothing, then every combination of 1, 2, … tools in order, with the paths it blocks as bits.
 
-    Both run through C; the sum of the work is what a plan costs.
+    The sizes that plans have are spelt out: this loop is what a plan costs.
     """
     yield (), 0
     numbers = range(len(covers))
     for size in range(1, min(most, len(covers)) + 1):
+        blocked: Iterable[int]
         if size == 1:
-            blocked: Iterator[int] = iter(covers)
+            blocked = covers
+        elif size == 2:
+            blocked = (a | b for a, b in combinations(covers, 2))
+        elif size == 3:
+            blocked = (a | b | c for a, b, c in combinations(covers, 3))
+        elif size == 4:
+            blocked = (a | b | c | d for a, b, c, d in combinations(covers, 4))
         else:
-            blocked = (_union(masks) for masks in combinations(covers, size))
+            blocked = (reduce(or_, masks) for masks in combinations(covers, size))
         yield from zip(combinations(numbers, size), blocked, strict=True)
-
-
-def _union(masks: Sequence[int]) -> int:
-    union = 0
-    for mask in masks:
-        union |= mask
-    return union
 
 
 def _fitting(drawn: Sequence[_Candidate], paths: int, rules: Rules) -> list[_Candidate]:
     """The candidates that the selection keeps, in their order."""
+    counts = [blocked.bit_count() for _, blocked in drawn]
+    possible = {count for count in counts if paths - count >= rules.min_remaining}
     if rules.selection == EXACT:
-        wanted = min(rules.block_paths, paths)
-        if paths - wanted < rules.min_remaining:
-            return []
-        return [candidate for candidate in drawn if candidate[1].bit_count() == wanted]
-    if rules.selection == REMAINING:
-        goal = max(rules.min_remaining, min(paths, rules.remaining_paths))
+        wanted = possible & {min(rules.block_paths, paths)}
     else:
-        goal = max(rules.min_remaining, min(paths, round(paths * rules.remaining_ratio)))
-    nearest: list[_Candidate] = []
-    best = rules.tolerance
-    for candidate in drawn:
-        remaining = paths - candidate[1].bit_count()
-        distance = abs(remaining - goal)
-        if remaining < rules.min_remaining or distance > best:
-            continue
-        if distance < best:
-            best, nearest = distance, []
-        nearest.append(candidate)
-    return nearest
+        share = round(paths * rules.remaining_ratio)
+        target = rules.remaining_paths if rules.selection == REMAINING else share
+        goal = max(rules.min_remaining, min(paths, target))
+        distances = {count: abs(paths - count - goal) for count in possible}
+        nearest = min(distances.values(), default=0)
+        near = nearest <= rules.tolerance
+        wanted = {c for c, distance in distances.items() if near and distance == nearest}
+    return [kept for kept, count in zip(drawn, counts, strict=True) if count in wanted]
 
 
 def _by_length(
@@ -161,7 +155,7 @@ def _by_length(
     """The candidates whose remaining paths have the mean length that the objective wants."""
     if objective == "none":
         return pool
-    by_mask = {blocked: _mean_length(blocked, lengths) for _, blocked in pool}
+    by_mask = {blocked: _mean_length(blocked, lengths) for blocked in {mask for _, mask in pool}}
     means = sorted({mean for mean in by_mask.values() if mean is not None})
     if not means:
         return pool
@@ -173,8 +167,18 @@ def _by_length(
 
 
 def _mean_length(blocked: int, lengths: Sequence[int]) -> Fraction | None:
-    left = [length for number, length in enumerate(lengths) if not blocked >> number & 1]
-    return Fraction(sum(left), len(left)) if left else None
+    """The exact mean length of the paths that are left, None where none is."""
+    left = ~blocked & (1 << len(lengths)) - 1
+    total, count = 0, left.bit_count()
+    while left:
+        total += lengths[(left & -left).bit_length() - 1]
+        left &= left - 1
+    return _fraction(total, count) if count else None
+
+
+@lru_cache(_REMEMBERED)
+def _fraction(total: int, count: int) -> Fraction:
+    return Fraction(total, count)
 
 
 def _noise(rules: Rules, rng: Random) -> tuple[str, ...]:

@@ -6,10 +6,11 @@ from typing import Any
 
 from benchmarks.core.system import Dimension, Published, Role, Setting
 from benchmarks.core.types import Episode, Outcome, Profile, Task
-from benchmarks.systems.planbench_xl import episode, metrics, prompts, scripted, world
+from benchmarks.systems.planbench_xl import episode, metrics, prompts, world
 from benchmarks.systems.planbench_xl.actions import parse_tagged
 from benchmarks.systems.planbench_xl.native import parse_native
 from benchmarks.systems.planbench_xl.published import PUBLISHED
+from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.settings import SETTINGS
 
 
@@ -25,7 +26,7 @@ class PlanBenchXL:
     roles: tuple[Role, ...] = (Role("agent", "Agent", ("path-follower",)),)
     settings: tuple[Setting, ...] = SETTINGS
     parsers = {"tagged_action": parse_tagged, "native_action": parse_native}
-    scripted = scripted.POLICIES
+    scripted = POLICIES
     dimensions: tuple[Dimension, ...] = ()
     published: tuple[Published, ...] = PUBLISHED
 

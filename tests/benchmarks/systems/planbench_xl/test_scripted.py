@@ -1,0 +1,95 @@
+"""The scripted agents on the small world: how each of them fares, and why."""
+
+from functools import cache
+
+import pytest
+
+from benchmarks.core.answerers import Cast
+from benchmarks.core.driver import Driver, Finished
+from benchmarks.core.log import MemoryLog
+from benchmarks.core.seeds import derive_seed
+from benchmarks.core.system import read_settings
+from benchmarks.systems.planbench_xl.catalogue import world_of
+from benchmarks.systems.planbench_xl.notes import given_values
+from benchmarks.systems.planbench_xl.settings import CONDITIONS
+from benchmarks.systems.planbench_xl.system import SYSTEM
+from benchmarks.systems.planbench_xl.world import load_world
+from tests.benchmarks.systems.planbench_xl import slice
+
+
+def run(name, task, **given):
+    settings = read_settings(SYSTEM.settings, given)
+    policy = SYSTEM.scripted[name]
+    agent = policy.build(task, policy.parameters)
+    driver = Driver(
+        Cast({"agent": {"": agent}}),
+        MemoryLog(),
+        SYSTEM.parsers,
+        lambda step, slot: derive_seed(task.id, step, slot),
+    )
+    result = driver.run(SYSTEM.episode(task, settings, None))
+    assert isinstance(result, Finished)
+    return result.outcome
+
+
+@cache
+def figures(name, condition, calling="tags"):
+    outcomes = [run(name, t, condition=condition, calling=calling) for t in load_world().tasks]
+    return SYSTEM.summarise(outcomes)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_who_knows_the_paths_finds_a_surviving_one(condition):
+    found = figures("path-follower", condition)
+    assert found["metrics"]["accurate"]["value"] == 1.0
+    assert found["metrics"]["noisy_calls"]["sum"] == 0
+    assert found["metrics"]["combined_invalid"]["sum"] == 0
+
+
+def test_who_calls_everything_needs_more_steps():
+    walked, explored = figures("path-follower", "default"), figures("breadth-first", "default")
+    assert explored["metrics"]["accurate"]["value"] == 1.0
+    assert explored["metrics"]["turns"]["value"] > 2 * walked["metrics"]["turns"]["value"]
+    assert explored["metrics"]["precision"]["value"] < 1.0
+
+
+def test_who_believes_everything_adopts_noise():
+    found = figures("gullible", "default")
+    assert found["metrics"]["accurate"]["value"] < 0.5
+    assert found["metrics"]["noisy_calls"]["value"] > 1
+    assert found["failure_categories"]["noisy_response_adopted"] >= 1
+
+
+def test_who_is_clumsy_makes_mistakes_and_mostly_recovers():
+    found, walked = figures("clumsy", "default"), figures("path-follower", "default")
+    assert found["metrics"]["turns"]["value"] > walked["metrics"]["turns"]["value"]
+    assert found["metrics"]["invalid_calls"]["sum"] > 0
+    assert 0.4 < found["metrics"]["accurate"]["value"] < 1.0
+
+
+@pytest.mark.parametrize("name", ["path-follower", "breadth-first", "gullible"])
+def test_native_calls_come_to_the_same(name):
+    assert figures(name, "blocker", "native") == figures(name, "blocker")
+
+
+def test_every_agent_ends_within_the_steps():
+    for name in SYSTEM.scripted:
+        for condition in ("default", "feedback"):
+            assert "max_steps" not in figures(name, condition)["terminations"]
+
+
+def test_what_a_question_gives_is_found_in_it():
+    dataset = load_world()
+    world = world_of(dataset.shared)
+    for task in dataset.tasks:
+        given = given_values(task, world)
+        assert list(given) == task.payload["input_datatypes"]
+        assert all(str(value) in task.prompt for value in given.values())
+
+
+def test_the_published_part_is_solved_under_every_condition():
+    """Real questions: the path follower must understand what each of them gives."""
+    for condition in CONDITIONS:
+        for task in slice.dataset().tasks:
+            outcome = run("path-follower", task, condition=condition)
+            assert outcome.metrics["accurate"] == 1.0, (condition, task.id)
