@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.digests import digest
-from benchmarks.core.problems import FileRefused, Problem, Problems
+from benchmarks.core.problems import Problems
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.checks import Checker
 from benchmarks.systems.planbench_xl.files import NAMES, Source, read_files
@@ -118,8 +118,3 @@ def sample_queries(tasks: Sequence[Task], size: int | None, seed: int) -> list[T
         return list(tasks)
     chosen = set(random.Random(seed).sample(range(len(tasks)), size))
     return [task for number, task in enumerate(tasks) if number in chosen]
-
-
-def refuse(where: str, expected: str, found: str) -> FileRefused:
-    """One fault as a refusal."""
-    return FileRefused([Problem(where, expected, found)])

@@ -40,9 +40,10 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
         held = set(query.holdings.held)
         seen = query.step(Action(reply.value["kind"], reply.value["content"]))
         gained = sorted(query.holdings.held - held)
-        trace.add(seen, query.steps)
+        payload = _payload(reply, seen, gained)
+        trace.add(payload, query.steps)
         table.answer(reply, seen)
-        yield Turn(query.steps, reply.text, seen.feedback, _payload(reply, seen, gained))
+        yield Turn(query.steps, reply.text, seen.feedback, payload)
         if seen.end:
             return _outcome(task, query, trace, seen.end)
 

@@ -22,6 +22,7 @@ are ours. They are tried in this order:
 
 from collections.abc import Collection
 
+from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.answers import is_correct
 from benchmarks.systems.planbench_xl.query import (
     AMBIGUOUS,
@@ -30,7 +31,6 @@ from benchmarks.systems.planbench_xl.query import (
     MAX_STEPS,
     RETRIEVAL_ERRORS,
     WRONG,
-    Seen,
 )
 from benchmarks.systems.planbench_xl.tools import TRUSTED, UNTRUSTED
 from benchmarks.systems.planbench_xl.values import normalise
@@ -56,19 +56,19 @@ class Trace:
         self.unreliable: set[str] = set()
         self.found: set[str] = set()
 
-    def add(self, seen: Seen, step: int) -> None:
+    def add(self, turn: Json, step: int) -> None:
+        """Take up the payload of a turn, fresh or stored."""
         self.steps = step
-        facts = seen.facts
-        if "untrusted_sources" in facts:
-            self.answer, self.spoilt = seen.request, bool(facts["untrusted_sources"])
-        elif facts.get("provenance") == TRUSTED:
-            datatype = facts["datatype"]
+        if "untrusted_sources" in turn:
+            self.answer, self.spoilt = turn["request"], bool(turn["untrusted_sources"])
+        elif turn.get("provenance") == TRUSTED:
+            datatype = turn["datatype"]
             if datatype in self.on_paths and datatype not in self.found:
                 self.last_find = step
             self.found.add(datatype)
-            self.reliable.setdefault(normalise(facts["value"]), set()).add(datatype)
-        elif facts.get("provenance") == UNTRUSTED:
-            self.unreliable.add(normalise(facts["value"]))
+            self.reliable.setdefault(normalise(turn["value"]), set()).add(datatype)
+        elif turn.get("provenance") == UNTRUSTED:
+            self.unreliable.add(normalise(turn["value"]))
 
     def category(self, termination: str, failure: str | None) -> str | None:
         """The category of a query that ended; None where it succeeded or is left out."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.core.problems import FileRefused, Problem
 from benchmarks.core.types import Json, Outcome, Reply, Task, Turn
 from benchmarks.systems.planbench_xl.actions import parse_tagged
-from benchmarks.systems.planbench_xl.dataset import Dataset, load_dataset, refuse
+from benchmarks.systems.planbench_xl.dataset import Dataset, load_dataset
 from benchmarks.systems.planbench_xl.episode import episode
 
 SHOWN = 10
@@ -92,11 +93,14 @@ def read_recordings(path: Path) -> Iterator[dict[str, Any]]:
                     recording
                 )
             except (ValueError, TypeError):
-                raise refuse(f"{path.name}, line {number}", "a JSON object", "none") from None
+                raise _refused(path, number, "a JSON object") from None
             if missing:
-                wanted = ", ".join(sorted(missing))
-                raise refuse(f"{path.name}, line {number}", f"the fields {wanted}", "none")
+                raise _refused(path, number, f"the fields {', '.join(sorted(missing))}")
             yield recording
+
+
+def _refused(path: Path, line: int, expected: str) -> FileRefused:
+    return FileRefused([Problem(f"{path.name}, line {line}", expected, "none")])
 
 
 def why_not(recording: Json, dataset: Dataset, tasks: Mapping[str, Task]) -> str:

@@ -49,7 +49,8 @@ CONDITIONS: Mapping[str, Mapping[str, Any]] = {
 
 SETTINGS = (
     Setting("condition", "choice", "default",
-            "One of the twelve published conditions. The settings below change single knobs of it.",
+            "One of the twelve published conditions. Settings below that are left at their default "
+            "follow it; others have precedence.",
             tuple(CONDITIONS)),
     Setting("calling", "choice", "tags",
             "How the agent acts: by the three tags, or by native function calls.",

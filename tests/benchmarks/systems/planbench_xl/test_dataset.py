@@ -157,10 +157,6 @@ SPOILT = {
         lambda c: c["database"]["order_cases"]["case-02"].update(pot_size=["x"]),
         "database.json, row case-02, pot_size: expected a text, a number, true, false or null",
     ),
-    "row stranger": (
-        lambda c: c["database"]["order_cases"]["case-02"].update(hue="red"),
-        "database.json, row case-02, hue: expected fields that are data types",
-    ),
     "rows": (
         lambda c: c.update(database={"orders": {}}),
         "database.json, order_cases: expected an object with rows, found nothing",

@@ -3,7 +3,6 @@
 import pytest
 
 from benchmarks.systems.planbench_xl.failures import CATEGORIES, Trace
-from benchmarks.systems.planbench_xl.query import Seen
 from benchmarks.systems.planbench_xl.words import CATEGORIES as NAMED
 
 ON_PATHS, TARGET = {"start", "middle", "target"}, "target"
@@ -11,14 +10,14 @@ NOT_REACHED, WRONG = "target_datatype_not_reached", "final_answer_wrong"
 
 
 def found(datatype, value, provenance="trusted"):
-    return Seen("tool_ok", "", {"provenance": provenance, "datatype": datatype, "value": value})
+    return {"provenance": provenance, "datatype": datatype, "value": value}
 
 
 def answered(text, *sources):
-    return Seen("answer_end", "", {"untrusted_sources": list(sources)}, text)
+    return {"untrusted_sources": list(sources), "request": text}
 
 
-SEARCH = Seen("retrieve_ok", "")
+SEARCH = {"tools": []}
 
 
 def category(seen, termination="answered", failure=NOT_REACHED):
