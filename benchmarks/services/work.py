@@ -103,14 +103,23 @@ def work_on_runs(*, first: int, owner: str) -> int:
 
 
 def _neediest_run() -> int | None:
-    """The run with something to claim and the fewest workers, the oldest of several."""
+    """The oldest run with something to claim, of those started together the least attended."""
     units = Trajectory.objects.filter(run=OuterRef("pk"))
-    held = units.filter(status=Trajectory.Status.RUNNING, lease_until__gte=timezone.now())
-    workers = held.order_by().values("run").annotate(count=Count("pk")).values("count")
     runs = Run.objects.filter(Exists(units.filter(_claimable())), status__in=WORKABLE)
-    runs = runs.annotate(workers=Coalesce(Subquery(workers), 0))
-    runs = runs.filter(workers__lt=settings.WORKERS_PER_RUN).order_by("workers", "pk")
+    runs = runs.annotate(
+        workers=_workers("run", "pk"), with_others=_workers("run__experiment", "experiment")
+    )
+    runs = runs.filter(workers__lt=settings.WORKERS_PER_RUN).order_by("with_others", "pk")
     return runs.values_list("pk", flat=True).first()
+
+
+def _workers(group: str, name: str) -> Coalesce:
+    """How many trajectories of a run, or of all that were started with it, are held now."""
+    held = Trajectory.objects.filter(
+        **{group: OuterRef(name)}, status=Trajectory.Status.RUNNING, lease_until__gte=timezone.now()
+    )
+    counts = held.order_by().values(group).annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counts), 0)
 
 
 def _begin(run_id: int) -> None:

@@ -12,9 +12,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import ENDPOINTS, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
 from benchmarks.forms.endpoints import EndpointForm
+from benchmarks.mappers import endpoint_config
 from benchmarks.models import Endpoint
 from benchmarks.selectors import endpoints
-from benchmarks.services.endpoints import change_endpoint, create_endpoint, endpoint_config
+from benchmarks.services.endpoints import change_endpoint, create_endpoint
 from benchmarks.services.trials import QUESTIONS, start_trial
 from benchmarks.views.parts import tell
 

@@ -224,7 +224,8 @@ class TestSeveralRuns:
         assert all(Run.objects.get(pk=run.pk).started_at for run in runs)
 
     def test_a_short_run_need_not_wait_for_a_long_one(self) -> None:
-        long, short = start_sample_runs("explorer", "forgetful")
+        (long,) = start_sample_runs("explorer")
+        (short,) = start_sample_runs("forgetful", dataset=long.dataset)
         first = claim_trajectory(run_id=long.pk, owner="another")
         order: list[int] = []
 
