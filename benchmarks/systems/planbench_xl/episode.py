@@ -110,16 +110,10 @@ class _Table:
             self.messages.append(Message("assistant", text if text.strip() else _EMPTY))
             self.messages.append(Message("user", seen.feedback))
             return
-        said = reply.value["said"]
-        numbered = [{**call, "id": _id(call, n)} for n, call in enumerate(calls, 1)]
-        self.messages.append(Message("assistant", said, tuple(numbered)))
-        for number, call in enumerate(numbered):
+        self.messages.append(Message("assistant", reply.value["said"], tuple(calls)))
+        for number, call in enumerate(calls):
             text = say("one_call") if number else seen.feedback
             self.messages.append(Message("tool", text, tool_call_id=call["id"]))
-
-
-def _id(call: Json, number: int) -> str:
-    return str(call.get("id") or f"call_{number}")
 
 
 def _told_tool(tool: Tool, tool_id: str | None) -> Json:

@@ -63,26 +63,44 @@ FUNCTIONS = (
 def parse_native(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Parser of kind ``native_action``: a chat message as JSON text.
 
-    The first call is the action; ``calls`` holds all of them as they were made, ``said`` the words
+    The first call is the action; ``calls`` holds all of them in the chat format, ``said`` the words
     beside them. No call, or one of an unknown function, is a label error.
     """
     message = read_object(text) or {}
-    said = message.get("content")
-    given = message.get("tool_calls")
-    calls = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
-    read = {"said": said if isinstance(said, str) else "", "calls": calls}
-    function = calls[0].get("function", calls[0]) if calls else {}
+    said, given = message.get("content"), message.get("tool_calls")
+    listed = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
+    calls = [_shaped(call, number) for number, call in enumerate(listed, 1)]
+    kind, content = _action(calls[0]["function"]) if calls else (LABEL_ERROR, "")
+    said = said if isinstance(said, str) else ""
+    return {"kind": kind, "content": content, "said": said, "calls": calls}
+
+
+def _shaped(call: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """A call as the chat format has it, whatever the reply made of it."""
+    function = call.get("function", call)
     function = function if isinstance(function, dict) else {}
-    name, arguments = function.get("name"), function.get("arguments", "")
-    kind = NAMES.get(name, LABEL_ERROR) if isinstance(name, str) else LABEL_ERROR
-    content = arguments if isinstance(arguments, str) else canonical_json(arguments)
-    if kind == ANSWER:
-        answer = (read_object(content) or {}).get("answer")
-        if answer is None:
-            kind, content = LABEL_ERROR, ""
-        else:
-            content = answer.strip() if isinstance(answer, str) else canonical_json(answer)
-    return {"kind": kind, "content": content if kind != LABEL_ERROR else "", **read}
+    arguments = function.get("arguments", "")
+    return {
+        "id": str(call.get("id") or f"call_{number}"),
+        "type": "function",
+        "function": {
+            "name": str(function.get("name", "")),
+            "arguments": arguments if isinstance(arguments, str) else canonical_json(arguments),
+        },
+    }
+
+
+def _action(function: Mapping[str, str]) -> tuple[str, str]:
+    """The kind of action that a call is, and the text inside it."""
+    kind = NAMES.get(function["name"], LABEL_ERROR)
+    if kind == LABEL_ERROR:
+        return LABEL_ERROR, ""
+    if kind != ANSWER:
+        return kind, function["arguments"]
+    answer = (read_object(function["arguments"]) or {}).get("answer")
+    if answer is None:
+        return LABEL_ERROR, ""
+    return kind, answer.strip() if isinstance(answer, str) else canonical_json(answer)
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:

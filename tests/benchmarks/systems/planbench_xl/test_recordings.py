@@ -1,19 +1,24 @@
 """Whole episodes against recordings of the reference runtime."""
 
 import gzip
+import hashlib
 import json
 from dataclasses import replace
 
 import pytest
 
 from benchmarks.core.problems import FileRefused
+from benchmarks.systems.planbench_xl.actions import parse_tagged, read_request
 from benchmarks.systems.planbench_xl.metrics import evaluation_report, summarise
+from benchmarks.systems.planbench_xl.query import Query
 from benchmarks.systems.planbench_xl.replay import (
     read_recordings,
     replay,
     replay_recordings,
     why_not,
 )
+from benchmarks.systems.planbench_xl.retrieval import check_request, select
+from benchmarks.systems.planbench_xl.settings import resolve
 from tests.benchmarks.systems.planbench_xl import slice
 from tests.shared_data import shared_data
 
@@ -102,8 +107,6 @@ def test_a_recording_that_ends_early_or_late_is_found():
 def test_names_may_be_recorded_by_their_hash():
     """As recordings on the complete data have them; 8 digits of another name do not do."""
     recording = first(agent="oracle", data="slice")
-    import hashlib
-
     tools = recording["steps"][0]["o"]["tools"]
     tools[:] = [hashlib.sha256(name.encode()).hexdigest()[:8] for name in tools]
     assert replay(recording, task_of(recording))[0] == []
@@ -128,3 +131,39 @@ def test_a_file_that_holds_no_recordings_is_refused(tmp_path):
 
     with pytest.raises(FileRefused, match=r"runs\.jsonl\.gz, line 1: expected the fields eval"):
         list(read_recordings(path))
+
+
+def test_what_can_be_told_of_recordings_on_the_complete_data():
+    """Without these data: what phrases mean where it is a data type of the part, notes, and lists
+    that hold tools of the part alone, in their order."""
+    dataset = slice.dataset()
+    world = slice.world()
+    tasks = {task.id: task for task in dataset.tasks}
+    known = {datatype.name for datatype in world.datatypes}
+    named = {hashlib.sha256(name.encode()).hexdigest()[:8]: name for name in world.tools}
+    matches = lists = 0
+    for recording in read_recordings(recordings()):
+        if recording["data"] != "full":
+            continue
+        query = Query(world, tasks[recording["query_id"]], resolve_setting(recording))
+        for step in recording["steps"]:
+            read = parse_tagged(step["a"], {})
+            seen = step["o"]
+            assert (read["kind"] == "label_error") == (seen["cat"] == "err_label")
+            if seen["cat"] != "retrieve_ok":
+                continue
+            found = select(world, check_request(read_request(read["content"]), "retail"))
+            meant = [seen["matched"].get("output_information")]
+            meant += seen["matched"].get("input_information", [])
+            if known.issuperset(filter(None, meant)):
+                assert found.matched == seen["matched"]
+                matches += 1
+            if seen["tools"] and named.keys() >= set(seen["tools"]):
+                tools = query.arrangement.arrange(world, found)
+                assert [tool.name for tool in tools] == [named[one] for one in seen["tools"]]
+                lists += 1
+    assert (matches, lists) == (1903, 465)
+
+
+def resolve_setting(recording):
+    return resolve({"condition": recording["setting"]})
