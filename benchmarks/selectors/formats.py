@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from benchmarks.importers.formats import FORMATS
 
 ABOUT = {
-    "atif": "ATIF 1.0 to 1.7, as Harbor writes it: one trajectory a file, JSON.",
-    "tau2": "results.json of tau2-bench, with its simulations inside; no voice runs.",
-    "inspect": "A log of Inspect, .json or .eval.",
+    "atif": "ATIF 1.0 to 1.7, as Harbor writes it: a trajectory, or a list or ZIP of them, with "
+    "continuations.",
+    "tau2": "results.json of tau2-bench, or a ZIP of it and its simulations; no voice runs.",
+    "inspect": "A log of Inspect, .json or .eval, also of a run that was killed.",
     "tau-bench": "Historical trajectories of tau-bench: a JSON list with task_id, trial, reward "
     "and traj.",
     "openai-chat": "Chat messages as JSON or JSON lines: a list of messages, or messages or traj "
-    "beside fields of your own.",
+    "beside fields of your own. Also the event logs of OpenAI evals.",
 }
 
 
