@@ -124,7 +124,13 @@ def test_workers_are_woken_after_the_commit(
 
 
 def test_a_condition_of_many_settings_is_kept_in_full() -> None:
-    settings = {"max_turns": "7", "tau": "4", "patience": "3", "quorum": "any", "rubric_judges": "2"}
+    settings = {
+        "max_turns": "7",
+        "tau": "4",
+        "patience": "3",
+        "quorum": "any",
+        "rubric_judges": "2",
+    }
     (run,) = start_sample_runs(settings=settings)
     play(run)
     assert len(run.condition) > 40
