@@ -40,8 +40,9 @@ class Command(BaseCommand):
             found = replayer.replay_recordings(options["runs"], options["data"]).record()
         except CoreError as error:
             raise CommandError(str(error)) from None
-        except OSError as error:
-            raise CommandError(f"{options['runs'].name}: {error.strerror}") from None
+        except (OSError, EOFError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise CommandError(f"{options['runs'].name}: {reason}") from None
         if options["as_json"]:
             self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
         else:

@@ -20,6 +20,15 @@ SHOWN = 10
 FULL = "full"
 # Long ones are cut where they are shown.
 _LONGEST = 300
+_FIELDS: tuple[tuple[str, type, str], ...] = (
+    ("data", str, "a text"),
+    ("setting", str, "a text"),
+    ("agent", str, "a text"),
+    ("query_id", str, "a text"),
+    ("steps", list, "a list"),
+    ("result", dict, "an object"),
+    ("eval", dict, "an object"),
+)
 
 
 @dataclass(frozen=True)
@@ -89,18 +98,25 @@ def read_recordings(path: Path) -> Iterator[dict[str, Any]]:
         for number, line in enumerate(file, 1):
             try:
                 recording = json.loads(line)
-                missing = {"data", "setting", "query_id", "steps", "result", "eval"} - set(
-                    recording
-                )
-            except (ValueError, TypeError):
-                raise _refused(path, number, "a JSON object") from None
-            if missing:
-                raise _refused(path, number, f"the fields {', '.join(sorted(missing))}")
+            except (ValueError, RecursionError):
+                recording = None
+            if fault := _fault(recording):
+                raise FileRefused([Problem(f"{path.name}, line {number}", fault, "none")])
             yield recording
 
 
-def _refused(path: Path, line: int, expected: str) -> FileRefused:
-    return FileRefused([Problem(f"{path.name}, line {line}", expected, "none")])
+def _fault(recording: Any) -> str:
+    """What a line lacks to be a recording, or ''."""
+    if not isinstance(recording, dict):
+        return "a JSON object"
+    for name, kind, words in _FIELDS:
+        if not isinstance(recording.get(name), kind):
+            return f"{words} under {name!r}"
+    for number, step in enumerate(recording["steps"], 1):
+        whole = isinstance(step, dict) and isinstance(step.get("a"), str)
+        if not whole or not isinstance(step.get("o"), dict):
+            return f"an action (a) and an observation (o) in step {number}"
+    return ""
 
 
 def why_not(recording: Json, dataset: Dataset, tasks: Mapping[str, Task]) -> str:

@@ -70,5 +70,8 @@ def test_refusals(tmp_path):
         replay("planbench_xl", runs, "--data", tmp_path)
     with pytest.raises(CommandError, match=r"runs\.jsonl, line 1: expected a JSON object"):
         replay("planbench_xl", runs, "--data", recordings().parent)
+    (tmp_path / "runs.gz").write_text("not packed")
+    with pytest.raises(CommandError, match=r"runs\.gz: Not a gzipped file"):
+        replay("planbench_xl", tmp_path / "runs.gz", "--data", recordings().parent)
     with pytest.raises(CommandError, match="absent: No such file"):
         replay("planbench_xl", tmp_path / "absent", "--data", recordings().parent)

@@ -124,13 +124,27 @@ def test_a_query_that_the_data_lack_is_not_replayable():
     assert why_not(recording, others, tasks) == "the data do not hold its query"
 
 
-def test_a_file_that_holds_no_recordings_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("nonsense", "a JSON object"),
+        ("[]", "a JSON object"),
+        ('{"data": "slice"}', "a text under 'setting'"),
+        (
+            '{"data": "", "setting": "", "agent": "", "query_id": "", "steps": [{"a": "x"}], '
+            '"result": {}, "eval": {}}',
+            "an action (a) and an observation (o) in step 1",
+        ),
+    ],
+)
+def test_a_file_that_holds_no_recordings_is_refused(tmp_path, line, wanted):
     path = tmp_path / "runs.jsonl.gz"
     with gzip.open(path, "wt") as file:
-        file.write('{"data": "slice"}\n')
+        file.write(f"{line}\n")
 
-    with pytest.raises(FileRefused, match=r"runs\.jsonl\.gz, line 1: expected the fields eval"):
+    with pytest.raises(FileRefused) as refused:
         list(read_recordings(path))
+    assert str(refused.value) == f"runs.jsonl.gz, line 1: expected {wanted}, found none"
 
 
 def test_what_can_be_told_of_recordings_on_the_complete_data():
