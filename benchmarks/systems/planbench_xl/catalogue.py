@@ -178,7 +178,9 @@ def read_world(shared: Json) -> World:
         DataType(entry["name"], tuple(entry["aliases"]), entry["description"])
         for entry in shared["datatypes"]
     )
-    return World(shared["domain"], datatypes, tuple(shared["rows"].values()), tools)
+    # Sorted, because not every store keeps the order of an object's fields.
+    rows = tuple(row for _, row in sorted(shared["rows"].items()))
+    return World(shared["domain"], datatypes, rows, tools)
 
 
 _worlds: OrderedDict[str, World] = OrderedDict()

@@ -45,9 +45,9 @@ def given_values(task: Task, world: World) -> dict[str, Any]:
     answer is meant, for several buyers may share a plant.
     """
     payload = task.payload
-    if payload["input_values"]:
-        return dict(payload["input_values"])
     names, prose = payload["input_datatypes"], task.prompt.casefold()
+    if told := payload["input_values"]:
+        return {name: told[name] for name in names if name in told}
 
     def named(row: Json) -> bool:
         return all(text_of(row.get(name)).casefold() in prose for name in names)
