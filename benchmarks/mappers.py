@@ -1,11 +1,20 @@
 """Rows to core values and back: the border between the database and everything without Django."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from benchmarks.core import types
 from benchmarks.core.types import Message, Outcome
 from benchmarks.llm.config import EndpointConfig
-from benchmarks.models import Endpoint, Profile, StoredMessage, Task, Trajectory
+from benchmarks.models import (
+    Dataset,
+    Endpoint,
+    Profile,
+    SharedData,
+    StoredMessage,
+    Task,
+    Trajectory,
+)
 
 # What an endpoint's row and the client's configuration have in common.
 CONFIGURED = (
@@ -33,7 +42,20 @@ def core_task(task: Task, profile: Profile | None) -> types.Task:
         task.category,
         task.payload,
         core_profile(profile) if profile else None,
+        shared_content(task.dataset),
     )
+
+
+def shared_content(dataset: Dataset) -> types.Json:
+    """What the tasks of a dataset have in common; read once by each process."""
+    return _content(dataset.shared_id) if dataset.shared_id else {}
+
+
+@lru_cache(maxsize=8)
+def _content(digest: str) -> types.Json:
+    # What stands under a digest never changes, so that nothing kept here goes out of date.
+    content: types.Json = SharedData.objects.values_list("content", flat=True).get(pk=digest)
+    return content
 
 
 def core_outcome(trajectory: Trajectory) -> Outcome:

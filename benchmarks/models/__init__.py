@@ -1,7 +1,7 @@
 """Stored tasks, runs, trajectories, exchanges and scores."""
 
 from benchmarks.models.answering import Agent, AnswererVersion
-from benchmarks.models.datasets import Constraint, Dataset, Profile, Task
+from benchmarks.models.datasets import Constraint, Dataset, Profile, SharedData, Task
 from benchmarks.models.endpoints import Endpoint, EndpointTrial
 from benchmarks.models.exchanges import Exchange, OpenAsk, StoredMessage
 from benchmarks.models.jobs import Job
@@ -27,6 +27,7 @@ __all__ = [
     "Profile",
     "Run",
     "StoredAnswer",
+    "SharedData",
     "StoredMessage",
     "Task",
     "Trajectory",

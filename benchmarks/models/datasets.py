@@ -3,6 +3,19 @@
 from django.db import models
 
 
+class SharedData(models.Model):
+    """What all tasks of a dataset have in common, such as a catalogue of tools; never changed.
+
+    It may be megabytes, so it stands apart from datasets, which pages read by the dozen.
+    """
+
+    digest = models.CharField(max_length=32, primary_key=True)
+    content = models.JSONField()
+
+    def __str__(self) -> str:
+        return self.digest
+
+
 class Dataset(models.Model):
     """Tasks of one system from one source; a checksum makes importing twice harmless.
 
@@ -17,6 +30,7 @@ class Dataset(models.Model):
     licence = models.CharField(max_length=200, blank=True)
     checksum = models.CharField(max_length=64)
     roles = models.JSONField(default=dict, blank=True)
+    shared = models.ForeignKey(SharedData, null=True, blank=True, on_delete=models.PROTECT)
     is_demo = models.BooleanField(default=False)
     notes = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from benchmarks.services.datasets import SavedDataset, save_dataset
 from benchmarks.systems.adaplanbench.dataset import Checked, check_file, read_tasks
+from benchmarks.systems.planbench_xl import dataset as planbench_xl
 
 # Judges that say so where they cannot decide: constraints of this file do not say what they are
 # about, and the scripted judges would take every plan for valid.
@@ -38,6 +39,41 @@ def import_adaplanbench(*, path: Path, source: str, name: str, licence: str = ""
         f"{checked.constraints} constraints; {checked.repeated} stood twice in a list.",
     )
     return Imported(checked, saved)
+
+
+def import_planbench_xl(
+    *, folder: Path, name: str, domain: str = planbench_xl.DOMAIN, licence: str = ""
+) -> SavedDataset:
+    """A folder of PlanBench-XL's eight files; the same content a second time adds nothing."""
+    loaded = planbench_xl.load_dataset(folder, domain)
+    return save_planbench_xl(
+        loaded=loaded, name=name, source=folder.resolve().name, licence=licence
+    )
+
+
+def save_planbench_xl(
+    *,
+    loaded: planbench_xl.Dataset,
+    name: str,
+    source: str,
+    licence: str = "",
+    is_demo: bool = False,
+) -> SavedDataset:
+    """Store a loaded dataset of PlanBench-XL."""
+    tools = {kind: len(entries) for kind, entries in loaded.shared["tools"].items()}
+    return save_dataset(
+        system="planbench_xl",
+        name=name,
+        version="",
+        source=source,
+        licence=licence,
+        is_demo=is_demo,
+        checksum=loaded.checksum,
+        tasks=[(task, ()) for task in loaded.tasks],
+        shared=loaded.shared,
+        notes=f"{tools['baseline']} tools, {tools['noisy']} noisy and {tools['blocker']} blocking "
+        f"ones, {len(loaded.shared['rows'])} records.",
+    )
 
 
 def import_upload(*, upload: "UploadedFile[bytes]", name: str, licence: str = "") -> Imported:

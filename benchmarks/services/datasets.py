@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from benchmarks.core import types
+from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError
-from benchmarks.models import Constraint, Dataset, Profile, Task
+from benchmarks.models import Constraint, Dataset, Profile, SharedData, Task
 from benchmarks.services.locks import only_one
 
 CHUNK = 200
@@ -37,6 +38,7 @@ def save_dataset(
     checksum: str,
     tasks: Iterable[TaskWithProfiles],
     roles: Mapping[str, Sequence[str]] | None = None,
+    shared: types.Json | None = None,
     is_demo: bool = False,
     notes: str = "",
 ) -> SavedDataset:
@@ -44,6 +46,7 @@ def save_dataset(
 
     Versions never change: other content under the same name gets the next free version number
     where ``version`` is left empty, and is refused where it names a version that exists.
+    ``shared`` is what all tasks have in common.
     """
     with only_one("dataset"):
         stored = Dataset.objects.filter(system=system, checksum=checksum).first()
@@ -62,11 +65,19 @@ def save_dataset(
             licence=licence,
             checksum=checksum,
             roles={role: list(names) for role, names in (roles or {}).items()},
+            shared=_save_shared(shared) if shared else None,
             is_demo=is_demo,
             notes=notes,
         )
         count = sum(_save_chunk(dataset, chunk) for chunk in _chunks(tasks))
     return SavedDataset(dataset, True, count)
+
+
+def _save_shared(content: types.Json) -> SharedData:
+    row, _ = SharedData.objects.get_or_create(
+        digest=digest(content), defaults={"content": dict(content)}
+    )
+    return row
 
 
 def _chunks(tasks: Iterable[TaskWithProfiles]) -> Iterator[list[TaskWithProfiles]]:

@@ -174,6 +174,7 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
             return Trajectory.Status.DECISION, (
                 f"the run is pinned to {name} version {version}, available is {have}"
             )
+    trajectory.task.dataset = run.dataset  # known already; saves a query
     task = core_task(trajectory.task, trajectory.profile)
 
     def seed_for(step: int, slot: int) -> int:
