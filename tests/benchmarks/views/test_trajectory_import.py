@@ -28,7 +28,7 @@ def ring(job: Job) -> None:
 
 def test_each_format_has_its_line(researcher: Client) -> None:
     page = researcher.get(URL).content.decode()
-    for words in ("Recognise it", "ATIF (Harbor)", "one trajectory a file", "JSON lines"):
+    for words in ("Recognise it", "ATIF (Harbor)", "with continuations", "JSON lines"):
         assert words in page
 
 
