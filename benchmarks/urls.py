@@ -20,6 +20,7 @@ urlpatterns = [
     path("endpoints/<int:endpoint_id>/trials/", endpoints.endpoint_trials, name="endpoint_trials"),
     path("asks/", asks.ask_list, name="ask_list"),
     path("asks/<int:ask_id>/", asks.ask, name="ask"),
+    path("asks/<int:ask_id>/next/", asks.ask_next, name="ask_next"),
     path("runs/", runs.run_list, name="run_list"),
     path("runs/new/", runs.run_new, name="run_new"),
     path("runs/<int:run_id>/", runs.run, name="run"),

@@ -31,7 +31,7 @@ class Measure:
     kind: Literal["rate", "mean"] = "mean"
 
 
-def _part(system: str, name: str) -> ModuleType | None:
+def system_part(system: str, name: str) -> ModuleType | None:
     """A module of a system's folder, or None where it has none (or the system is not known)."""
     if system not in SYSTEMS and system != EXTERNAL:
         return None
@@ -48,7 +48,7 @@ def plain(code: str) -> str:
 
 def endings_of(system: str) -> Mapping[str, Ending]:
     """The endings of a system by termination code."""
-    endings: Mapping[str, Ending] = getattr(_part(system, "words"), "ENDINGS", {})
+    endings: Mapping[str, Ending] = getattr(system_part(system, "words"), "ENDINGS", {})
     return endings
 
 
@@ -59,13 +59,13 @@ def ending(system: str, termination: str) -> Ending:
 
 def measures_of(system: str) -> Mapping[str, Measure]:
     """The metrics that pages show, in their order."""
-    measures: Mapping[str, Measure] = getattr(_part(system, "words"), "MEASURES", {})
+    measures: Mapping[str, Measure] = getattr(system_part(system, "words"), "MEASURES", {})
     return measures
 
 
 def explain(system: str, outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Why a trajectory ended, in a sentence or two."""
-    tell = getattr(_part(system, "words"), "explain", None)
+    tell = getattr(system_part(system, "words"), "explain", None)
     if tell is None:
         return ending(system, outcome.termination).sentence
     text: str = tell(outcome, settings)
@@ -74,6 +74,6 @@ def explain(system: str, outcome: Outcome, settings: Mapping[str, Any]) -> str:
 
 def prompt_digests(system: str, version: str) -> Mapping[str, str]:
     """The digest of each prompt file of a version; empty for systems without prompts."""
-    give = getattr(_part(system, "prompts"), "prompt_digests", None)
+    give = getattr(system_part(system, "prompts"), "prompt_digests", None)
     digests: Mapping[str, str] = give(version) if give else {}
     return digests

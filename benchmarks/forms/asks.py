@@ -1,6 +1,10 @@
 """A person's reply to an open ask."""
 
+from collections.abc import Mapping
+
 from django import forms
+
+from benchmarks.core.reply_forms import FieldsRefused
 
 # More than anybody types, and less than would trouble a page.
 LONGEST = 100_000
@@ -18,3 +22,17 @@ class ReplyForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 10, "data-draft": "", "autofocus": True}),
         error_messages={"required": "Write a reply before you send it."},
     )
+
+
+# Says that a reply comes in the fields of a system's own form.
+FROM_FIELDS = "from_fields"
+
+
+def read_fields(posted: Mapping[str, str]) -> dict[str, str]:
+    """What was filled in, as texts that can be stored; raises ``FieldsRefused``."""
+    fields = {name: value for name, value in posted.items() if name != "csrfmiddlewaretoken"}
+    if sum(map(len, fields.values())) > LONGEST:
+        raise FieldsRefused({"": f"A reply has at most {LONGEST:,} characters."})
+    if broken := [name for name, value in fields.items() if "\x00" in value]:
+        raise FieldsRefused(dict.fromkeys(broken, "Null characters are not allowed."))
+    return fields

@@ -7,23 +7,25 @@ hidden, not how the run goes.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from django.db.models import Count, QuerySet
 
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.reply_forms import Fields, end_words, reply_form_of
 from benchmarks.core.types import Message
-from benchmarks.core.words import plain
+from benchmarks.core.words import plain, system_part
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
 from benchmarks.models import OpenAsk, Run, Trajectory
 from benchmarks.selectors.casting import system_of
+from benchmarks.selectors.trajectories import STATES
 
 # In paused runs as well: the reply is kept, and the run goes on with it.
 _ALIVE = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)
+_STUCK = (Trajectory.Status.FAILED, Trajectory.Status.DECISION, Trajectory.Status.CANCELLED)
 MOST = 200
+# What may come after a reply.
+OPEN, MOVING, PAUSED, ENDED, STUCK = "open", "moving", "paused", "ended", "stuck"
 
 
 def open_asks() -> QuerySet[OpenAsk]:
@@ -62,7 +64,7 @@ def ask_rows(asks: Sequence[OpenAsk]) -> list[AskRow]:
 
 
 @dataclass(frozen=True)
-class ReplyForm:
+class ReplyWords:
     """Which reply is expected, in words, with one that would do."""
 
     words: str
@@ -77,7 +79,7 @@ class AskView:
     role: str
     messages: Sequence[Message]
     tools: Sequence["ToolView"]
-    reply: ReplyForm
+    reply: ReplyWords
     waits: bool
     answered: bool
     paused: bool
@@ -108,6 +110,54 @@ def ask_view(ask: OpenAsk) -> AskView:
     )
 
 
+@dataclass(frozen=True)
+class OwnForm:
+    """A system's own form for a reply: its template, and what that shows."""
+
+    template: str
+    page: Any
+
+
+def own_form(ask: OpenAsk, given: Fields, errors: Mapping[str, str]) -> OwnForm | None:
+    """The form that the system brings for this reply; None where it is written as text."""
+    system, kind = ask.trajectory.run.dataset.system, ask.expect.get("kind", "")
+    form = reply_form_of(system, kind, ask.context)
+    if form is None:
+        return None
+    page = form.show(ask.context, given, errors)
+    return OwnForm(f"systems/{system}/_reply_{kind}.html", page)
+
+
+@dataclass(frozen=True)
+class Following:
+    """What comes after a reply: the next ask, or where its trajectory stands.
+
+    ``words`` say how it ended, or what keeps it from going on.
+    """
+
+    ask: OpenAsk | None = None
+    state: str = MOVING
+    words: str = ""
+
+    @property
+    def moving(self) -> bool:
+        return self.state in (MOVING, PAUSED)
+
+
+def what_follows(ask: OpenAsk) -> Following:
+    """Where the trajectory of an ask stands. ``ask.trajectory`` must be fresh."""
+    following = open_asks().filter(trajectory=ask.trajectory_id).first()
+    if following is not None:
+        return Following(following, OPEN)
+    trajectory, run = ask.trajectory, ask.trajectory.run
+    state = Trajectory.Status(trajectory.status)
+    if state == Trajectory.Status.DONE:
+        return Following(None, ENDED, end_words(run.dataset.system, trajectory.termination))
+    if state in _STUCK:
+        return Following(None, STUCK, STATES[state].sentence)
+    return Following(None, PAUSED if run.status == Run.Status.PAUSED else MOVING)
+
+
 def _role(ask: OpenAsk) -> str:
     system = system_of(ask.trajectory.run.dataset.system)
     titles = {role.name: role.title for role in system.roles} if system else {}
@@ -125,22 +175,22 @@ def _tool(tool: Mapping[str, Any]) -> ToolView:
     )
 
 
-def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> ReplyForm:
+def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> ReplyWords:
     """What a system says about a kind of reply; else what can be told from its JSON schema."""
     kind, params = expect.get("kind", ""), expect.get("params", {})
     if tools:
         return _TOOLS
     describe = _described(system).get(kind)
     if describe is not None:
-        return ReplyForm(*describe(params))
+        return ReplyWords(*describe(params))
     build = schemas_of(system).get(kind)
     if build is None:
-        return ReplyForm("A reply in words, in the form that the messages ask for.")
+        return ReplyWords("A reply in words, in the form that the messages ask for.")
     words = "One JSON object of this shape, and nothing else."
-    return ReplyForm(words, _indented(_sample(build(params))))
+    return ReplyWords(words, _indented(_sample(build(params))))
 
 
-_TOOLS = ReplyForm(
+_TOOLS = ReplyWords(
     "A message in words, or, to call a function, one JSON object as below. The result comes back "
     "as the next message.",
     json.dumps({"tool_calls": [{"name": "…", "arguments": {}}]}, ensure_ascii=False),
@@ -149,12 +199,7 @@ _TOOLS = ReplyForm(
 
 def _described(system: str) -> Mapping[str, Any]:
     """``REPLIES`` of a system's module ``words``: kind to a function of its parameters."""
-    if system not in SYSTEMS:
-        return {}
-    path = f"{SYSTEMS[system][1].rpartition('.')[0]}.words"
-    replies: Mapping[str, Any] = (
-        getattr(import_module(path), "REPLIES", {}) if find_spec(path) else {}
-    )
+    replies: Mapping[str, Any] = getattr(system_part(system, "words"), "REPLIES", {})
     return replies
 
 

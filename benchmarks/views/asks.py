@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -10,11 +11,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import ANSWER, START, VIEW, allow, signed_in
 from benchmarks.core.errors import CoreError, UnreadableReply
-from benchmarks.forms.asks import ReplyForm
+from benchmarks.core.reply_forms import Fields, FieldsRefused, reply_form_of
+from benchmarks.forms.asks import FROM_FIELDS, ReplyForm, read_fields
 from benchmarks.models import OpenAsk
 from benchmarks.selectors import asks
 from benchmarks.services.people import answer_open_ask
 from benchmarks.views.parts import wants_part
+
+STOP_POLLING = 286
 
 
 @signed_in
@@ -47,39 +51,89 @@ def ask_list(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def _asks() -> QuerySet[OpenAsk]:
+    return OpenAsk.objects.select_related("trajectory__run__dataset", "trajectory__task")
+
+
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
     """One ask. Who posts first answers it; a text that was not taken stays in the form."""
     allow(request, START, ANSWER)
-    found = get_object_or_404(OpenAsk.objects.select_related("trajectory__run__dataset"), pk=ask_id)
-    form = ReplyForm(request.POST if request.method == "POST" else None)
+    found = get_object_or_404(_asks(), pk=ask_id)
+    form, fields, errors = ReplyForm(), {}, {}
     status, late = 200, False
-    if form.is_bound:
+    if request.method == "POST":
         status = 422
-        if form.is_valid() and isinstance(request.user, User):
-            try:
-                answer_open_ask(ask=found, by=request.user, text=form.cleaned_data["text"])
-            except UnreadableReply as error:
-                form.add_error("text", f"This could not be read: {error}")
-            except CoreError:
-                found.refresh_from_db()
-                status, late = 409, True
+        try:
+            if FROM_FIELDS in request.POST:
+                fields = request.POST.dict()
+                form = ReplyForm({"text": _composed(found, read_fields(fields))})
             else:
+                form = ReplyForm(request.POST)
+            if form.is_valid() and isinstance(request.user, User):
+                answer_open_ask(ask=found, by=request.user, text=form.cleaned_data["text"])
                 return _on(request, found)
+        except FieldsRefused as refused:
+            errors = refused.errors
+        except UnreadableReply as error:
+            form.add_error("text", f"This could not be read: {error}")
+        except CoreError:
+            found.refresh_from_db()
+            status, late = 409, True
     context = {
         "ask": asks.ask_view(found),
+        "own": asks.own_form(found, fields, errors),
         "form": form,
+        "errors": errors,
         "late": late,
         "sees_results": request.user.has_perm(VIEW),
     }
     return render(request, "benchmarks/ask.html", context, status=status)
 
 
+def _composed(found: OpenAsk, fields: Fields) -> str:
+    """The text of a reply that came in the fields of the system's own form."""
+    system, kind = found.trajectory.run.dataset.system, found.expect.get("kind", "")
+    form = reply_form_of(system, kind, found.context)
+    if form is None:
+        raise FieldsRefused({"": "This reply has to be written as text."})
+    return form.compose(found.context, fields)
+
+
 def _on(request: HttpRequest, answered: OpenAsk) -> HttpResponse:
-    """To what waits next in the same trajectory, else to the list."""
+    """To what waits next in the same trajectory, or to where one waits for it."""
     messages.success(request, "Your reply is stored, and the run goes on with it.")
     following = asks.open_asks().filter(trajectory=answered.trajectory_id).first()
     if following is not None:
         return HttpResponseRedirect(reverse("benchmarks:ask", args=[following.pk]))
-    return HttpResponseRedirect(reverse("benchmarks:ask_list"))
+    return HttpResponseRedirect(reverse("benchmarks:ask_next", args=[answered.pk]))
+
+
+@signed_in
+@require_safe
+def ask_next(request: HttpRequest, ask_id: int) -> HttpResponse:
+    """On to the next ask of a trajectory as soon as it is there; until then, where it stands.
+
+    Asked for by itself every second: 204 while nothing has changed, 286 at the end.
+    """
+    allow(request, START, ANSWER)
+    found = get_object_or_404(_asks(), pk=ask_id)
+    follows, part = asks.what_follows(found), wants_part(request)
+    if follows.ask is not None:
+        url = reverse("benchmarks:ask", args=[follows.ask.pk])
+        return HttpResponse(headers={"HX-Redirect": url}) if part else HttpResponseRedirect(url)
+    if part and follows.moving and request.GET.get("v") == follows.state:
+        return HttpResponse(status=204)
+    context = {
+        "ask": found,
+        "follows": follows,
+        "others": asks.open_asks().count(),
+        "sees_results": request.user.has_perm(VIEW),
+    }
+    template = "benchmarks/_ask_next.html" if part else "benchmarks/ask_next.html"
+    response = render(request, template, context)
+    if part and not follows.moving:
+        response.status_code = STOP_POLLING
+    patch_vary_headers(response, ["HX-Request"])
+    return response

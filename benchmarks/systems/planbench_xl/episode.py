@@ -81,6 +81,7 @@ class _Table:
             "query": self.task.prompt,
             "step": self.query.steps + 1,
             "steps_left": self.conditions["max_steps"] - self.query.steps,
+            "limits": {name: self.conditions[f"max_{name}"] for name in self.query.errors},
             "tools": list(self.tools),
             "events": list(self.events),
             "feedback": self.events[-1]["feedback"] if self.events else "",

@@ -131,7 +131,7 @@ class TestAnswering:
         self, player: Client, ask: OpenAsk, url: str
     ) -> None:
         response = player.post(url, {"text": "I have no ladder."})
-        assert response["Location"] == LIST
+        assert response["Location"] == f"/asks/{ask.pk}/next/"
         row = Exchange.objects.get(answerer__kind="human")
         assert (row.text, row.trajectory_id, row.state) == (
             "I have no ladder.", ask.trajectory_id, "answered",

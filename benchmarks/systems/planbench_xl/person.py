@@ -1,0 +1,368 @@
+"""A person in the agent's place: what is known so far, and replies made from fields.
+
+Everything comes from the ask's context, which holds what the agent was told and nothing else.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from benchmarks.core.digests import canonical_json
+from benchmarks.core.reply_forms import Fields, FieldsRefused, ReplyForm
+from benchmarks.core.types import Json
+from benchmarks.systems.planbench_xl.actions import ANSWER, CALL, RETRIEVE, Action, tagged
+from benchmarks.systems.planbench_xl.native import call_text
+
+SEARCH = "search"
+GIVES, TAKES, TAKES_2 = "gives", "takes", "takes_2"
+ARGUMENT = "arg-"
+_NATIVE_NAMES = {RETRIEVE: "retrieve_tools", CALL: "call_tool"}
+# What stands in quotes of any kind, and words with a digit: values, rather than prose.
+_QUOTED = re.compile(r"[`\"“‘']([^`\"”’'\n]{1,80})[`\"”’']")
+_NUMBERED = re.compile(r"(?<![\w-])[\w.:@#/-]*\d[\w.:@#/-]*(?![\w-])")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the form with what was filled in; ``id`` is its own in the whole page."""
+
+    name: str
+    id: str
+    value: str = ""
+    error: str = ""
+    label: str = ""
+    about: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True)
+class ShownTool:
+    """A tool that a search has shown, with a field for each of its parameters."""
+
+    number: int
+    name: str
+    tool_id: str
+    description: str
+    fields: Sequence[Field]
+    latest: bool
+    chosen: bool
+    calls: int
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value that came back, and the tools that returned it."""
+
+    text: str
+    success: bool
+    tools: Sequence[str]
+    step: int
+
+
+@dataclass(frozen=True)
+class Past:
+    """A reply that was given: what it asked for and what came of it, in words."""
+
+    step: int
+    did: str
+    asked: str
+    came: str
+    good: bool
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """Mistakes of a kind; ``limit`` is how many of them the instructions allow."""
+
+    title: str
+    count: int
+    limit: int | None
+
+
+@dataclass(frozen=True)
+class Page:
+    """The form and what is known beside it."""
+
+    query: str
+    step: int
+    steps: int
+    last: Past | None
+    past: Sequence[Past]
+    mistakes: Sequence[Mistakes]
+    values: Sequence[Value]
+    suggestions: Sequence[str]
+    latest: Sequence[ShownTool]
+    earlier: Sequence[ShownTool]
+    search: Sequence[Field]
+    answer: Field
+    sure: Field
+    doing: str
+    error: str
+
+    @property
+    def shown(self) -> int:
+        return len(self.latest) + len(self.earlier)
+
+
+# --- What the page shows --------------------------------------------------------------------------
+
+
+def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
+    """The page of an ask; ``given`` and ``errors`` come of a form that was refused."""
+    events, step = context["events"], context["step"]
+    past = [_past(number, event) for number, event in enumerate(events, 1)]
+    values = _values(events)
+    latest, earlier = _tools(context, given, errors)
+    return Page(
+        query=context["query"],
+        step=step,
+        steps=step - 1 + context["steps_left"],
+        last=past[-1] if past else None,
+        past=past[::-1],
+        mistakes=_mistakes(events, context["limits"]),
+        values=values[::-1],
+        suggestions=_suggestions(context["query"], values),
+        latest=latest,
+        earlier=earlier,
+        search=[_field(name, name, given, errors) for name in (GIVES, TAKES, TAKES_2)],
+        answer=_field("answer", "answer", given, errors),
+        sure=_field("sure", "sure", given, errors),
+        doing=given.get("do", ""),
+        error=errors.get("", ""),
+    )
+
+
+def _field(name: str, id: str, given: Fields, errors: Mapping[str, str], **more: str) -> Field:
+    return Field(name, id, given.get(name, ""), errors.get(name, ""), **more)
+
+
+def _tools(
+    context: Json, given: Fields, errors: Mapping[str, str]
+) -> tuple[list[ShownTool], list[ShownTool]]:
+    """The tools of the last search in the order that it showed, then all others, newest first."""
+    searches = [event["tools"] for event in context["events"] if _searched(event)]
+    order = {name: place for place, name in enumerate(searches[-1] if searches else ())}
+    called = [event["request"]["name"] for event in context["events"] if _carried_out(event)]
+    latest: list[ShownTool] = []
+    earlier: list[ShownTool] = []
+    for number, told in enumerate(context["tools"], 1):
+        chosen = given.get("tool") == told["name"]
+        mine = (given, errors) if chosen else ({}, {})
+        tool = ShownTool(
+            number,
+            told["name"],
+            told.get("tool_id", ""),
+            told["description"],
+            [
+                _field(
+                    f"{ARGUMENT}{name}",
+                    f"tool-{number}-{place}",
+                    *mine,
+                    label=name,
+                    about=about.get("description", ""),
+                    type=_type(about),
+                )
+                for place, (name, about) in enumerate(_parameters(told).items(), 1)
+            ],
+            told["name"] in order,
+            chosen,
+            called.count(told["name"]),
+        )
+        (latest if tool.latest else earlier).append(tool)
+    return sorted(latest, key=lambda tool: order[tool.name]), earlier[::-1]
+
+
+def _parameters(told: Json) -> Mapping[str, Json]:
+    found: Mapping[str, Json] = told["parameters"].get("properties", {})
+    return found
+
+
+def _type(about: Json) -> str:
+    """The type of a parameter in JSON's word, where it is anything but text."""
+    kind = about.get("type", "string")
+    return kind if isinstance(kind, str) and kind != "string" else ""
+
+
+def _searched(event: Json) -> bool:
+    return bool(event["category"] == "retrieve_ok")
+
+
+def _carried_out(event: Json) -> bool:
+    return event["category"] in ("tool_ok", "tool_no_result")
+
+
+def _values(events: Sequence[Json]) -> list[Value]:
+    """Every value once, with the step at which it came first."""
+    found: dict[tuple[str, bool], Value] = {}
+    for step, event in enumerate(events, 1):
+        if event["category"] != "tool_ok":
+            continue
+        text, tool = as_text(event["value"]), event["request"]["name"]
+        old = found.get((text, event["success"])) or Value(text, event["success"], [], step)
+        tools = list(dict.fromkeys([*old.tools, tool]))
+        found[text, event["success"]] = Value(text, old.success, tools, old.step)
+    return list(found.values())
+
+
+def as_text(value: Any) -> str:
+    """A value as it is typed into a field."""
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def _suggestions(query: str, values: Sequence[Value]) -> list[str]:
+    """What an argument may be: values that came back, the newest first, and those of the query."""
+    said = [*_QUOTED.findall(query), *_NUMBERED.findall(query)]
+    said = [text.strip().rstrip(".:,") for text in said]
+    came = [value.text for value in values[::-1] if value.success]
+    return [text for text in dict.fromkeys([*came, *said]) if text]
+
+
+_KINDS = (
+    ("Unreadable replies", "label_errors", ("err_label",)),
+    ("Failed searches", "retrieval_errors", ("err_retrieve_json", "err_retrieve_request")),
+    (
+        "Refused calls",
+        "call_errors",
+        ("err_call_json", "err_call_unavailable", "err_call_arguments", "err_call_inputs"),
+    ),
+)
+
+
+def _mistakes(events: Sequence[Json], limits: Mapping[str, int]) -> list[Mistakes]:
+    made = [event["category"] for event in events]
+    return [
+        Mistakes(title, sum(category in kinds for category in made), limits.get(counter))
+        for title, counter, kinds in _KINDS
+    ]
+
+
+def _past(step: int, event: Json) -> Past:
+    request: Any = event.get("request")
+    if _searched(event):
+        count, note = len(event["tools"]), event["feedback"].splitlines()[2:]
+        found = f"{count} tool{'s' * (count != 1)} shown"
+        came = found if count else " ".join(["No tools.", *note])
+        return Past(step, "Searched", _search_words(request), came, bool(count))
+    if _carried_out(event):
+        came = "Nothing was found for these values."
+        if event["value"] is not None:
+            came = as_text(event["value"])
+        return Past(step, "Called", _call_words(request), came, bool(event["success"]))
+    did = {RETRIEVE: "Searched", CALL: "Called", ANSWER: "Answered"}.get(event["action"], "Replied")
+    asked = request if isinstance(request, str) else _call_words(request) if request else ""
+    return Past(step, did, asked, event["feedback"], False)
+
+
+def _search_words(request: Json) -> str:
+    takes = " and ".join(f"“{text}”" for text in request.get("input_information", ()))
+    gives = request.get("output_information")
+    parts = [f"takes {takes}" if takes else "", f"gives “{gives}”" if gives else ""]
+    return "what " + " and ".join(part for part in parts if part)
+
+
+def _call_words(request: Json) -> str:
+    told = ", ".join(f"{name}: {as_text(value)}" for name, value in request["arguments"].items())
+    return f"{request['name']} ({told})"
+
+
+# --- From fields to the text of a reply -----------------------------------------------------------
+
+
+def compose(native: bool, context: Json, fields: Fields) -> str:
+    """The reply that the filled-in form stands for."""
+    action = {SEARCH: _search, "call": _call, "answer": _answer}.get(fields.get("do", ""))
+    if action is None:
+        raise FieldsRefused({"": "Choose what to do: search, call a tool, or answer."})
+    kind, content = action(context, fields)
+    if native:
+        if kind == ANSWER:
+            return call_text("final_answer", {"answer": content})
+        return call_text(_NATIVE_NAMES[kind], content)
+    if kind != ANSWER:
+        # Tags inside a text would count as tags; JSON has another way to write them.
+        inside = canonical_json(content).replace("<", "\\u003c")
+        return f"<{kind}>\n{inside}\n</{kind}>"
+    text = f"<{kind}>\n{content}\n</{kind}>"
+    if tagged(text) != [Action(kind, content)]:
+        raise FieldsRefused({"answer": "An answer cannot hold the tags in which replies stand."})
+    return text
+
+
+def _search(context: Json, fields: Fields) -> tuple[str, Any]:
+    gives = fields.get(GIVES, "").strip()
+    takes = [text for name in (TAKES, TAKES_2) if (text := fields.get(name, "").strip())]
+    if not gives and not takes:
+        raise FieldsRefused({GIVES: "Say what the tool should give, or below what it takes."})
+    if not takes:
+        return RETRIEVE, {"meta_tool": "by_output_info", "output_information": gives}
+    if not gives:
+        return RETRIEVE, {"meta_tool": "by_inputs", "input_information": takes}
+    return RETRIEVE, {
+        "meta_tool": "by_io_info",
+        "input_information": takes,
+        "output_information": gives,
+    }
+
+
+def _call(context: Json, fields: Fields) -> tuple[str, Any]:
+    name = fields.get("tool", "")
+    told = next((tool for tool in context["tools"] if tool["name"] == name), None)
+    if told is None:
+        raise FieldsRefused({"": "Choose one of the tools that your searches have shown."})
+    parameters = _parameters(told)
+    typed = {key: fields.get(f"{ARGUMENT}{key}", "").strip() for key in parameters}
+    if missing := [key for key, text in typed.items() if not text]:
+        raise FieldsRefused({f"{ARGUMENT}{key}": "Give a value." for key in missing})
+    arguments = {key: _argument(text, parameters[key]) for key, text in typed.items()}
+    return CALL, {"name": name, "arguments": arguments}
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "integer": (int,), "number": (int, float), "boolean": (bool,), "array": (list,),
+    "object": (dict,),
+}  # fmt: skip
+
+
+def _argument(text: str, about: Json) -> Any:
+    """What was typed as the parameter's type, where it can be read as one; else as text."""
+    kind = about.get("type")
+    wanted = _TYPES.get(kind, ()) if isinstance(kind, str) else ()
+    try:
+        value = json.loads(text) if wanted else text
+    except (ValueError, RecursionError):
+        return text
+    if type(value) not in wanted or (isinstance(value, float) and not math.isfinite(value)):
+        return text
+    return value
+
+
+def _answer(context: Json, fields: Fields) -> tuple[str, Any]:
+    answer = fields.get("answer", "").strip()
+    errors = {}
+    if not answer:
+        errors["answer"] = "Write the answer."
+    if not fields.get("sure"):
+        errors["sure"] = "Confirm that this is your final answer."
+    if errors:
+        raise FieldsRefused(errors)
+    return ANSWER, answer
+
+
+_NEEDS = frozenset({"query", "step", "steps_left", "tools", "events", "limits"})
+REPLY_FORMS: Mapping[str, ReplyForm] = {
+    "tagged_action": ReplyForm(show, partial(compose, False), _NEEDS),
+    "native_action": ReplyForm(show, partial(compose, True), _NEEDS),
+}
+
+# What an agent can tell of the end by itself; whether the answer is right it is never told.
+END_WORDS: Mapping[str, str] = {
+    "answered": "You gave the final answer. Whether it is right, agents are not told.",
+    "max_steps": "All replies are used up.",
+    "label_errors": "Too many replies held no action that could be told apart.",
+    "retrieval_errors": "Too many searches were refused.",
+    "call_errors": "Too many calls were refused.",
+}
