@@ -103,9 +103,9 @@ def _composed(found: OpenAsk, fields: Fields) -> str:
 
 def _on(request: HttpRequest, answered: OpenAsk) -> HttpResponse:
     """To what waits next in the same trajectory, or to where one waits for it."""
-    messages.success(request, "Your reply is stored, and the run goes on with it.")
     following = asks.open_asks().filter(trajectory=answered.trajectory_id).first()
     if following is not None:
+        messages.success(request, "Your reply is stored, and the run goes on with it.")
         return HttpResponseRedirect(reverse("benchmarks:ask", args=[following.pk]))
     return HttpResponseRedirect(reverse("benchmarks:ask_next", args=[answered.pk]))
 

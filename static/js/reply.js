@@ -36,10 +36,12 @@
       tool,
       words: tool.querySelector("summary").textContent.toLowerCase(),
     }));
+    const earlier = document.querySelector("[data-earlier]");
     finder.hidden = false;
     const find = () => {
       const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
       let count = 0;
+      if (wanted.length && earlier) earlier.open = true;
       for (const { tool, words } of tools) {
         tool.hidden = !wanted.every((word) => words.includes(word));
         count += tool.hidden ? 0 : 1;

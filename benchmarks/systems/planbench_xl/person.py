@@ -100,12 +100,15 @@ class Page:
     search: Sequence[Field]
     answer: Field
     sure: Field
-    doing: str
     error: str
 
     @property
     def shown(self) -> int:
         return len(self.latest) + len(self.earlier)
+
+    @property
+    def earlier_chosen(self) -> bool:
+        return any(tool.chosen for tool in self.earlier)
 
 
 # --- What the page shows --------------------------------------------------------------------------
@@ -131,7 +134,6 @@ def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
         search=[_field(name, name, given, errors) for name in (GIVES, TAKES, TAKES_2)],
         answer=_field("answer", "answer", given, errors),
         sure=_field("sure", "sure", given, errors),
-        doing=given.get("do", ""),
         error=errors.get("", ""),
     )
 

@@ -136,7 +136,7 @@ class TestAnswering:
         assert (row.text, row.trajectory_id, row.state) == (
             "I have no ladder.", ask.trajectory_id, "answered",
         )  # fmt: skip
-        assert "the run goes on with it" in text(player.get(LIST))
+        assert "the run goes on with it" in text(player.get(response["Location"]))
 
     def test_a_reply_that_cannot_be_read_stays_in_the_form(self, player: Client) -> None:
         ask = OpenAsk.objects.filter(trajectory__run=waiting_run("world_judge"))[0]
