@@ -16,7 +16,10 @@ Fields = Mapping[str, str]
 
 
 class FieldsRefused(CoreError):
-    """Fields of which no reply can be made: by the name of a field, what is wrong with it."""
+    """Fields of which no reply can be made: by the name of a field, what is wrong with it.
+
+    Under the empty name stands what is wrong with all of them together.
+    """
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         self.errors = dict(errors)

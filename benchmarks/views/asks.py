@@ -86,6 +86,7 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
         "own": asks.own_form(found, fields, errors),
         "form": form,
         "errors": errors,
+        "refusal": errors.get("", ""),
         "late": late,
         "sees_results": request.user.has_perm(VIEW),
     }

@@ -100,7 +100,6 @@ class Page:
     search: Sequence[Field]
     answer: Field
     sure: Field
-    error: str
 
     @property
     def shown(self) -> int:
@@ -134,7 +133,6 @@ def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
         search=[_field(name, name, given, errors) for name in (GIVES, TAKES, TAKES_2)],
         answer=_field("answer", "answer", given, errors),
         sure=_field("sure", "sure", given, errors),
-        error=errors.get("", ""),
     )
 
 

@@ -1,0 +1,41 @@
+"""Runs on the small world of PlanBench-XL that wait for a person."""
+
+from typing import Any
+
+from benchmarks.models import Agent, Dataset, OpenAsk, Run
+from benchmarks.selectors.asks import open_asks
+from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.services.dataset_files import import_planbench_xl
+from benchmarks.services.runs import start_runs
+from benchmarks.systems.planbench_xl import world
+from tests.factories.benchmarks import play
+
+TASK = "grower-of-entry"
+
+
+def save_small_world() -> Dataset:
+    return import_planbench_xl(folder=world.DATA, name="Small world", domain=world.DOMAIN).dataset
+
+
+def start_for_person(*tasks: str, **settings: Any) -> Run:
+    """A run in which a person is the agent, carried up to its first ask."""
+    dataset = save_small_world()
+    ensure_scripted_agents()
+    wanted = dataset.tasks.filter(external_id__in=tasks or (TASK,))
+    (run,) = start_runs(
+        dataset=dataset,
+        agents=list(Agent.objects.filter(kind=Agent.Kind.HUMAN)),
+        levels=[],
+        tasks=list(wanted.values_list("external_id", flat=True)),
+        settings=settings,
+        ring=False,
+    )
+    play(run)
+    return run
+
+
+def waiting_ask(run: Run) -> OpenAsk:
+    """What a run waits for now."""
+    found = open_asks().filter(trajectory__run=run).first()
+    assert found is not None
+    return found
