@@ -1,0 +1,135 @@
+"""A person plays a whole query as the agent, with the keyboard alone, in a real browser."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.models import Run
+from benchmarks.systems.planbench_xl.catalogue import world_of
+from benchmarks.systems.planbench_xl.notes import given_values
+from benchmarks.systems.planbench_xl.world import load_world
+from tests.factories.benchmarks import make_user, play
+from tests.factories.planbench_xl import TASK, start_for_person, waiting_ask
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
+
+
+@pytest.fixture(autouse=True)
+def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs move when a test moves them."""
+    monkeypatch.setattr("benchmarks.services.doorbell.ring_runs", lambda run_ids: None)
+
+
+@pytest.fixture
+def run(db: None) -> Run:
+    return start_for_person()
+
+
+@pytest.fixture
+def seat(live_server: Any, run: Run, page: Page) -> Iterator[Page]:
+    """Somebody who may answer and nothing else, at the first ask; scripts must not complain."""
+    make_user("pia", ["answer_asks"])
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console",
+        lambda m: complaints.append(m.text) if "Security Policy" in m.text else None,
+    )
+    page.goto(f"{live_server.url}/accounts/login/")
+    page.get_by_label("Username").fill("pia")
+    page.get_by_label("Password").fill("not a secret")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{live_server.url}/")
+    page.goto(f"{live_server.url}/asks/{waiting_ask(run).pk}/")
+    yield page
+    assert complaints == []
+
+
+def send(seat: Page, run: Run) -> None:
+    """Enter sends the form; the page waits, and opens the next ask when it is there."""
+    seat.keyboard.press("Enter")
+    seat.wait_for_url("**/next/")
+    expect(seat.locator("#ask-next h1")).to_contain_text("the run goes on with it")
+    play(run)
+
+
+def arrive(seat: Page, run: Run) -> None:
+    seat.wait_for_url(f"**/asks/{waiting_ask(run).pk}/")
+
+
+def check(seat: Page) -> None:
+    """No sideways scrolling, and nothing that axe objects to."""
+    assert seat.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    seat.evaluate(AXE)
+    found = seat.evaluate("axe.run({resultTypes: ['violations']}).then((r) => r.violations)")
+    assert [(v["id"], [n["html"] for n in v["nodes"]][:2]) for v in found] == []
+
+
+def test_a_query_is_played_with_the_keyboard_alone(seat: Page, run: Run) -> None:
+    task = next(task for task in load_world().tasks if task.id == TASK)
+    world = world_of(task.shared)
+    held = {key: str(value) for key, value in given_values(task, world).items()}
+    check(seat)
+    for name in task.payload["example_path"]:
+        tool = world.tools[name]
+        seat.keyboard.press("s")
+        seat.keyboard.type(tool.output.replace("_", " "))
+        send(seat, run)
+        arrive(seat, run)
+        expect(seat.locator("#came")).to_contain_text("shown")
+        seat.keyboard.press("c")
+        seat.keyboard.type(tool.description[:70])
+        expect(seat.locator("[data-tool]:visible")).to_have_count(1)
+        seat.keyboard.press("Enter")
+        for place, datatype in enumerate(tool.arguments.values()):
+            if place:
+                seat.keyboard.press("Tab")
+            seat.keyboard.type(held[datatype])
+        send(seat, run)
+        arrive(seat, run)
+        held[tool.output] = seat.locator("#came .reply-came").inner_text()
+        expect(seat.locator("#known")).to_contain_text(held[tool.output])
+    check(seat)
+    seat.set_viewport_size({"width": 390, "height": 800})
+    check(seat)
+    seat.keyboard.press("a")
+    seat.keyboard.type(held[tool.output])
+    seat.keyboard.press("Tab")
+    seat.keyboard.press("Space")
+    send(seat, run)
+    expect(seat.get_by_role("heading", name="This one has ended")).to_be_visible()
+    check(seat)
+    trajectory = run.trajectories.get()
+    assert trajectory.metrics["accurate"] == 1
+
+
+def test_what_is_typed_survives_a_reload_and_a_refusal(seat: Page, run: Run) -> None:
+    seat.keyboard.press("s")
+    seat.keyboard.press("Tab")
+    seat.keyboard.type("wish list")
+    seat.reload()
+    expect(seat.get_by_label("What it takes", exact=False).first).to_have_value("wish list")
+    seat.keyboard.press("a")
+    seat.keyboard.type("Somebody")
+    seat.keyboard.press("Enter")
+    expect(seat.get_by_role("alert")).to_contain_text("Nothing was sent")
+    expect(seat.get_by_label("The answer")).to_have_value("Somebody")
+    expect(seat.get_by_label("This ends the query")).to_be_focused()
+    check(seat)
+
+
+def test_the_second_of_two_tabs_is_told(seat: Page, run: Run) -> None:
+    other = seat.context.new_page()
+    other.goto(seat.url)
+    other.get_by_label("What the tool gives").fill("wish list")
+    seat.get_by_label("What the tool gives").fill("buyer number")
+    seat.keyboard.press("Enter")
+    seat.wait_for_url("**/next/")
+    other.keyboard.press("Enter")
+    expect(other.get_by_role("alert")).to_contain_text("Somebody else was quicker")
+    expect(other.get_by_label("Your text")).to_have_value(re.compile("wish list"))
