@@ -60,7 +60,7 @@ class FilterForm(forms.Form):
                 field = _several(selection.options.get(name, ()), value)
             else:
                 choices = [(o.value, _counted(o)) for o in selection.options.get(name, ())]
-                if name in empty:
+                if choices and name in empty:
                     choices.insert(0, ("", empty[name]))
                 field = _select(choices, value)
             field.label = LABELS[name]

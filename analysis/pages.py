@@ -17,6 +17,7 @@ from django.core.cache import cache
 from analysis.filters import SHARED, Filters
 from analysis.reports.parts import Report
 from analysis.selection import Selection, select_runs, select_study
+from benchmarks.core.comparisons import tool_use_of
 
 # The shared filters that mean something for trajectories made elsewhere.
 IMPORTED = ("dataset", "agents")
@@ -38,6 +39,8 @@ class Page:
     filters: tuple[str, ...]
     of_study: bool = False
     imported: bool = False
+    every_condition: bool = False
+    fits: Callable[[str], bool] | None = None
 
 
 def _page(
@@ -47,15 +50,30 @@ def _page(
     *filters: str,
     of_study: bool = False,
     imported: bool = False,
+    every_condition: bool = False,
+    fits: Callable[[str], bool] | None = None,
 ) -> Page:
     """``imported``: the page is about trajectories made elsewhere, which have no levels,
-    conditions, experiments or judgings to choose from.
+    conditions, experiments or judgings to choose from. ``every_condition``: it compares conditions.
+    ``fits`` says of which systems it is, where not of all.
     """
     shared: tuple[str, ...] = ("study", *SHARED[1:]) if of_study else SHARED
     if imported:
         shared = IMPORTED
+    if every_condition:
+        shared = tuple(word for word in shared if word not in ("condition", "judging"))
     report = f"analysis.reports.{name}.{name}_report"
-    return Page(name, title, question, report, (*shared, *filters), of_study, imported)
+    return Page(
+        name,
+        title,
+        question,
+        report,
+        (*shared, *filters),
+        of_study,
+        imported,
+        every_condition,
+        fits,
+    )
 
 
 PAGES: Mapping[str, Page] = {
@@ -73,6 +91,14 @@ PAGES: Mapping[str, Page] = {
             of_study=True,
         ),
         _page("dispersion", "Dispersion", "How far do judges differ from each other?", "turns"),
+        _page(
+            "conditions", "Conditions", "What do conditions do to accuracy?", "published",
+            every_condition=True,
+        ),
+        _page(
+            "tools", "Tools", "How do agents search, call tools, and fail?",
+            fits=lambda system: tool_use_of(system) is not None,
+        ),
         _page("verdicts", "Verdicts", "Do judges see what people saw in recorded answers?"),
         _page(
             "outcomes", "Outcomes", "What rewards did agents get elsewhere, and how reliably?",
@@ -90,7 +116,11 @@ def select(page: Page, filters: Filters, user: User) -> Selection:
     """What the page is about; filters that it does not have count for nothing."""
     known = filters.only(page.filters)
     selection = (
-        select_study(known, user) if page.of_study else select_runs(known, imported=page.imported)
+        select_study(known, user)
+        if page.of_study
+        else select_runs(
+            known, imported=page.imported, every_condition=page.every_condition, fits=page.fits
+        )
     )
     return replace(selection, filters=selection.filters.only(page.filters))
 

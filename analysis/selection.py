@@ -5,7 +5,7 @@ the standard condition, and of each agent its newest finished run.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,15 +13,16 @@ from django.contrib.auth.models import User
 from django.db.models import Count, F, Max, Q
 
 from analysis.filters import Filters
+from analysis.run_choice import FINISHED, agent_labels, newest_each, trajectory_counts
 from annotation.access import OVERSEERS
 from annotation.models import Assignment, Membership, Study
+from benchmarks.core.comparisons import contrasts_of
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.models import Dataset, Judging, Run, Trajectory
 
 STANDARD = "standard"
 # Whether simulated annotators count: in demos unless told otherwise, elsewhere only if told so.
 SIMULATED = ("include", "exclude")
-FINISHED = (Run.Status.DONE, Run.Status.ATTENTION)
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,20 @@ class Selection:
         return {run.judging: run for run in self.runs if run.judging is not None}
 
 
-def select_runs(filters: Filters, *, imported: bool = False) -> Selection:
+def select_runs(
+    filters: Filters,
+    *,
+    imported: bool = False,
+    every_condition: bool = False,
+    fits: Callable[[str], bool] | None = None,
+) -> Selection:
     """The runs of a page on agents: one per agent, all of one dataset, level and condition.
 
+    ``every_condition``: one per agent and condition instead.
+
     Without a dataset in the address it takes the newest that was made here, or, where a page is
-    about ``imported`` ones, the newest of those; if there is none, the newest of all.
+    about ``imported`` ones, the newest of those, or the newest whose system ``fits``; if there is
+    none, the newest of all.
     """
     datasets = list(
         Dataset.objects.annotate(
@@ -117,10 +127,17 @@ def select_runs(filters: Filters, *, imported: bool = False) -> Selection:
     if not datasets:
         return Selection(filters)
     notes: list[str] = []
-    dataset = _dataset(datasets, filters, notes, imported)
+    fitting = fits or (lambda system: (system == EXTERNAL) is imported)
+    dataset = _dataset(datasets, filters, notes, fitting)
     rows = list(_runs(Run.objects.filter(dataset=dataset)))
-    selection = _narrow(replace(filters, dataset=str(dataset.pk)), rows, notes, one_each=True)
-    selection = _with_dimensions(selection, dataset.system)
+    selection = _narrow(
+        replace(filters, dataset=str(dataset.pk)),
+        rows,
+        notes,
+        one_each=True,
+        every_condition=every_condition,
+    )
+    selection = _in_words_of(_with_dimensions(selection, dataset.system), dataset.system)
     options = {
         "dataset": tuple(Option(str(d.pk), str(d), _number(d, "run_count")) for d in datasets),
         **selection.options,
@@ -141,6 +158,21 @@ def _with_dimensions(selection: Selection, system: str) -> Selection:
             "dimensions": tuple(Option(d.key, d.title) for d in known),
         },
     )
+
+
+def _in_words_of(selection: Selection, system: str) -> Selection:
+    """Conditions as the system calls them; no judgings to choose from where nobody judges."""
+    options = dict(selection.options)
+    contrasts = contrasts_of(system)
+    if contrasts is not None:
+        words = contrasts.conditions
+        options["condition"] = tuple(
+            replace(o, label=words[o.value].title if o.value in words else o.label)
+            for o in options.get("condition", ())
+        )
+    if system in SYSTEMS and not any(role.judges for role in get_system(system).roles):
+        options["judging"] = ()
+    return replace(selection, options=options)
 
 
 def readable_studies(user: User) -> tuple[list[Study], list[str]]:
@@ -206,19 +238,27 @@ def _runs(rows: Any) -> Iterable[Run]:
 
 
 def _dataset(
-    datasets: Sequence[Dataset], filters: Filters, notes: list[str], imported: bool
+    datasets: Sequence[Dataset],
+    filters: Filters,
+    notes: list[str],
+    fits: Callable[[str], bool],
 ) -> Dataset:
     for dataset in datasets:
         if filters.dataset == str(dataset.pk):
             return dataset
-    default = next((d for d in datasets if (d.system == EXTERNAL) is imported), datasets[0])
+    default = next((d for d in datasets if fits(d.system)), datasets[0])
     if filters.dataset:
         notes.append(f"There is no dataset {filters.dataset} with runs; this is {default}.")
     return default
 
 
 def _narrow(
-    filters: Filters, rows: Sequence[Run], notes: list[str], *, one_each: bool
+    filters: Filters,
+    rows: Sequence[Run],
+    notes: list[str],
+    *,
+    one_each: bool,
+    every_condition: bool = False,
 ) -> Selection:
     """Apply level, condition, experiment, agents and judging, in this order."""
     experiments = {
@@ -235,11 +275,15 @@ def _narrow(
     level, options["level"] = _choice("level", filters.level, rows, one_each, notes)
     if one_each or level:
         rows = [run for run in rows if run.level == level]
-    condition, options["condition"] = _choice("condition", filters.condition, rows, one_each, notes)
-    if one_each or condition:
+    condition = ""
+    if not every_condition:
+        condition, options["condition"] = _choice(
+            "condition", filters.condition, rows, one_each, notes
+        )
+    if not every_condition and (one_each or condition):
         rows = [run for run in rows if run.condition == condition]
     names = {run.agent.name: run.agent.title for run in rows}
-    labels = _labels(names)
+    labels = agent_labels(names)
     options["agents"] = tuple(Option(name, labels[name]) for name in names)
     agents = tuple(name for name in filters.agents if name in names)
     if len(agents) < len(filters.agents):
@@ -247,10 +291,17 @@ def _narrow(
         notes.append(f"No such runs here by {', '.join(gone)}.")
     if agents:
         rows = [run for run in rows if run.agent.name in agents]
-    counts = _counts([run.pk for run in rows])
+    counts = trajectory_counts([run.pk for run in rows])
     left_out: list[str] = []
     if one_each:
-        rows, left_out = _newest_each(rows, counts, labels)
+        groups: dict[str, list[Run]] = {}
+        for run in rows:
+            groups.setdefault(run.condition if every_condition else "", []).append(run)
+        rows = []
+        for name, those in groups.items():
+            kept, gone = newest_each(those, counts, labels)
+            rows += kept
+            left_out += [f"{line} ({name})" if name else line for line in gone]
     judgings, options["judging"] = _judgings(rows, filters.judging, notes)
     chosen = filters.judging if filters.judging in {o.value for o in options["judging"]} else ""
     return Selection(
@@ -275,6 +326,8 @@ def _choice(
     """The chosen level or condition, with all that occur; by default the one with most runs."""
     counts = Counter[str](getattr(run, name) for run in rows)
     options = tuple(Option(value, value or "none", count) for value, count in counts.items())
+    if set(counts) == {""}:
+        options = ()  # a system without levels has none to choose from
     if wanted in counts:
         return wanted, options
     if not required:
@@ -287,41 +340,6 @@ def _choice(
         shown = f"this is {default}" if default else "all are shown"
         notes.append(f"There are no runs with {name} {wanted} here; {shown}.")
     return default, options
-
-
-def _counts(runs: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Trajectories by run and status."""
-    found: dict[int, dict[str, int]] = {pk: {} for pk in runs}
-    if runs:
-        rows = Trajectory.objects.filter(run__in=runs).values_list("run", "status")
-        for pk, status, count in rows.annotate(n=Count("pk")).order_by():
-            found[pk][status] = count
-    return found
-
-
-def _newest_each(
-    rows: Sequence[Run], counts: Mapping[int, Mapping[str, int]], labels: Mapping[str, str]
-) -> tuple[list[Run], list[str]]:
-    """Of each agent the newest finished run, else the newest with anything done.
-
-    Runs of one agent are not put together: their trajectories share tasks.
-    """
-    by_agent: dict[str, list[Run]] = {}
-    for run in rows:
-        by_agent.setdefault(run.agent.name, []).append(run)
-    kept, left_out = [], []
-    for name, runs in by_agent.items():
-        begun = [run for run in runs if counts[run.pk].get(Trajectory.Status.DONE)]
-        if not begun:
-            left_out += [f"{labels[name]}: run {run.pk} has finished nothing yet" for run in runs]
-            continue
-        best = max(begun, key=lambda run: (run.status in FINISHED, run.pk))
-        kept.append(best)
-        others = [str(run.pk) for run in runs if run is not best]
-        if others:
-            word = "runs" if len(others) > 1 else "run"
-            left_out.append(f"{labels[name]}: {word} {', '.join(others)}; shown is {best.pk}")
-    return kept, left_out
 
 
 def _judgings(
@@ -372,15 +390,6 @@ def _chosen(
         data_version=run.data_version,
         counts=counts[run.pk],
     )
-
-
-def _labels(names: Mapping[str, str]) -> dict[str, str]:
-    """A label for each agent: its title, with the name where two share one."""
-    titles = Counter(names.values())
-    return {
-        name: f"{title} ({name})" if titles[title] > 1 else title or name
-        for name, title in names.items()
-    }
 
 
 def _number(row: Any, name: str) -> int:

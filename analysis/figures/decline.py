@@ -9,6 +9,7 @@ from analysis.stats.decline import Curve
 
 Links = Mapping[tuple[str, int], str]
 
+MOST_TICKS = 20
 # Title of the shared axis, and of the panel that counts trajectories.
 TITLES = {
     "turn": ("turn", "Trajectories still running"),
@@ -22,29 +23,33 @@ def decline_figure(
     scale: tuple[float, float] = (1, 5),
     styles: Mapping[str, Style] | None = None,
     links: Links | None = None,
+    position: str = "",
 ) -> Figure:
     """One panel of lines per dimension, and under them the trajectories still running.
 
     ``dimensions`` chooses and orders the panels (all, where it is not given). All curves must be
     aligned alike. A point without an interval has an open mark. ``links`` gives the address behind
-    an (agent, position).
+    an (agent, position); ``position`` names the shared axis otherwise.
     """
     shown = list(dimensions or dict.fromkeys(curve.dimension for curve in curves))
     align = {curve.align for curve in curves} or {"turn"}
     if len(align) > 1:
         raise ValueError("curves by turn and from the end do not share an axis")
-    position, running = TITLES[align.pop()]
+    across, running = TITLES[align.pop()]
+    longest = max((len(curve.points) for curve in curves), default=0)
+    # Every turn has its tick as long as they have room.
+    steps: dict[str, object] = {"dtick": 1} if longest <= MOST_TICKS else {}
     agents = list(dict.fromkeys(curve.agent for curve in curves))
     looks = styles_for(agents, styles)
     panels = Panels(len(shown) + 1, 2, [*shown, running], wide_last=True)
     traces: list[Trace] = []
     for i, dimension in enumerate(shown):
-        panel = panels.axes(i, {"dtick": 1}, {"range": list(scale)})
+        panel = panels.axes(i, dict(steps), {"range": list(scale)})
         for curve in curves:
             if curve.dimension == dimension:
                 traces += _lines(curve, looks[curve.agent], panel.x, panel.y, i == 0, links)
     last = panels.axes(
-        len(shown), {"dtick": 1, "title": {"text": position}}, {"rangemode": "tozero"}
+        len(shown), {**steps, "title": {"text": position or across}}, {"rangemode": "tozero"}
     )
     seen: set[str] = set()
     for curve in curves:

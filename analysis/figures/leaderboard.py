@@ -27,7 +27,7 @@ class LeaderboardRow:
 
     model: str
     accuracy: Estimate
-    valid_rate: Estimate
+    valid_rate: Estimate | None = None
     published: bool = False
     url: str | None = None
 
@@ -40,12 +40,17 @@ class LeaderboardRow:
 def leaderboard_figure(
     rows: Sequence[LeaderboardRow], styles: Mapping[str, Style] | None = None
 ) -> Figure:
-    """Two panels of points with intervals, one row per model in the given order."""
+    """Points with intervals, one row per model in the given order: a panel for accuracy, and one
+    for valid plans where rows know of such.
+    """
     looks = styles_for([row.model for row in rows], styles)
     names = [label(row.name) for row in rows]
-    panels = Panels(2, 2, ["Accuracy", "Valid plan rate"])
+    shown = {"accuracy": "Accuracy", "valid_rate": "Valid plan rate"}
+    if all(row.valid_rate is None for row in rows):
+        del shown["valid_rate"]
+    panels = Panels(len(shown), 2, list(shown.values()))
     traces: list[Trace] = []
-    for i, attribute in enumerate(("accuracy", "valid_rate")):
+    for i, attribute in enumerate(shown):
         y = {**categories(names, downwards=True), "showticklabels": i == 0}
         panel = panels.axes(i, {**share_axis(), "range": [0, 1]}, y)
         for published in (False, True):

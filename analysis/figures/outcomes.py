@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.figures.lines import number_lines
 from analysis.figures.parts import (
     Trace,
     categories,
@@ -74,50 +75,10 @@ def pass_lines(
     curves: Mapping[str, Sequence[Estimate]], styles: Mapping[str, Style] | None = None
 ) -> Figure:
     """pass^k over k = 1, 2, …, one line per agent, with intervals beside each other."""
-    looks = styles_for(list(curves), styles)
-    longest = max((len(estimates) for estimates in curves.values()), default=0)
-    traces: list[Trace] = []
-    for place, (agent, estimates) in enumerate(curves.items()):
-        # Side by side, so that intervals do not cover each other.
-        shift = 0.06 * (place - (len(curves) - 1) / 2) if len(curves) > 1 else 0.0
-        at = [k + round(shift, 3) for k in range(1, len(estimates) + 1)]
-        look = looks[agent]
-        group = {"legendgroup": label(agent)}
-        traces += [
-            interval_lines(at, estimates, "y", line={"color": look.colour, "width": 1}, **group),
-            points(
-                at,
-                estimates,
-                "y",
-                unit="share",
-                about=[f"{agent}, pass^{k}" for k in range(1, len(estimates) + 1)],
-                mode="lines+markers",
-                connectgaps=False,
-                name=label(agent),
-                showlegend=len(curves) > 1,
-                line={"color": look.colour, "dash": look.dash, "width": 2},
-                marker={
-                    "color": look.colour,
-                    "symbol": [
-                        look.symbol if estimate.interval else look.open_symbol
-                        for estimate in estimates
-                    ],
-                    "size": 8,
-                },
-                **group,
-            ),
-        ]
-    layout = {
-        "xaxis": {
-            "title": {"text": "k, trials that must all succeed"},
-            "dtick": 1,
-            "range": [0.7, max(longest, 1) + 0.3],
-            "showgrid": False,
-        },
-        "yaxis": {**share_axis("pass^k"), "range": [0, 1]},
-        "height": 340,
-    }
-    return make_figure(traces, layout)
+    numbered = {agent: list(enumerate(estimates, 1)) for agent, estimates in curves.items()}
+    return number_lines(
+        numbered, "k, trials that must all succeed", "pass^k", styles=styles, about="pass^"
+    )
 
 
 def reward_spread(spread: Spread) -> Figure:

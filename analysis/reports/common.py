@@ -70,12 +70,15 @@ def label_of(run: ChosenRun, role: str) -> set[str]:
     return {str(filler.get("label", "")) for filler in run.roles.get(role, ())}
 
 
+def judge_roles(system: str) -> list[str]:
+    """The judging roles of a system; those of systems that are not known are not."""
+    known = get_system(system).roles if system in SYSTEMS else ()
+    return [role.name for role in known if role.judges]
+
+
 def judge_labels(runs: Iterable[ChosenRun], system: str) -> set[str]:
     """Of what kind the judges are, over all judging roles."""
-    if system not in SYSTEMS:
-        return set()
-    roles = [role.name for role in get_system(system).roles if role.judges]
-    return {label for run in runs for role in roles for label in label_of(run, role)}
+    return {label for run in runs for role in judge_roles(system) for label in label_of(run, role)}
 
 
 def agent_badges(run: ChosenRun) -> tuple[Badge, ...]:
@@ -195,7 +198,13 @@ def how_runs(selection: Selection) -> list[str]:
     runs = selection.runs
     if not runs:
         return []
-    numbers = ", ".join(f"{run.label} (run {run.pk})" for run in runs)
+    by_label: dict[str, list[str]] = {}
+    for run in runs:
+        by_label.setdefault(run.label, []).append(str(run.pk))
+    numbers = ", ".join(
+        f"{label} (run{'s' if len(pks) > 1 else ''} {', '.join(pks)})"
+        for label, pks in by_label.items()
+    )
     levels = sorted({run.level or "none" for run in runs})
     conditions = sorted({run.condition for run in runs})
     if all(run.imported for run in runs):
@@ -203,12 +212,15 @@ def how_runs(selection: Selection) -> list[str]:
             f"Dataset {dataset_name(selection)}, made elsewhere and imported. Runs: {numbers}.",
             *_left_out(selection),
         ]
-    lines = [
-        f"Dataset {dataset_name(selection)}; level {', '.join(levels)}; condition "
-        f"{'; '.join(conditions)}.",
-        f"Runs: {numbers}. Seed of the runs: {_same(str(run.seed) for run in runs)}.",
+    leveled = f" level {', '.join(levels)};" if levels != ["none"] else ""
+    judged = (
         f"Judging: {_same(run.judging_name or 'none' for run in runs)}; judges: "
         f"{_same(_judges(run, selection.system) for run in runs)}. "
+    )
+    lines = [
+        f"Dataset {dataset_name(selection)};{leveled} condition {'; '.join(conditions)}.",
+        f"Runs: {numbers}. Seed of the runs: {_same(str(run.seed) for run in runs)}.",
+        f"{judged if judge_roles(selection.system) else 'Nobody judges. '}"
         f"Scorer version {_same(run.pins.get('scorer', 'unknown') for run in runs)}, protocol "
         f"{_same(run.pins.get('protocol', 'unknown') for run in runs)}, prompts "
         f"{_same(run.pins.get('prompts', 'unknown') for run in runs)}.",

@@ -37,7 +37,7 @@ from benchmarks.core.words import Measure, measures_of
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = "The leaderboard compares agents by how often their last plan is valid and good enough."
+PURPOSE = "The leaderboard compares agents by how often they do what was asked."
 
 
 def leaderboard_report(selection: Selection) -> Report:
@@ -134,7 +134,8 @@ def _without_accuracy(rows: Sequence[Row]) -> str:
             f"{text} The pool of recorded answers ran dry in {spread} of "
             f"{plural(last.run.done if last.run else 0, 'trajectory', 'trajectories')}."
         )
-    valid = [row for row in rows if row.estimates[VALID].value is not None]
+    valid = [row for row in rows if VALID in row.estimates]
+    valid = [row for row in valid if row.estimates[VALID].value is not None]
     if not valid:
         return text
     best, worst = max(valid, key=valid_rate), min(valid, key=valid_rate)

@@ -165,7 +165,8 @@ def _unranked(row: Row) -> str:
 
 
 def valid_rate(row: Row) -> float:
-    return row.estimates[VALID].value or 0.0
+    valid = row.estimates.get(VALID)
+    return (valid.value or 0.0) if valid is not None else 0.0
 
 
 def paired_difference(

@@ -20,23 +20,29 @@ from analysis.reports.parts import (
     text_column,
 )
 from analysis.reports.references import reference_of
-from analysis.reports.words import counted, ends
+from analysis.reports.words import counted, ends, listed
 from analysis.stats.correlation import pearson
 from benchmarks.core.words import Measure
+
+PUBLISHED_NOTE = (
+    " Published rows: n inferred from the printed percentages, level not stated, means without "
+    "intervals."
+)
 
 
 def board_figure(rows: Sequence[Row]) -> FigureSpec:
     marks = [
         LeaderboardRow(
-            row.label, row.accuracy, row.estimates[VALID], row.run is None, _link(row) or None
+            row.label, row.accuracy, row.estimates.get(VALID), row.run is None, _link(row) or None
         )
         for row in rows
     ]
     figure = leaderboard_figure(marks, common.styles([row.label for row in rows]))
+    both = any(VALID in row.estimates for row in rows)
     some_published = any(row.run is None for row in rows)
     return common.figure_spec(
         "board",
-        "Accuracy and valid plan rate, with 95 % Wilson intervals",
+        f"Accuracy{' and valid plan rate' if both else ''}, with 95 % Wilson intervals",
         "Filled: run here. Open, dotted: published." if some_published else f"{len(rows)} agents",
         figure,
     )
@@ -64,23 +70,32 @@ def board_table(
         ]
     columns += [
         Column("Left out", ("left out",), help="Trajectories without Acc, by reason"),
-        number_column(
-            "Readings differ",
-            help="Trajectories that the two readings of the early stop end at different turns",
-        ),
     ]
+    readings = VALID in shown
+    if readings:
+        columns.append(
+            number_column(
+                "Readings differ",
+                help="Trajectories that the two readings of the early stop end at different turns",
+            )
+        )
+    rates = listed([measures[name].title for name in shown if measures[name].kind == "rate"])
     return Table(
         "board",
         "Leaderboard",
         tuple(columns),
-        tuple(_cells(row, measures, others, recorded) for row in rows),
-        note="Under each value its 95 % interval: Wilson for Acc and VPR, t for means. Published "
-        "rows: n inferred from the printed percentages, level not stated, means without intervals.",
+        tuple(_cells(row, measures, others, recorded, readings) for row in rows),
+        note=f"Under each value its 95 % interval: Wilson for {rates}, t for means."
+        + (PUBLISHED_NOTE if any(row.run is None for row in rows) else ""),
     )
 
 
 def _cells(
-    row: Row, measures: Mapping[str, Measure], others: Sequence[str], recorded: bool
+    row: Row,
+    measures: Mapping[str, Measure],
+    others: Sequence[str],
+    recorded: bool,
+    readings: bool,
 ) -> tuple[Cell, ...]:
     wald, excluded = row.wald.interval, row.accuracy.excluded
     cells = [
@@ -109,7 +124,7 @@ def _cells(
             number_cell(row.pool, "number", reason="this agent has no pool"),
             count_cell(dry, reason="published", url=_link(row, end=EXHAUSTED) if dry else ""),
         ]
-    return (*cells, _left_out(row, excluded), _differ(row))
+    return (*cells, _left_out(row, excluded), *([_differ(row)] if readings else []))
 
 
 def _link(row: Row, **more: str) -> str:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.selection import ChosenRun
 from analysis.stats.means import mean_by_cluster, mean_t
-from analysis.stats.proportions import share
 from analysis.stats.results import Estimate
 from analysis.stats.spread import Middle, middle
-from analysis.stats.trials import TrialCounts, count_trials, pass_power
+from analysis.stats.trials import TrialCounts, count_trials, pass_power, success_rate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -115,11 +114,11 @@ def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: Scale) -> E
     if known.empty:
         reason = next(iter(counts), "no trajectory has ended")
         return Estimate.without_value(reason, excluded=counts)
-    values = known[REWARD].to_numpy()
-    if known["task"].duplicated().any():
-        return mean_by_cluster(values, known["task"].tolist(), seed=SEED, excluded=counts)
+    values, tasks = known[REWARD].to_numpy(), known["task"].tolist()
     if scale.binary:
-        return share(int(values.sum()), len(values), excluded=counts)
+        return success_rate(values, tasks, seed=SEED, excluded=counts)
+    if known["task"].duplicated().any():
+        return mean_by_cluster(values, tasks, seed=SEED, excluded=counts)
     return mean_t(values, excluded=counts)
 
 

@@ -147,15 +147,27 @@ def _bootstrap(
 ) -> tuple[float, float]:
     sums = np.bincount(codes, weights=values, minlength=size)
     sizes = np.bincount(codes, minlength=size)
+    means = resampled_quotients(sums, sizes, seed=seed, resamples=resamples)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def resampled_quotients(above: Any, below: Any, *, seed: int, resamples: int) -> Floats:
+    """Draw clusters with replacement and divide their totals, Σ above / Σ below, once per resample.
+
+    One entry of each column per cluster. A resample with Σ below = 0 is NaN.
+    """
+    above, below = as_column(above), as_column(below)
+    size = above.size
     rng = np.random.default_rng(seed)
-    means = np.empty(resamples)
+    quotients = np.full(resamples, np.nan)
     step = max(1, DRAWS_AT_ONCE // size)
     for start in range(0, resamples, step):
         stop = min(start + step, resamples)
         drawn = rng.integers(0, size, size=(stop - start, size))
-        means[start:stop] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+        totals = below[drawn].sum(axis=1)
+        np.divide(above[drawn].sum(axis=1), totals, out=quotients[start:stop], where=totals != 0)
+    return quotients
 
 
 @dataclass(frozen=True)

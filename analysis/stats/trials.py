@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.stats.columns import MISSING, as_column, check_length_of, check_level, encode
 from analysis.stats.means import mean_by_cluster
+from analysis.stats.proportions import share
 from analysis.stats.results import Estimate
 
 TOO_FEW = "fewer than {k} trials"
@@ -56,6 +57,48 @@ def count_trials(outcomes: Any, tasks: Sequence[Hashable]) -> TrialCounts:
         tuple(int(c) for c in successes),
         int((~there).sum()),
     )
+
+
+def success_rate(
+    outcomes: Any,
+    tasks: Sequence[Hashable],
+    *,
+    seed: int,
+    level: float = 0.95,
+    excluded: Mapping[str, int] | None = None,
+) -> Estimate:
+    """Compute the share of trials that succeeded, with the interval that suits them.
+
+    Parameters
+    ----------
+    outcomes, tasks
+        As in `count_trials`; missing outcomes are excluded and counted.
+    seed
+        Of the bootstrap, where there is one.
+    excluded
+        Trials left out before, by reason; carried through. Without any trial the estimate is
+        undefined for the first of these reasons.
+
+    Notes
+    -----
+    With one trial per task trials are taken as independent, and the interval is Wilson's
+    (`proportions.share`). Where a task was tried several times its trials are not, and tasks are
+    drawn (`means.mean_by_cluster`). The value is the share of trials either way: a task with more
+    trials weighs more.
+    """
+    counts = count_trials(outcomes, tasks)
+    left = dict(excluded or {})
+    if counts.missing:
+        left[MISSING] = left.get(MISSING, 0) + counts.missing
+    if not counts.trials and left:
+        check_level(level)
+        return Estimate.without_value(next(iter(left)), excluded=left)
+    if counts.most < 2:
+        return share(sum(counts.successes), sum(counts.trials), level=level, excluded=left)
+    column = as_column(outcomes)
+    there = ~np.isnan(column)
+    kept = [task for task, keep in zip(tasks, there, strict=True) if keep]
+    return mean_by_cluster(column[there], kept, seed=seed, level=level, excluded=left)
 
 
 def pass_power(

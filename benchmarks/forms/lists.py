@@ -106,6 +106,9 @@ class TrajectoryFilter(Filter):
         max_value=LARGEST_ID,
         widget=forms.HiddenInput,
     )
+    failure = forms.CharField(
+        label="Failure", required=False, max_length=60, widget=forms.HiddenInput
+    )
     task = forms.IntegerField(
         label="Task",
         required=False,

@@ -26,6 +26,7 @@ from tests.analysis.rows import (
     make_study,
     make_trajectory,
 )
+from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 
 pytestmark = pytest.mark.django_db
 
@@ -61,13 +62,19 @@ def dataset(db: None) -> Dataset:
             make_trajectory(run, task, scores=scores, found_valid=[False, True], accurate=task % 2)
     Run.objects.update(finished_at=datetime(2026, 1, 9, tzinfo=UTC))
     make_imported(("elsewhere", "otherwise"))
+    world = make_world()
+    for agent in ("tia", "tom"):
+        for condition in ("standard", "condition=blocker", "condition=finegrain_long"):
+            run = make_tool_run(world, agent, condition)
+            for number in (0, 1):
+                make_query(run, number, right=number == 0, category=("", "format_error")[number])
     return made
 
 
 @pytest.fixture
 def study(dataset: Dataset) -> Study:
     made, ann = make_study(is_demo=True), make_person("ann")
-    for run in Run.objects.filter(kind=Run.Kind.MADE):
+    for run in Run.objects.filter(dataset=dataset):
         for item in run.trajectories.all():
             make_ratings(made, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
     return made

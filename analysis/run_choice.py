@@ -1,0 +1,54 @@
+"""Which runs of a choice a page takes, and what is known of them together."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from django.db.models import Count
+
+from benchmarks.models import Run, Trajectory
+
+FINISHED = (Run.Status.DONE, Run.Status.ATTENTION)
+
+
+def trajectory_counts(runs: Sequence[int]) -> dict[int, dict[str, int]]:
+    """Trajectories by run and status."""
+    found: dict[int, dict[str, int]] = {pk: {} for pk in runs}
+    if runs:
+        rows = Trajectory.objects.filter(run__in=runs).values_list("run", "status")
+        for pk, status, count in rows.annotate(n=Count("pk")).order_by():
+            found[pk][status] = count
+    return found
+
+
+def newest_each(
+    rows: Sequence[Run], counts: Mapping[int, Mapping[str, int]], labels: Mapping[str, str]
+) -> tuple[list[Run], list[str]]:
+    """Of each agent the newest finished run, else the newest with anything done.
+
+    Runs of one agent are not put together: their trajectories share tasks.
+    """
+    by_agent: dict[str, list[Run]] = {}
+    for run in rows:
+        by_agent.setdefault(run.agent.name, []).append(run)
+    kept, left_out = [], []
+    for name, runs in by_agent.items():
+        begun = [run for run in runs if counts[run.pk].get(Trajectory.Status.DONE)]
+        if not begun:
+            left_out += [f"{labels[name]}: run {run.pk} has finished nothing yet" for run in runs]
+            continue
+        best = max(begun, key=lambda run: (run.status in FINISHED, run.pk))
+        kept.append(best)
+        others = [str(run.pk) for run in runs if run is not best]
+        if others:
+            word = "runs" if len(others) > 1 else "run"
+            left_out.append(f"{labels[name]}: {word} {', '.join(others)}; shown is {best.pk}")
+    return kept, left_out
+
+
+def agent_labels(names: Mapping[str, str]) -> dict[str, str]:
+    """A label for each agent: its title, with the name where two share one."""
+    titles = Counter(names.values())
+    return {
+        name: f"{title} ({name})" if titles[title] > 1 else title or name
+        for name, title in names.items()
+    }

@@ -1,0 +1,67 @@
+"""What pages may hold against each other: a module ``comparisons`` in a system's folder."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from benchmarks.core.types import Json, Task
+from benchmarks.core.words import system_part
+
+
+@dataclass(frozen=True)
+class Named:
+    """A condition, or a published metric, in a few words and a sentence."""
+
+    title: str
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """The conditions of a system by the name that runs have, in their order, and what they vary.
+
+    Tasks are compared between ``baseline`` and ``contrast``. Each of ``kinds`` is a condition with
+    one kind of disturbance alone; ``lengths`` are conditions that differ in the length of what is
+    left to do, which ``remaining`` tells from a task's and an outcome's payload (None: not known).
+    ``published`` has the metrics of reference figures that belong here.
+    """
+
+    conditions: Mapping[str, Named]
+    baseline: str
+    contrast: str
+    kinds: tuple[str, ...] = ()
+    lengths: tuple[str, ...] = ()
+    remaining: Callable[[Json, Json], float | None] | None = None
+    remaining_title: str = ""
+    published: Mapping[str, Named] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """What is known of an agent's way through its tools, by the names of metrics and payloads.
+
+    ``searches`` and ``calls`` are metrics; ``mishaps`` are metrics that count calls gone wrong.
+    An outcome's ``failure_category`` is one of ``categories`` (title, sentence). A turn found a
+    part where its payload is as in ``found_where``; it is called ``found_part`` there, and
+    ``parts`` are those that a task asks for.
+    """
+
+    searches: str
+    calls: str
+    mishaps: tuple[str, ...]
+    categories: Mapping[str, tuple[str, str]]
+    parts: Callable[[Task], frozenset[str]]
+    parts_title: str
+    found_part: str
+    found_where: Mapping[str, str]
+
+
+def contrasts_of(system: str) -> Contrasts | None:
+    """What a system's conditions vary; None where it does not say."""
+    found: Contrasts | None = getattr(system_part(system, "comparisons"), "CONTRASTS", None)
+    return found
+
+
+def tool_use_of(system: str) -> ToolUse | None:
+    """How tool use is recorded by a system; None where it has none."""
+    found: ToolUse | None = getattr(system_part(system, "comparisons"), "TOOL_USE", None)
+    return found
