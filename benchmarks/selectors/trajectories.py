@@ -118,6 +118,8 @@ def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
             rows = rows.filter(_metric(name, wanted))
     if wanted := chosen.get("reward"):
         rows = rows.filter(_reward(wanted))
+    if wanted := chosen.get("failure"):
+        rows = rows.filter(payload__failure_category=wanted)
     if wanted := chosen.get("repeated"):
         again = Violation.objects.filter(turn__trajectory=OuterRef("pk"), repeated=True)
         rows = rows.filter(Exists(again) if wanted == YES else ~Exists(again))
