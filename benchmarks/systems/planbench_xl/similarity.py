@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 BUCKETS = 512
 # Scores closer than this may be equal; whole numbers decide.
@@ -63,8 +65,10 @@ def bucket(feature: str) -> int:
     return int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "big") % BUCKETS
 
 
-def encode(text: str) -> NDArray[np.float64]:
+def encode(text: str) -> "NDArray[np.float64]":
     """How often each bucket is hit; whole numbers, kept as floats for the sake of products."""
+    import numpy as np  # not before it is needed: pages of other systems start without it
+
     vector = np.zeros(BUCKETS)
     for number, times in Counter(map(bucket, features(text))).items():
         vector[number] = times
@@ -75,6 +79,8 @@ class Matcher:
     """Finds the data type for a phrase: always one, the first where nothing resembles it."""
 
     def __init__(self, datatypes: Sequence[DataType]) -> None:
+        import numpy as np
+
         self.names = [datatype.name for datatype in datatypes]
         self.forms = {datatype.name: datatype.forms for datatype in datatypes}
         owners = [(n, form) for n, datatype in enumerate(datatypes) for form in datatype.forms]
@@ -94,6 +100,8 @@ class Matcher:
         return found
 
     def _best(self, phrases: Sequence[str]) -> Match:
+        import numpy as np
+
         vectors = [encode(phrase) for phrase in phrases]
         squares = [float(vector @ vector) for vector in vectors]
         dots = np.array([self._vectors @ vector for vector in vectors])
@@ -101,7 +109,7 @@ class Matcher:
         scores = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
         near = np.argwhere(scores > scores.max() - _CLOSE)
 
-        def rank(place: NDArray[np.intp]) -> tuple[Fraction, int]:
+        def rank(place: "NDArray[np.intp]") -> tuple[Fraction, int]:
             one, two = (int(at) for at in place)
             if not scores[one, two]:
                 return Fraction(0), -int(self._owners[two])
