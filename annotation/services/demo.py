@@ -4,12 +4,20 @@ import time
 
 from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.models import Assignment, Membership, Study
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
 from annotation.services.studies import add_member, create_study, plan_design
 from benchmarks.models import Dataset, Job, Run, Trajectory
-from benchmarks.services.demo import save_demo_dataset, start_demo_runs
+from benchmarks.services.demo import (
+    CONDITIONS,
+    nursery_size,
+    save_demo_dataset,
+    save_nursery_dataset,
+    start_demo_runs,
+    start_nursery_runs,
+)
 from benchmarks.services.jobs import Progress, enqueue_job, job_kind
 from benchmarks.services.work import WORKABLE, work_on_run
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
@@ -87,12 +95,14 @@ def _create_accounts() -> None:
 def load_demo(job: Job, progress: Progress) -> None:
     """Everything in steps that find out what is done already, so it can be killed anywhere.
 
-    The level of the study comes first, then the study, then the other levels.
+    The level of the study comes first, then the study, then the other levels, then the runs among
+    tools.
     """
     dataset = save_demo_dataset()
     for level in LEVELS:
         start_demo_runs(dataset, [level])
-        _finish_runs(job, dataset, level, progress)
+        runs = Run.objects.filter(dataset=dataset, level=level, is_demo=True)
+        _finish_runs(job, runs, f"Ten scripted agents at level {level}", dataset, progress)
         if level == STUDIED:
             _tell(dataset, progress, "Setting up the study")
             study = ensure_demo_study(dataset, progress)
@@ -101,17 +111,23 @@ def load_demo(job: Job, progress: Progress) -> None:
                 simulate_annotator(
                     study=study, user=ensure_simulated_annotator(number=number), share=share
                 )
+    nursery = save_nursery_dataset()
+    for condition in CONDITIONS:
+        start_nursery_runs(nursery, condition)
+        runs = Run.objects.filter(dataset=nursery, settings__condition=condition, is_demo=True)
+        words = f"Four scripted agents among tools, condition {condition}"
+        _finish_runs(job, runs, words, dataset, progress)
     _tell(dataset, progress, "The demo is complete")
 
 
-def _finish_runs(job: Job, dataset: Dataset, level: str, progress: Progress) -> None:
-    """Help with the runs of a level until none of their trajectories is left to carry.
+def _finish_runs(
+    job: Job, runs: QuerySet[Run], words: str, dataset: Dataset, progress: Progress
+) -> None:
+    """Help with some runs until none of their trajectories is left to carry.
 
     Runs that somebody paused or cancelled are not waited for.
     """
     owner = f"demo:{job.pk}:{progress.owner}"
-    words = f"Ten scripted agents at level {level}"
-    runs = Run.objects.filter(dataset=dataset, level=level, is_demo=True)
     while True:
         going = list(runs.filter(status__in=WORKABLE).order_by("pk").values_list("pk", flat=True))
         for pk in going:
@@ -129,14 +145,14 @@ def _finish_runs(job: Job, dataset: Dataset, level: str, progress: Progress) -> 
 
 
 def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
-    """Progress in trajectories of all levels, including those that are not started yet."""
-    ended = Trajectory.objects.filter(run__dataset=dataset, run__is_demo=True).exclude(
+    """Progress in trajectories of all runs, including those that are not started yet."""
+    ended = Trajectory.objects.filter(run__dataset__is_demo=True, run__is_demo=True).exclude(
         status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING]
     )
     done = ended.count()
     progress.report(
         done=done,
-        total=dataset.tasks.count() * len(TEMPERAMENTS) * len(LEVELS),
+        total=dataset.tasks.count() * len(TEMPERAMENTS) * len(LEVELS) + nursery_size(),
         message=message,
     )
     # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.

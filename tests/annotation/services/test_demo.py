@@ -1,6 +1,7 @@
 """The demo: its accounts, and loading that can be killed anywhere."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,6 +18,7 @@ from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.services import demo as demo_runs
 from benchmarks.services import jobs
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from benchmarks.systems.planbench_xl import world
 from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db
@@ -24,12 +26,17 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def few_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three tasks and three agents instead of all."""
+    """Three tasks and three agents instead of all; among tools, two tasks and one agent."""
     tasks = load_demo_tasks()[:3]
     some = dict(list(demo_runs.TEMPERAMENTS.items())[:3])
     monkeypatch.setattr(demo_runs, "load_demo_tasks", lambda: tasks)
     monkeypatch.setattr(demo_runs, "TEMPERAMENTS", some)
     monkeypatch.setattr(demo, "TEMPERAMENTS", some)
+    loaded = world.load_world()
+    small = replace(loaded, tasks=loaded.tasks[:2])
+    one = {"gullible": demo_runs.POLICIES["gullible"]}
+    monkeypatch.setattr(demo_runs, "load_world", lambda: small)
+    monkeypatch.setattr(demo_runs, "POLICIES", one)
 
 
 def load() -> Job:
@@ -87,8 +94,11 @@ def test_a_database_in_use_is_left_alone(there: str) -> None:
 def test_the_job_makes_runs_and_a_study_partly_answered() -> None:
     demo.ensure_demo()
     job = load()
-    assert (job.status, job.done, job.total) == ("done", 27, 27)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 9
+    # 3 tasks x 3 agents x 3 levels, and 2 tasks x 1 agent x 2 conditions
+    assert (job.status, job.done, job.total) == ("done", 31, 31)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 11
+    nursery = Run.objects.filter(dataset__name="Nursery demo").order_by("pk")
+    assert [run.settings["condition"] for run in nursery] == ["default", "blocker"]
     assert not Trajectory.objects.exclude(status="done").exists()
     study = Study.objects.get()
     # three queries for eight annotators: three of them have one query each, by all three agents
