@@ -58,7 +58,10 @@ def _asks() -> QuerySet[OpenAsk]:
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
-    """One ask. Who posts first answers it; a text that was not taken stays in the form."""
+    """One ask. Who posts first answers it; a text that was not taken stays in the form.
+
+    Where the system brings a form of its own, ``?as=text`` shows the messages and a text area.
+    """
     allow(request, START, ANSWER)
     found = get_object_or_404(_asks(), pk=ask_id)
     form, fields, errors = ReplyForm(), {}, {}
@@ -81,9 +84,12 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
         except CoreError:
             found.refresh_from_db()
             status, late = 409, True
+    own = asks.own_form(found, fields, errors)
+    as_text = request.GET.get("as") == "text" or form.errors
     context = {
         "ask": asks.ask_view(found),
-        "own": asks.own_form(found, fields, errors),
+        "own": None if as_text else own,
+        "has_own": own is not None,
         "form": form,
         "errors": errors,
         "refusal": errors.get("", ""),

@@ -109,9 +109,13 @@ class TestAQuery:
         assert run.agent.title not in body and TASK not in body
 
     def test_replies_may_be_written_instead(self, player: Client, run: Run, url: str) -> None:
-        assert "Write the reply yourself" in text(player.get(url))
+        assert f'href="{url}?as=text"' in player.get(url).content.decode()
+        page = player.get(url, {"as": "text"})
+        assert "What you are told" in text(page) and "by_output_info" in text(page)
+        assert f'href="{url}"' in page.content.decode()
+        assert player.post(f"{url}?as=text", {"text": ""}).status_code == 422
         typed = "<final_answer>nobody</final_answer>"
-        assert player.post(url, {"text": typed}).status_code == 302
+        assert player.post(f"{url}?as=text", {"text": typed}).status_code == 302
         assert Exchange.objects.get().text == typed
 
     def test_native_calls_are_written_for_the_person(self, player: Client) -> None:
