@@ -165,6 +165,8 @@ class TestRefusals:
         assert (first.status_code, second.status_code) == (302, 409)
         assert "Somebody else was quicker" in text(second) and '"buyer number"' in text(second)
         assert "buyer number" not in Exchange.objects.get().text
+        for page in (second, player.get(url)):
+            assert f'href="{url}next/">Go on to what comes next' in page.content.decode()
 
     def test_an_ask_without_the_form_is_answered_in_text(
         self, player: Client, ask: OpenAsk, url: str

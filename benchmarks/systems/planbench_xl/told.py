@@ -1,0 +1,260 @@
+"""What a person in the agent's place is shown: what is known, and the fields of a reply.
+
+Everything comes from the ask's context, which holds what the agent was told and nothing else.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.core.digests import canonical_json
+from benchmarks.core.reply_forms import Fields
+from benchmarks.core.types import Json
+from benchmarks.systems.planbench_xl.actions import ANSWER, CALL, RETRIEVE
+
+GIVES, TAKES, TAKES_2 = "gives", "takes", "takes_2"
+ARGUMENT = "arg-"
+# What stands in quotes of any kind, and words with a digit: values, rather than prose.
+_QUOTED = re.compile(r"[`\"“‘']([^`\"”’'\n]{1,80})[`\"”’']")
+_NUMBERED = re.compile(r"(?<![\w-])[\w.:@#/-]*\d[\w.:@#/-]*(?![\w-])")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the form with what was filled in; ``id`` is its own in the whole page."""
+
+    name: str
+    id: str
+    value: str = ""
+    error: str = ""
+    label: str = ""
+    about: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True)
+class ShownTool:
+    """A tool that a search has shown, with a field for each of its parameters."""
+
+    number: int
+    name: str
+    tool_id: str
+    description: str
+    fields: Sequence[Field]
+    latest: bool
+    chosen: bool
+    calls: int
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value that came back, and the tools that returned it."""
+
+    text: str
+    success: bool
+    tools: Sequence[str]
+    step: int
+
+
+@dataclass(frozen=True)
+class Past:
+    """A reply that was given: what it asked for and what came of it, in words."""
+
+    step: int
+    did: str
+    asked: str
+    came: str
+    good: bool
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """Mistakes of a kind; ``limit`` is how many of them the instructions allow."""
+
+    title: str
+    count: int
+    limit: int | None
+
+
+@dataclass(frozen=True)
+class Page:
+    """The form and what is known beside it."""
+
+    query: str
+    step: int
+    steps: int
+    last: Past | None
+    past: Sequence[Past]
+    mistakes: Sequence[Mistakes]
+    values: Sequence[Value]
+    suggestions: Sequence[str]
+    latest: Sequence[ShownTool]
+    earlier: Sequence[ShownTool]
+    search: Sequence[Field]
+    answer: Field
+    sure: Field
+
+    @property
+    def shown(self) -> int:
+        return len(self.latest) + len(self.earlier)
+
+    @property
+    def earlier_chosen(self) -> bool:
+        return any(tool.chosen for tool in self.earlier)
+
+
+def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
+    """The page of an ask; ``given`` and ``errors`` come of a form that was refused."""
+    events, step = context["events"], context["step"]
+    past = [_past(number, event) for number, event in enumerate(events, 1)]
+    values = _values(events)
+    latest, earlier = _tools(context, given, errors)
+    return Page(
+        query=context["query"],
+        step=step,
+        steps=step - 1 + context["steps_left"],
+        last=past[-1] if past else None,
+        past=past[::-1],
+        mistakes=_mistakes(events, context["limits"]),
+        values=values[::-1],
+        suggestions=_suggestions(context["query"], values),
+        latest=latest,
+        earlier=earlier,
+        search=[_field(name, name, given, errors) for name in (GIVES, TAKES, TAKES_2)],
+        answer=_field("answer", "answer", given, errors),
+        sure=_field("sure", "sure", given, errors),
+    )
+
+
+def _field(name: str, id: str, given: Fields, errors: Mapping[str, str], **more: str) -> Field:
+    return Field(name, id, given.get(name, ""), errors.get(name, ""), **more)
+
+
+def _tools(
+    context: Json, given: Fields, errors: Mapping[str, str]
+) -> tuple[list[ShownTool], list[ShownTool]]:
+    """The tools of the last search in the order that it showed, then all others, newest first."""
+    searches = [event["tools"] for event in context["events"] if _searched(event)]
+    order = {name: place for place, name in enumerate(searches[-1] if searches else ())}
+    called = [event["request"]["name"] for event in context["events"] if _carried_out(event)]
+    latest: list[ShownTool] = []
+    earlier: list[ShownTool] = []
+    for number, told in enumerate(context["tools"], 1):
+        chosen = given.get("tool") == told["name"]
+        mine = (given, errors) if chosen else ({}, {})
+        tool = ShownTool(
+            number,
+            told["name"],
+            told.get("tool_id", ""),
+            told["description"],
+            [
+                _field(
+                    f"{ARGUMENT}{name}",
+                    f"tool-{number}-{place}",
+                    *mine,
+                    label=name,
+                    about=about.get("description", ""),
+                    type=_type(about),
+                )
+                for place, (name, about) in enumerate(parameters_of(told).items(), 1)
+            ],
+            told["name"] in order,
+            chosen,
+            called.count(told["name"]),
+        )
+        (latest if tool.latest else earlier).append(tool)
+    return sorted(latest, key=lambda tool: order[tool.name]), earlier[::-1]
+
+
+def parameters_of(told: Json) -> Mapping[str, Json]:
+    found: Mapping[str, Json] = told["parameters"].get("properties", {})
+    return found
+
+
+def _type(about: Json) -> str:
+    """The type of a parameter in JSON's word, where it is anything but text."""
+    kind = about.get("type", "string")
+    return kind if isinstance(kind, str) and kind != "string" else ""
+
+
+def _searched(event: Json) -> bool:
+    return bool(event["category"] == "retrieve_ok")
+
+
+def _carried_out(event: Json) -> bool:
+    return event["category"] in ("tool_ok", "tool_no_result")
+
+
+def _values(events: Sequence[Json]) -> list[Value]:
+    """Every value once, with the step at which it came first."""
+    found: dict[tuple[str, bool], Value] = {}
+    for step, event in enumerate(events, 1):
+        if event["category"] != "tool_ok":
+            continue
+        text, tool = as_text(event["value"]), event["request"]["name"]
+        old = found.get((text, event["success"])) or Value(text, event["success"], [], step)
+        tools = list(dict.fromkeys([*old.tools, tool]))
+        found[text, event["success"]] = Value(text, old.success, tools, old.step)
+    return list(found.values())
+
+
+def as_text(value: Any) -> str:
+    """A value as it is typed into a field."""
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def _suggestions(query: str, values: Sequence[Value]) -> list[str]:
+    """What an argument may be: values that came back, the newest first, and those of the query."""
+    said = [*_QUOTED.findall(query), *_NUMBERED.findall(query)]
+    said = [text.strip().rstrip(".:,") for text in said]
+    came = [value.text for value in values[::-1] if value.success]
+    return [text for text in dict.fromkeys([*came, *said]) if text]
+
+
+_KINDS = (
+    ("Unreadable replies", "label_errors", ("err_label",)),
+    ("Failed searches", "retrieval_errors", ("err_retrieve_json", "err_retrieve_request")),
+    (
+        "Refused calls",
+        "call_errors",
+        ("err_call_json", "err_call_unavailable", "err_call_arguments", "err_call_inputs"),
+    ),
+)
+
+
+def _mistakes(events: Sequence[Json], limits: Mapping[str, int]) -> list[Mistakes]:
+    made = [event["category"] for event in events]
+    return [
+        Mistakes(title, sum(category in kinds for category in made), limits.get(counter))
+        for title, counter, kinds in _KINDS
+    ]
+
+
+def _past(step: int, event: Json) -> Past:
+    request: Any = event.get("request")
+    if _searched(event):
+        count, note = len(event["tools"]), event["feedback"].splitlines()[2:]
+        found = f"{count} tool{'s' * (count != 1)} shown"
+        came = found if count else " ".join(["No tools.", *note])
+        return Past(step, "Searched", _search_words(request), came, bool(count))
+    if _carried_out(event):
+        came = "Nothing was found for these values."
+        if event["value"] is not None:
+            came = as_text(event["value"])
+        return Past(step, "Called", _call_words(request), came, bool(event["success"]))
+    did = {RETRIEVE: "Searched", CALL: "Called", ANSWER: "Answered"}.get(event["action"], "Replied")
+    asked = request if isinstance(request, str) else _call_words(request) if request else ""
+    return Past(step, did, asked, event["feedback"], False)
+
+
+def _search_words(request: Json) -> str:
+    takes = " and ".join(f"“{text}”" for text in request.get("input_information", ()))
+    gives = request.get("output_information")
+    parts = [f"takes {takes}" if takes else "", f"gives “{gives}”" if gives else ""]
+    return "what " + " and ".join(part for part in parts if part)
+
+
+def _call_words(request: Json) -> str:
+    told = ", ".join(f"{name}: {as_text(value)}" for name, value in request["arguments"].items())
+    return f"{request['name']} ({told})"
