@@ -1,6 +1,6 @@
 """How a system speaks of its endings and figures on pages: a module ``words`` in its folder."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -61,6 +61,37 @@ def measures_of(system: str) -> Mapping[str, Measure]:
     """The metrics that pages show, in their order."""
     measures: Mapping[str, Measure] = getattr(system_part(system, "words"), "MEASURES", {})
     return measures
+
+
+def verdicts_of(system: str) -> Mapping[str, str]:
+    """The yes-or-no metrics that pages show of a trajectory, with their titles."""
+    usual = {"valid": "Valid", "accurate": "Passes"}
+    verdicts: Mapping[str, str] = getattr(system_part(system, "words"), "VERDICTS", usual)
+    return verdicts
+
+
+def columns_of(system: str) -> Mapping[str, Measure]:
+    """The metrics of single trajectories that lists of this system's trajectories show."""
+    names = getattr(system_part(system, "words"), "COLUMNS", ())
+    return {name: measures_of(system)[name] for name in names}
+
+
+def hidden_of(system: str) -> str:
+    """What is hidden from agents beside constraints, in a sentence; empty for nothing."""
+    text: str = getattr(system_part(system, "words"), "HIDDEN", "")
+    return text
+
+
+def choices_of(system: str, setting: str) -> Mapping[str, str]:
+    """What each choice of a setting means; empty where the names say it."""
+    choices: Mapping[str, Mapping[str, str]] = getattr(system_part(system, "words"), "CHOICES", {})
+    return choices.get(setting, {})
+
+
+def first_settings(system: str) -> Sequence[str]:
+    """The settings that one chooses first; forms fold the others away."""
+    names: Sequence[str] = getattr(system_part(system, "words"), "FIRST_SETTINGS", ())
+    return names
 
 
 def explain(system: str, outcome: Outcome, settings: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from django import forms
 
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.system import Role, Setting, System
-from benchmarks.core.words import plain
+from benchmarks.core.words import choices_of, first_settings, plain
 from benchmarks.forms.lists import set_choices
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.selectors.casting import agents_for
@@ -23,14 +23,14 @@ LARGEST_SEED = 2**63 - 1
 class SettingField(forms.CharField):
     """A setting of a system: drawn by its kind, read and refused by the system's own rules."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, meanings: Mapping[str, str]) -> None:
         self.setting = setting
         super().__init__(
             label=plain(setting.name),
             help_text=setting.help,
             initial=_as_text(setting.default),
             required=False,
-            widget=_widget(setting),
+            widget=_widget(setting, meanings),
         )
 
     def clean(self, value: Any) -> Any:
@@ -47,11 +47,16 @@ def _as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _widget(setting: Setting) -> forms.Widget:
+def _widget(setting: Setting, meanings: Mapping[str, str]) -> forms.Widget:
     if setting.kind == "bool":
         return forms.Select(choices=[("false", "Off"), ("true", "On")])
     if setting.choices:
-        return forms.Select(choices=[(name, plain(name)) for name in setting.choices])
+        return forms.Select(
+            choices=[
+                (name, f"{name}: {meanings[name]}" if name in meanings else plain(name))
+                for name in setting.choices
+            ]
+        )
     bounds = {"min": setting.minimum, "max": setting.maximum}
     step = "1" if setting.kind == "int" else "any"
     given = {name: f"{bound:g}" for name, bound in bounds.items() if bound is not None}
@@ -137,7 +142,9 @@ class NewRunForm(forms.Form):
                 self._add_role(role, seat)
         self.setting_names = []
         for setting in system.settings:
-            self.fields[f"set_{setting.name}"] = SettingField(setting)
+            self.fields[f"set_{setting.name}"] = SettingField(
+                setting, choices_of(system.key, setting.name)
+            )
             self.setting_names.append(f"set_{setting.name}")
 
     def _add_role(self, role: Role, seat: int) -> None:
@@ -174,8 +181,15 @@ class NewRunForm(forms.Form):
         return [self[name] for name in self.role_names]
 
     @property
+    def first_fields(self) -> list[forms.BoundField]:
+        """The settings that one chooses first, in the open."""
+        return [self[f"set_{name}"] for name in first_settings(self.system.key)]
+
+    @property
     def setting_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.setting_names]
+        """The others, folded."""
+        first = [f"set_{name}" for name in first_settings(self.system.key)]
+        return [self[name] for name in self.setting_names if name not in first]
 
     def clean_seed(self) -> int:
         return self.cleaned_data["seed"] or 0

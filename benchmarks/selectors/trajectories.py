@@ -7,9 +7,18 @@ from typing import Any
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
 from benchmarks.core.registry import EXTERNAL, SYSTEMS
-from benchmarks.core.words import Ending, ending, endings_of, plain
+from benchmarks.core.words import (
+    Ending,
+    Measure,
+    columns_of,
+    ending,
+    endings_of,
+    plain,
+    verdicts_of,
+)
 from benchmarks.importers.words import NO_VERDICT
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
+from benchmarks.selectors.casting import system_of
 
 S = Trajectory.Status
 # What stands in place of an ending while, or because, there is none.
@@ -185,9 +194,41 @@ class TrajectoryRow:
 
     trajectory: Trajectory
     end: Ending
-    valid: Verdict
-    accurate: Verdict
+    verdicts: tuple[Verdict, ...]
+    metrics: tuple[tuple[Measure, float | None, str], ...]
     scores: FinalScores
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a list of trajectories shows: what their systems have, and what they have in common."""
+
+    verdicts: Mapping[str, str]
+    metrics: Mapping[str, Measure]
+    scored: bool
+
+
+def list_columns(systems: Iterable[str]) -> Columns:
+    """The columns for trajectories of these systems.
+
+    Metrics are those of one system, so they show where there is no other. Where systems give a
+    verdict different titles, the first one's stands.
+    """
+    found = list(dict.fromkeys(systems))
+    verdicts: dict[str, str] = {}
+    for system in found:
+        verdicts = {**verdicts_of(system), **verdicts}
+    return Columns(
+        dict(sorted(verdicts.items(), reverse=True)),  # valid, then accurate
+        columns_of(found[0]) if len(found) == 1 else {},
+        not found or any(is_scored(system) for system in found),
+    )
+
+
+def is_scored(system: str) -> bool:
+    """Whether judges score the turns of a system."""
+    known = system_of(system)
+    return bool(known and known.dimensions)
 
 
 def with_parts(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
@@ -200,14 +241,18 @@ def with_parts(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
 def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
     """Lines for these trajectories; the scores of all of them in one query."""
     found = list(trajectories)
+    columns = list_columns(row.run.dataset.system for row in found)
     scores = final_scores([row.pk for row in found])
     nothing = FinalScores(None, 0)
     return [
         TrajectoryRow(
             row,
             trajectory_end(row),
-            verdict(row, "valid"),
-            verdict(row, "accurate"),
+            tuple(verdict(row, name) for name in columns.verdicts),
+            tuple(
+                (measure, row.metrics.get(name), row.undefined.get(name, "it has not ended"))
+                for name, measure in columns.metrics.items()
+            ),
             scores.get(row.pk, nothing),
         )
         for row in found
@@ -237,6 +282,12 @@ def verdict(trajectory: Trajectory, name: str) -> Verdict:
         otherwise = "not recorded" if made_here else NO_VERDICT
         return Verdict(None, trajectory.undefined.get(name) or otherwise)
     return Verdict(bool(value))
+
+
+def verdicts(trajectory: Trajectory) -> list[tuple[str, Verdict]]:
+    """The verdicts that a trajectory's system speaks of, with their titles."""
+    names = verdicts_of(trajectory.run.dataset.system)
+    return [(title, verdict(trajectory, name)) for name, title in names.items()]
 
 
 @dataclass(frozen=True)

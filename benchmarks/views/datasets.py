@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
+from benchmarks.core.words import hidden_of
 from benchmarks.forms.datasets import ImportForm
 from benchmarks.models import Task
 from benchmarks.selectors import agents, datasets, paging
@@ -102,6 +103,7 @@ def task(request: HttpRequest, task_id: int) -> HttpResponse:
         "levels": datasets.task_levels(found),
         "previous": siblings.filter(pk__lt=found.pk).order_by("-pk").first(),
         "next": siblings.filter(pk__gt=found.pk).order_by("pk").first(),
+        "hidden": hidden_of(found.dataset.system),
         "template": own_template(found.dataset.system, "_task.html"),
         "played": found.trajectories.count(),
     }

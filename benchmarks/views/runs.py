@@ -104,6 +104,7 @@ def _report(found: Run) -> dict[str, Any]:
         "endings": runs.ending_counts(found, metrics) if metrics else [],
         "notes": own_template(found.dataset.system, "_run_notes.html"),
         "rows": listed[:TRAJECTORIES],
+        "columns": trajectories.list_columns([found.dataset.system]),
         "query": f"run={found.pk}",
         "more": len(listed) > TRAJECTORIES,
         "problems": list(problems.order_by("pk")[:PROBLEMS]),

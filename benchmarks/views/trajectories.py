@@ -31,8 +31,8 @@ from benchmarks.views.parts import (
 
 ROWS = 50
 MOST_COMPARED = 3
-# What belongs to a page of the list, not to the choice that it shows.
-PLACE = ("after", "before")
+# What belongs to a page of the list or of a trajectory, not to the choice that the list shows.
+PLACE = ("after", "before", "step")
 
 
 def read_filter(params: QueryDict) -> TrajectoryFilter:
@@ -54,6 +54,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
         "form": form,
         "active": form.active(),
         "rows": trajectories.trajectory_rows(page.rows),
+        "columns": trajectories.list_columns(row.run.dataset.system for row in page.rows),
         "page": page,
         "matching": paging.count_up_to(rows, "trajectory", "trajectories"),
         "query": list_query(request.GET),
@@ -94,8 +95,8 @@ def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
         "run": found.run,
         "end": trajectories.trajectory_end(found),
         "why": _why(found),
-        "valid": trajectories.verdict(found, "valid"),
-        "accurate": trajectories.verdict(found, "accurate"),
+        "verdicts": trajectories.verdicts(found),
+        "scored": trajectories.is_scored(found.run.dataset.system),
         "turns": turns,
         "last": turns[-1] if turns else None,
         "means": [turn.mean for turn in turns],
@@ -105,6 +106,9 @@ def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
         "roles": run_roles(found.run),
         "settings": settings,
         "card": own_template(found.run.dataset.system, "_turn.html"),
+        "above": own_template(found.run.dataset.system, "_above.html"),
+        "badges": own_template(found.run.dataset.system, "_turn_badges.html"),
+        "mark_of_turn": own_template(found.run.dataset.system, "_turn_mark.html"),
         "beside": own_template(found.run.dataset.system, "_beside.html"),
         "may_start": request.user.has_perm(START),
         **_in_list(request, found),

@@ -112,3 +112,32 @@ def _native(params: Mapping[str, Any]) -> tuple[str, str]:
 
 
 REPLIES = {"tagged_action": _tagged, "native_action": _native}
+
+# --- Pages ----------------------------------------------------------------------------------------
+
+VERDICTS = {"accurate": "Correct"}
+COLUMNS = ("search_turns", "call_turns", "recall")
+HIDDEN = (
+    "The agent is told neither the expected answer nor which tools are noisy, blocked or reliable."
+)
+GROUPS = {
+    "input_type": "What the query gives",
+    "paths": "Catalogued paths",
+    "shortest_path": "Tools on the shortest path",
+}
+CONDITION_WORDS: Mapping[str, str] = {
+    "default": "nothing is blocked; noisy siblings beside every tool",
+    "blocker": "blocks so that about one path remains, with all three types of blocking tools",
+    "feedback": "as blocker, and a wrong answer may be mended up to five times",
+    "finegrain_long": "as blocker; the longest paths remain",
+    "finegrain_short": "as blocker; the shortest paths remain",
+    "noise_ratio_0p2": "a fifth of the paths remains",
+    "noise_ratio_0p4": "two fifths of the paths remain",
+    "noise_ratio_0p6": "three fifths of the paths remain",
+    "noise_ratio_0p8": "four fifths of the paths remain",
+    "noise_type_explicit": "as blocker; blocked tools say that they fail",
+    "noise_type_implicit": "as blocker; blocked tools return malformed values",
+    "noise_type_misleading": "as blocker; blocked tools return plausible values of another kind",
+}
+CHOICES = {"condition": CONDITION_WORDS}
+FIRST_SETTINGS = ("condition", "max_steps")

@@ -1,0 +1,203 @@
+"""What pages of PlanBench-XL show: walks, graphs of tools, blocking plans, failures."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+
+from benchmarks.core.words import plain
+from benchmarks.mappers import shared_content
+from benchmarks.models import Task, Trajectory, Turn
+from benchmarks.selectors.turns import TurnView
+from benchmarks.systems.planbench_xl.blockers import UNBLOCKED, Plan, plan_for
+from benchmarks.systems.planbench_xl.catalogue import World, world_of
+from benchmarks.systems.planbench_xl.graph import Graph, draw
+from benchmarks.systems.planbench_xl.query import DETAILS
+from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
+from benchmarks.systems.planbench_xl.walk import Step, Walk, read_walk
+from benchmarks.systems.planbench_xl.words import (
+    CATEGORIES,
+    CONDITION_WORDS,
+    ENDINGS,
+    FAILURES,
+    GROUPS,
+)
+
+register = template.Library()
+
+
+def _world(task: Task) -> World:
+    return world_of(shared_content(task.dataset))
+
+
+def _plan(task: Task, settings: Mapping[str, Any]) -> Plan:
+    """What is blocked for a task; plans are remembered by each process."""
+    rules = resolve(settings).rules
+    if rules is None:
+        return UNBLOCKED
+    paths = tuple(tuple(path) for path in task.payload["paths"])
+    return plan_for(task.payload["task_id"], paths, rules)
+
+
+@register.simple_tag
+def walk_of(trajectory: Trajectory) -> Walk:
+    """The steps of a trajectory, read once for a page: every turn's card asks for them."""
+    made: Walk | None = trajectory.__dict__.get("_walk")
+    if made is None:
+        payload = trajectory.task.payload
+        rows = Turn.objects.filter(trajectory=trajectory).order_by("index")
+        made = read_walk(
+            _world(trajectory.task),
+            {name for path in payload["paths"] for name in path},
+            rows.values_list("index", "payload"),
+            payload["input_datatypes"],
+        )
+        trajectory.__dict__["_walk"] = made
+    return made
+
+
+@register.simple_tag
+def step_of(trajectory: Trajectory, turn: TurnView) -> Step | None:
+    """What a turn was."""
+    return walk_of(trajectory).at(turn.row.index)
+
+
+@dataclass(frozen=True)
+class WalkGraph:
+    """The graph as it was after a step, with the steps beside it; ``whole`` is the end."""
+
+    graph: Graph
+    step: Step | None
+    previous: int | None
+    next: int | None
+    whole: bool
+    blocked: tuple[str, ...]
+
+
+@register.simple_tag
+def graph_of(trajectory: Trajectory, wanted: str = "") -> WalkGraph:
+    """The graph of a trajectory after a step; without one (or past the last), all of it."""
+    walk = walk_of(trajectory)
+    last = len(walk.steps)
+    number = int(wanted) if wanted.isdecimal() and len(wanted) < 6 else last
+    whole = not 0 < number < last
+    at = last if whole else number
+    plan = _plan(trajectory.task, trajectory.run.settings)
+    graph = draw(
+        _world(trajectory.task),
+        trajectory.task.payload,
+        plan.tools,
+        walk if whole else walk.until(at),
+    )
+    return WalkGraph(
+        graph,
+        walk.at(at),
+        at - 1 if at > 1 else None,
+        at + 1 if at < last else None,
+        whole,
+        plan.tools,
+    )
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """What a condition blocks for a task. ``left`` is how many catalogued paths remain."""
+
+    condition: str
+    help: str
+    plan: Plan
+    left: int
+    tools: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The types of blocking tools, where they are the same for every blocked one."""
+        found = {kinds for _, kinds in self.tools}
+        return found.pop() if len(found) == 1 else ()
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """A task's paths, what each condition blocks, and the graph under the one that is chosen."""
+
+    lengths: list[tuple[int, int]]
+    blockings: list[Blocking]
+    chosen: Blocking
+    graph: Graph
+
+
+@register.simple_tag
+def task_view(task: Task, condition: str = "") -> TaskView:
+    """What a task's page shows. An unknown condition counts as none."""
+    paths = task.payload["paths"]
+    sizes = [len(path) for path in paths]
+    blockings = []
+    for name in CONDITIONS:
+        plan = _plan(task, {"condition": name})
+        tools = tuple(zip(plan.tools, plan.noise, strict=True))
+        left = len(paths) - len(plan.paths)
+        blockings.append(Blocking(name, CONDITION_WORDS[name], plan, left, tools))
+    chosen = next((one for one in blockings if one.condition == condition), blockings[0])
+    lengths = [(size, sizes.count(size)) for size in sorted(set(sizes))]
+    graph = draw(_world(task), task.payload, chosen.plan.tools)
+    return TaskView(lengths, blockings, chosen, graph)
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often something happened, in words."""
+
+    title: str
+    sentence: str
+    n: int
+    tone: str = ""
+
+
+@register.filter
+def failure_counts(metrics: Mapping[str, Any]) -> list[Count]:
+    """Successes and failure details of a run, the most frequent first."""
+    found = sorted(metrics.get("failures", {}).items(), key=lambda pair: -pair[1])
+    return [Count(*failure_words(name), n, "ok" if name == "success" else "bad")
+            for name, n in found]  # fmt: skip
+
+
+@register.filter
+def category_counts(metrics: Mapping[str, Any]) -> list[Count]:
+    """Failure categories of a run in their order."""
+    found = metrics.get("failure_categories", {})
+    return [Count(*CATEGORIES[name], found[name]) for name in CATEGORIES if name in found]
+
+
+@register.filter
+def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """Accuracy by group: (what tasks are grouped by, its values with their means)."""
+    groups = metrics.get("accuracy_by_group", {})
+    return [
+        (
+            GROUPS.get(name, plain(name)),
+            sorted(
+                values.items(),
+                key=lambda pair: (int(pair[0]) if pair[0].isdecimal() else 0, pair[0]),
+            ),
+        )
+        for name, values in groups.items()
+    ]
+
+
+@register.filter
+def failure_words(detail: str | None) -> tuple[str, str]:
+    """A failure detail as (title, sentence)."""
+    if detail in (None, "", "success"):
+        return "Success", "The answer is right and was found by reliable tools."
+    if detail in FAILURES:
+        return plain(str(detail)), FAILURES[str(detail)]
+    ending = next((code for code, name in DETAILS.items() if name == detail), str(detail))
+    known = ENDINGS.get(ending)
+    return (plain(str(detail)), known.sentence) if known else (plain(str(detail)), "")
+
+
+@register.filter
+def category_words(name: str | None) -> tuple[str, str] | None:
+    """A failure category as (title, sentence)."""
+    return CATEGORIES.get(name or "")
