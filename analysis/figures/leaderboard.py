@@ -61,6 +61,7 @@ def leaderboard_figure(
         panels.layout["annotations"] += undefined_marks(
             names, estimates, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
         )
+    panels.layout["margin"]["r"] = 24  # the last tick's label is not cut
     return make_figure(traces, {**panels.layout, "height": 140 + 26 * len(rows)})
 
 

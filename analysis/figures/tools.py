@@ -51,7 +51,9 @@ def panel_dots(
     rows = -(-len(panels) // columns)
     height = 26 * len(names) + 18
     total = rows * height + (rows - 1) * 56
-    grid = Panels(len(panels), columns, list(panels), gap_x=0.05, gap_y=56 / max(total, 1))
+    grid = Panels(
+        len(panels), columns, list(panels), gap_x=0.03 * columns, gap_y=56 / max(total, 1)
+    )
     traces: list[Trace] = []
     for i, marks in enumerate(panels.values()):
         x = share_axis() if unit == "share" else {"showgrid": True, "rangemode": "tozero"}
@@ -144,6 +146,7 @@ def stacked_shares(rows: Mapping[str, Sequence[Part]], titles: Sequence[str]) ->
                 "textposition": "inside",
                 "insidetextanchor": "middle",
                 "textangle": 0,
+                "insidetextfont": {"color": "var(--page)", "size": 13},
                 "customdata": [part.url for part in parts],
                 "hovertext": [
                     f"{name}<br>{label(title)}<br>{part.count:,} ({number(part.share, 'share')})"

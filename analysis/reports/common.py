@@ -157,6 +157,14 @@ def no_runs(purpose: str, selection: Selection) -> Empty:
         return Empty("No runs yet", text, "Start a run", start, needs=START)
     if selection.dataset.system == EXTERNAL:
         return made_elsewhere(purpose, selection)
+    if selection.runs and not judge_roles(selection.system):
+        known = {"dataset": selection.filters.dataset}
+        text = (
+            f"{purpose} On {dataset_name(selection)} nobody judges: rules decide whether an answer "
+            "is right. Accuracy is on the leaderboard, and by condition under Conditions."
+        )
+        return Empty("These runs have no judges", text, "See the leaderboard",
+                     address("analysis:leaderboard", known))  # fmt: skip
     if selection.left_out:
         text = f"{purpose} The runs that these filters choose have finished nothing yet."
         list_url = address("benchmarks:run_list")
@@ -206,7 +214,8 @@ def how_runs(selection: Selection) -> list[str]:
         for label, pks in by_label.items()
     )
     levels = sorted({run.level or "none" for run in runs})
-    conditions = sorted({run.condition for run in runs})
+    # A setting that is itself called condition need not be named twice.
+    conditions = sorted({run.condition.removeprefix("condition=") for run in runs})
     if all(run.imported for run in runs):
         return [
             f"Dataset {dataset_name(selection)}, made elsewhere and imported. Runs: {numbers}.",

@@ -1,6 +1,7 @@
 """What conditions do to accuracy: by agent, paired by task, beside what is published."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import ceil
 
 from analysis.figures.lines import number_lines
 from analysis.figures.tools import Mark, panel_dots
@@ -17,7 +18,7 @@ from analysis.reports.conditions_tables import (
 )
 from analysis.reports.leaderboard_rows import ACCURATE
 from analysis.reports.parts import FigureSpec, Notice, Report, Table, exclusions, how_interval
-from analysis.reports.words import counted, ends, level, number, plural
+from analysis.reports.words import counted, ends, level, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Contrasts, contrasts_of
@@ -25,6 +26,7 @@ from benchmarks.core.registry import get_system
 from benchmarks.core.system import Published
 from benchmarks.core.words import measures_of
 
+NEARLY = 1e-9
 PURPOSE = "This page compares the accuracy of agents under the conditions that they were run in."
 
 
@@ -75,6 +77,19 @@ def sentence(grid: Grid, contrasts: Contrasts | None) -> str:
         return "No agent has a task that was scored under two of these conditions."
     most = max(changes, key=lambda key: (abs(changes[key]), key))
     text = _said(grid, *most)
+    tied = [
+        agent
+        for agent, condition in changes
+        if condition == most[1] and abs(changes[agent, condition] - changes[most]) < NEARLY
+    ]
+    if len(tied) > 1 and changes[most]:
+        verb = "falls" if changes[most] < 0 else "rises"
+        return (
+            f"Accuracy {verb} most for {listed(tied)}, by "
+            f"{number(100 * abs(changes[most]), 'number')} points each from "
+            f"“{grid.title(grid.baseline)}” to “{grid.title(most[1])}”: {most[0]} "
+            f"{_points(grid.change[most])}."
+        )
     least = min(changes, key=lambda key: changes[key] if changes[most] > 0 else -changes[key])
     if len(wanted) == 1 and least[0] != most[0]:
         text += f"; {least[0]} changes by {_points(grid.change[least])}"
@@ -144,7 +159,7 @@ def _figures(
                 "What each kind of disturbance alone changes",
                 f"Accuracy minus that under “{grid.title(grid.baseline)}” on the same tasks, with "
                 "95 % intervals.",
-                panel_dots(panels, unit="share", columns=3, span=(-1, 1), styles=looks),
+                panel_dots(panels, unit="share", columns=3, span=_span(panels), styles=looks),
             )
         )
     if lengths is not None and contrasts is not None and lengths.bins:
@@ -165,6 +180,17 @@ def _figures(
             )
         )
     return found
+
+
+def _span(panels: Mapping[str, Sequence[Mark]]) -> tuple[float, float]:
+    """An axis around 0 that holds every value and interval, in whole quarters."""
+    reach = [0.25]
+    for mark in (mark for marks in panels.values() for mark in marks):
+        interval, value = mark.value.interval, mark.value.value
+        reach += [abs(interval.low), abs(interval.high)] if interval is not None else []
+        reach += [abs(value)] if value is not None else []
+    widest = ceil(4 * max(reach) - NEARLY) / 4
+    return -widest, widest
 
 
 def _marks(grid: Grid, agent: str, conditions: Sequence[str], what: str) -> list[Mark]:

@@ -55,7 +55,7 @@ def accuracy_table(grid: Grid) -> Table:
         "Accuracy by condition",
         (
             Column("Condition", ("condition", "setting"), num=False),
-            *(estimate_column(agent) for agent in grid.agents),
+            *(estimate_column(agent, agent) for agent in grid.agents),
         ),
         tuple(
             (
@@ -87,7 +87,7 @@ def change_table(grid: Grid) -> list[Table]:
             f"Change against “{base}”",
             (
                 Column("Condition", ("condition", "setting"), num=False),
-                *(estimate_column(agent) for agent in grid.agents),
+                *(estimate_column(agent, agent) for agent in grid.agents),
             ),
             tuple(
                 (
@@ -148,7 +148,7 @@ def kinds_table(grid: Grid, kinds: Sequence[str]) -> list[Table]:
     columns: list[Column] = [AGENT]
     for kind in shown:
         title = grid.title(kind)
-        columns.append(estimate_column(title))
+        columns.append(estimate_column(title, title))
         if grid.baseline:
             columns.append(estimate_column("Change", f"{title} change", "Against the baseline"))
     lines = []
@@ -174,7 +174,7 @@ def lengths_tables(grid: Grid, lengths: Lengths, contrasts: Contrasts) -> list[T
         Table(
             "lengths",
             contrasts.remaining_title,
-            (number_column("Length"), *(estimate_column(agent) for agent in grid.agents)),
+            (number_column("Length"), *(estimate_column(agent, agent) for agent in grid.agents)),
             tuple(
                 (
                     Cell(str(size), (size,)),

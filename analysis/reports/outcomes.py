@@ -234,7 +234,7 @@ def _empty(selection: Selection) -> Empty:
         return _none(selection)
     text = (
         f"{PURPOSE} The trajectories of {common.dataset_name(selection)} were made here: they have "
-        "no stated rewards. The leaderboard says how often their last plans are valid and pass."
+        "no stated rewards. The leaderboard says how often they do what was asked."
     )
     known: Mapping[str, str] = {"dataset": selection.filters.dataset}
     return Empty(

@@ -151,9 +151,15 @@ def _subject(selection: Selection) -> str:
     words = [selection.study.name] if selection.study is not None else []
     words += [dataset_name(selection)] if selection.dataset is not None else []
     words += [f"level {chosen.level}"] if chosen.level else []
-    words += [f"condition {chosen.condition}"] if chosen.condition else []
+    words += [f"condition {_condition(selection)}"] if chosen.condition else []
     words += [f"{len(selection.runs)} runs" if len(selection.runs) != 1 else "1 run"]
     return " · ".join(words) if selection.dataset or selection.study else ""
+
+
+def _condition(selection: Selection) -> str:
+    """The chosen condition as its filter calls it."""
+    known = {option.value: option.label for option in selection.options.get("condition", ())}
+    return known.get(selection.filters.condition, selection.filters.condition)
 
 
 def _plain(row: Iterable[Datum]) -> list[Datum]:

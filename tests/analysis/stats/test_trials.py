@@ -5,7 +5,7 @@ from math import comb
 
 import pytest
 
-from analysis.stats.trials import TrialCounts, count_trials, pass_power
+from analysis.stats.trials import TrialCounts, count_trials, pass_power, success_rate
 
 
 def test_counting() -> None:
@@ -68,3 +68,25 @@ def test_outcomes_are_yes_or_no() -> None:
         count_trials([0.5], ["a"])
     with pytest.raises(ValueError, match="2 entries for 1 values"):
         count_trials([1], ["a", "b"])
+
+
+def test_one_trial_each_has_wilsons_interval() -> None:
+    # x = 1, n = 4, z = 1.96: 4.6 to 69.9 % (as in the tests of shares).
+    found = success_rate([1, 0, 0, 0, None], list("abcde"), seed=1, excluded={"waits": 2})
+    assert found.value == 0.25 and found.interval is not None
+    assert found.interval.method == "wilson"
+    assert found.interval.low == pytest.approx(0.0456, abs=1e-4)
+    assert found.excluded == {"waits": 2, "missing value": 1}
+
+
+def test_several_trials_draw_tasks() -> None:
+    # Task a has 2 of 2, task b 0 of 1: 2/3; resamples give 1 (aa), 2/3 (ab) or 0 (bb).
+    found = success_rate([1, 1, 0], ["a", "a", "b"], seed=1)
+    assert found.value == pytest.approx(2 / 3) and found.interval is not None
+    assert found.interval.method.startswith("task bootstrap")
+    assert (found.interval.low, found.interval.high) == (0, 1)
+
+
+def test_no_trial_is_undefined_for_the_first_reason() -> None:
+    assert success_rate([], [], seed=1, excluded={"waits": 2}).undefined == "waits"
+    assert success_rate([], [], seed=1).undefined == "no observations"
