@@ -16,6 +16,7 @@ from django.core.cache import cache
 
 from analysis.filters import SHARED, Filters
 from analysis.reports.parts import Report
+from analysis.run_choice import is_judged
 from analysis.selection import Selection, select_runs, select_study
 from benchmarks.core.comparisons import tool_use_of
 
@@ -81,16 +82,21 @@ PAGES: Mapping[str, Page] = {
     for page in (
         _page("leaderboard", "Leaderboard", "Which agent is better?", "published"),
         _page(
-            "rubric", "Rubric", "On which dimensions are agents good or bad?", "turns", "published"
+            "rubric", "Rubric", "On which dimensions are agents good or bad?", "turns", "published",
+            fits=is_judged,
         ),
         _page(
-            "decline", "Decline", "Do plans get worse from turn to turn?", "align", "dimensions"
+            "decline", "Decline", "Do plans get worse from turn to turn?", "align", "dimensions",
+            fits=is_judged,
         ),
         _page(
             "agreement", "Agreement", "How far are the judges from people?", "simulated",
             of_study=True,
         ),
-        _page("dispersion", "Dispersion", "How far do judges differ from each other?", "turns"),
+        _page(
+            "dispersion", "Dispersion", "How far do judges differ from each other?", "turns",
+            fits=is_judged,
+        ),
         _page(
             "conditions", "Conditions", "What do conditions do to accuracy?", "published",
             every_condition=True,
@@ -99,7 +105,10 @@ PAGES: Mapping[str, Page] = {
             "tools", "Tools", "How do agents search, call tools, and fail?",
             fits=lambda system: tool_use_of(system) is not None,
         ),
-        _page("verdicts", "Verdicts", "Do judges see what people saw in recorded answers?"),
+        _page(
+            "verdicts", "Verdicts", "Do judges see what people saw in recorded answers?",
+            fits=is_judged,
+        ),
         _page(
             "outcomes", "Outcomes", "What rewards did agents get elsewhere, and how reliably?",
             imported=True,

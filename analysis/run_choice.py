@@ -5,9 +5,15 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Count
 
+from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.models import Run, Trajectory
 
 FINISHED = (Run.Status.DONE, Run.Status.ATTENTION)
+
+
+def is_judged(system: str) -> bool:
+    """Whether judges have a part in a system."""
+    return system in SYSTEMS and any(role.judges for role in get_system(system).roles)
 
 
 def trajectory_counts(runs: Sequence[int]) -> dict[int, dict[str, int]]:

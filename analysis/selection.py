@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, F, Max, Q
 
 from analysis.filters import Filters
-from analysis.run_choice import FINISHED, agent_labels, newest_each, trajectory_counts
+from analysis.run_choice import FINISHED, agent_labels, is_judged, newest_each, trajectory_counts
 from annotation.access import OVERSEERS
 from annotation.models import Assignment, Membership, Study
 from benchmarks.core.comparisons import contrasts_of
@@ -170,7 +170,7 @@ def _in_words_of(selection: Selection, system: str) -> Selection:
             replace(o, label=words[o.value].title if o.value in words else o.label)
             for o in options.get("condition", ())
         )
-    if system in SYSTEMS and not any(role.judges for role in get_system(system).roles):
+    if system in SYSTEMS and not is_judged(system):
         options["judging"] = ()
     return replace(selection, options=options)
 

@@ -17,12 +17,14 @@ from tests.analysis.rows import (
     make_study,
     make_trajectory,
 )
+from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
 PAGES = (
-    "leaderboard", "rubric", "decline", "agreement", "dispersion", "outcomes", "ratings",
+    "leaderboard", "rubric", "decline", "agreement", "dispersion", "conditions", "tools",
+    "outcomes", "ratings",
 )  # fmt: skip
 
 
@@ -33,11 +35,16 @@ def at(live_server: Any, page: Page) -> Iterator[str]:
     study, ann = make_study(is_demo=True), make_person("ann")
     make_person("root", superuser=True)
     for agent, score in (("ada", 5), ("bob", 3)):
-        run = make_run(dataset, agent)
+        run = make_run(dataset, agent, finished=2)
         for task in (1, 2, 3, 4):
             item = make_trajectory(run, task, scores=[flat(4), flat(score)], accurate=task % 2)
             make_ratings(study, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
     make_imported(("elsewhere", "otherwise"), rewards={1: (1.0, 0.0), 2: (0.5, 1.0), 3: (None,)})
+    world = make_world()
+    for condition in ("standard", "condition=blocker"):
+        run = make_tool_run(world, "tia", condition)
+        for number in (0, 1):
+            make_query(run, number, right=number == 0, category=("", "format_error")[number])
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)

@@ -92,6 +92,10 @@ def test_the_newest_dataset_with_tools_is_taken() -> None:
     person = make_person("rita", "view_results")
     assert select(PAGES["tools"], Filters(), person).system == "planbench_xl"
     assert select(PAGES["leaderboard"], Filters(), person).system == "adaplanbench"
+    # Pages about judges take the newest dataset that has some.
+    make_query(make_tool_run(make_world("Later"), "ada", finished=20), 0)
+    assert select(PAGES["leaderboard"], Filters(), person).system == "planbench_xl"
+    assert select(PAGES["rubric"], Filters(), person).system == "adaplanbench"
     found = report(dataset=str(other.pk))
     assert found.empty is not None and "record no searches" in found.empty.text
 
