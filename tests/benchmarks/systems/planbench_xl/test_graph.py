@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.systems.planbench_xl.blockers import plan_for
 from benchmarks.systems.planbench_xl.catalogue import Tool, World, world_of
-from benchmarks.systems.planbench_xl.graph import HEIGHT, WIDTH, Graph, draw
+from benchmarks.systems.planbench_xl.graph import Graph, draw
+from benchmarks.systems.planbench_xl.layout import HEIGHT, WIDTH
 from benchmarks.systems.planbench_xl.settings import resolve
 from benchmarks.systems.planbench_xl.similarity import DataType
 from benchmarks.systems.planbench_xl.walk import Walk, read_walk
@@ -90,6 +91,19 @@ class TestLayers:
         graph = draw(world, payload("a", "b", "ab"), walk=walk)
         assert {"x", "y"} <= layers(graph).keys()
         assert [e.state for e in graph.edges if e.tool == "xy"] == ["refused"]
+
+    def test_unreliable_tools_alike_share_a_line(self) -> None:
+        world = small_world(
+            ("ab", "a", "b"), ("ab~", "a", "b"), ("a2~", "a", "b"), ("a3~", "a", "b")
+        )
+        calls = [(n, call(t, provenance="untrusted", value="?"))
+                 for n, t in enumerate(("ab~", "a2~", "a3~"), 1)]  # fmt: skip
+        walk = read_walk(world, ["ab"], calls, ["a"])
+        graph = draw(world, payload("a", "b", "ab"), walk=walk)
+        lines = {edge.tool: len(edge.lines) for edge in graph.edges}
+        assert sorted(lines.values()) == [0, 0, 1, 1]
+        assert lines["ab"] == 1
+        assert [edge.label for edge in graph.edges if edge.drawn_with] == ["A +2 ▲"]
 
     def test_back_to_earlier_layers(self) -> None:
         world = small_world(("ab", "a", "b"), ("bc", "b", "c"), ("cd", "c", "d"), ("db", "d", "b"),
