@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from benchmarks.core.words import plain
 from benchmarks.models import Run
 from benchmarks.selectors.trajectories import FULL, NO, PART, UNDEFINED, YES, ZERO, RunOptions
 
@@ -36,7 +37,8 @@ class Filter(forms.Form):
             for one in values:
                 if name == "order":
                     continue
-                shown = labels.get(str(one), one)
+                text = plain(str(one)) if field.widget.is_hidden else one  # a code, not typed words
+                shown = labels.get(str(one), text)
                 found.append((name, str(one), f"{field.label}: {shown}"))
         return found
 

@@ -25,6 +25,7 @@
     if (toggle) toggle.setAttribute("aria-pressed", String(shown));
   }
   if (toggle) {
+    toggle.hidden = !document.querySelector("[data-turns] .diff");
     toggle.addEventListener("click", () => {
       const shown = toggle.getAttribute("aria-pressed") !== "true";
       store("show-changes", shown);
