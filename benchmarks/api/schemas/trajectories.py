@@ -36,6 +36,7 @@ class TrajectoryQuery(Paged):
     order: Literal["newest", "oldest"] = "newest"
     run: Id | None = None
     task: Id | None = None
+    failure: str = Field("", max_length=60, description="A failure category of the system.")
 
 
 class TaskRef(Schema):
