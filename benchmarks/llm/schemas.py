@@ -4,6 +4,7 @@ Schemas keep to what strict modes of endpoints allow: every property required, n
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -12,12 +13,14 @@ from benchmarks.core.registry import SYSTEMS
 from benchmarks.llm.config import SchemaBuilder
 
 
+@cache
 def schemas_of(system: str) -> Mapping[str, SchemaBuilder]:
     """What builds the schemas of a system, by ``Expect.kind``; empty where it has none."""
     if system not in SYSTEMS:
         return {}
-    path = f"{SYSTEMS[system][1].rpartition('.')[0]}.schemas"
-    if not find_spec(path):
+    folder = SYSTEMS[system][1].rpartition(".")[0]
+    path = f"{folder}.schemas"
+    if not folder or not find_spec(path):
         return {}
     schemas: Mapping[str, SchemaBuilder] = import_module(path).SCHEMAS
     return schemas

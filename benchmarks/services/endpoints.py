@@ -94,7 +94,6 @@ def _check(endpoint: Endpoint) -> None:
 
 def answerer_at(system: str) -> Callable[[str, str], Answerer]:
     """A function from an endpoint's name and version to its answerer; looks each up once."""
-    schemas = schemas_of(system)
 
     @cache
     def build(name: str, version: str) -> Answerer:
@@ -107,7 +106,7 @@ def answerer_at(system: str) -> Callable[[str, str], Answerer]:
                 f"endpoint {name!r} is not what it was when the run was started: "
                 "its address, model or parameters were changed"
             )
-        return EndpointAnswerer(config, schemas, settings.PLANJURY_ENDPOINT_HOSTS)
+        return EndpointAnswerer(config, schemas_of(system), settings.PLANJURY_ENDPOINT_HOSTS)
 
     return build
 
