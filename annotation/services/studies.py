@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.dealing import deal_queries
+from annotation.designs.queries import deal_queries
 from annotation.models import Assignment, Membership, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.needs import Asked, asked_questions, what_trajectories_have
