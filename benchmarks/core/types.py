@@ -27,6 +27,25 @@ class Constraint:
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A constraint that was proposed for a task, and what a checker decided about it.
+
+    ``round`` is the round of construction, 1 to 6, or None where nobody knows it; ``decision`` is
+    ``kept``, ``removed``, or None where nothing was decided. ``payload`` is for those who made it
+    and is not shown to anybody.
+    """
+
+    key: str
+    kind: str
+    text: str
+    round: int | None = None
+    decision: str | None = None
+    reason: str = ""
+    decided_by: str = ""
+    payload: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Profile:
     """Hidden conditions of a task at one level."""
 

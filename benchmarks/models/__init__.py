@@ -1,7 +1,7 @@
 """Stored tasks, runs, trajectories, exchanges and scores."""
 
 from benchmarks.models.answering import Agent, AnswererVersion
-from benchmarks.models.datasets import Constraint, Dataset, Profile, SharedData, Task
+from benchmarks.models.datasets import Candidate, Constraint, Dataset, Profile, SharedData, Task
 from benchmarks.models.endpoints import Endpoint, EndpointTrial
 from benchmarks.models.exchanges import Exchange, OpenAsk, StoredMessage
 from benchmarks.models.jobs import Job
@@ -14,6 +14,7 @@ __all__ = [
     "Agent",
     "AnswererVersion",
     "ApiToken",
+    "Candidate",
     "Constraint",
     "Dataset",
     "Endpoint",

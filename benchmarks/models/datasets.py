@@ -96,3 +96,42 @@ class Constraint(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class Candidate(models.Model):
+    """A constraint that was proposed for a task, and what a checker decided about it.
+
+    Keys tell nothing of the decision, and rows come in the order of keys, because people are shown
+    candidates who must not know it. ``round`` is the round of construction, where it is known.
+    """
+
+    class Kind(models.TextChoices):
+        WORLD = "world"
+        USER = "user"
+
+    class Decision(models.TextChoices):
+        KEPT = "kept"
+        REMOVED = "removed"
+
+    # Both indexes below begin with the task.
+    task = models.ForeignKey(
+        Task, on_delete=models.CASCADE, related_name="candidates", db_index=False
+    )
+    key = models.CharField(max_length=60)
+    kind = models.CharField(max_length=10, choices=Kind)
+    text = models.TextField()
+    round = models.PositiveSmallIntegerField(null=True, blank=True)
+    # Null says that nothing was decided, which is neither of the two.
+    decision = models.CharField(max_length=10, choices=Decision, null=True, blank=True)  # noqa: DJ001
+    reason = models.TextField(blank=True)
+    decided_by = models.CharField(max_length=120, blank=True)
+    payload = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["task", "key"]
+        constraints = [models.UniqueConstraint(fields=["task", "key"], name="candidate_identity")]
+        indexes = [models.Index(fields=["task", "decision"], name="candidate_decisions")]
+
+    def __str__(self) -> str:
+        return self.text
