@@ -18,6 +18,7 @@ from analysis.filters import SHARED, Filters
 from analysis.reports.parts import Report
 from analysis.run_choice import is_judged
 from analysis.selection import Selection, select_runs, select_study
+from benchmarks.blinding import Visibility
 from benchmarks.core.comparisons import tool_use_of
 
 # The shared filters that mean something for trajectories made elsewhere.
@@ -121,21 +122,31 @@ PAGES: Mapping[str, Page] = {
 }  # fmt: skip
 
 
-def select(page: Page, filters: Filters, user: User) -> Selection:
-    """What the page is about; filters that it does not have count for nothing."""
-    known = filters.only(page.filters)
+def select(page: Page, filters: Filters, user: User, seen: Visibility | None = None) -> Selection:
+    """What the page is about; filters that it does not have count for nothing.
+
+    ``seen``: what this person may see now, where that is known already.
+    """
+    known, seen = filters.only(page.filters), seen or Visibility.to(user)
     selection = (
-        select_study(known, user)
+        select_study(known, user, seen)
         if page.of_study
         else select_runs(
-            known, imported=page.imported, every_condition=page.every_condition, fits=page.fits
+            known,
+            imported=page.imported,
+            every_condition=page.every_condition,
+            fits=page.fits,
+            seen=seen,
         )
     )
     return replace(selection, filters=selection.filters.only(page.filters))
 
 
 def report_key(page: Page, selection: Selection) -> str:
-    """Changes exactly when the report may change."""
+    """Changes exactly when the report may change.
+
+    Whoever annotates blind shares reports with those alone to whom the same runs are closed.
+    """
     parts = [
         str(REPORTS),
         _code(),
@@ -145,6 +156,7 @@ def report_key(page: Page, selection: Selection) -> str:
         *(run.version for run in selection.runs),
         *selection.left_out,
         *selection.notes,
+        *(f"closed {pk}" for pk in sorted(selection.closed)),
     ]
     return sha256("\n".join(parts).encode()).hexdigest()[:32]
 

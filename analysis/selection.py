@@ -16,6 +16,7 @@ from analysis.filters import Filters
 from analysis.run_choice import FINISHED, agent_labels, is_judged, newest_each, trajectory_counts
 from annotation.access import OVERSEERS
 from annotation.models import Assignment, Membership, Study
+from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.comparisons import contrasts_of
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.models import Dataset, Judging, Run, Trajectory
@@ -77,7 +78,10 @@ class ChosenRun:
 
 @dataclass(frozen=True)
 class Selection:
-    """What a page is about: the runs, and where they stand among what could be chosen."""
+    """What a page is about: the runs, and where they stand among what could be chosen.
+
+    ``closed`` are runs that the reader must not see now; nothing here comes from one.
+    """
 
     filters: Filters
     dataset: Dataset | None = None
@@ -87,6 +91,7 @@ class Selection:
     notes: tuple[str, ...] = ()
     options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
     study_version: str = ""
+    closed: frozenset[int] = frozenset()
 
     @property
     def system(self) -> str:
@@ -107,6 +112,7 @@ def select_runs(
     imported: bool = False,
     every_condition: bool = False,
     fits: Callable[[str], bool] | None = None,
+    seen: Visibility = EVERYTHING,
 ) -> Selection:
     """The runs of a page on agents: one per agent, all of one dataset, level and condition.
 
@@ -117,19 +123,22 @@ def select_runs(
     none, the newest of all.
     """
     datasets = list(
-        Dataset.objects.annotate(
-            run_count=Count("runs"),
-            newest=Max("runs__finished_at", filter=Q(runs__status__in=FINISHED)),
+        seen.of(Dataset.objects.all())
+        .annotate(
+            run_count=Count("runs", filter=seen.counted("runs")),
+            newest=Max(
+                "runs__finished_at", filter=Q(runs__status__in=FINISHED) & seen.counted("runs")
+            ),
         )
         .filter(run_count__gt=0)
         .order_by(F("newest").desc(nulls_last=True), "-pk")
     )
     if not datasets:
-        return Selection(filters)
+        return Selection(filters, closed=seen.closed)
     notes: list[str] = []
     fitting = fits or (lambda system: (system == EXTERNAL) is imported)
     dataset = _dataset(datasets, filters, notes, fitting)
-    rows = list(_runs(Run.objects.filter(dataset=dataset)))
+    rows = list(_runs(seen.of(Run.objects.filter(dataset=dataset))))
     selection = _narrow(
         replace(filters, dataset=str(dataset.pk)),
         rows,
@@ -142,7 +151,7 @@ def select_runs(
         "dataset": tuple(Option(str(d.pk), str(d), _number(d, "run_count")) for d in datasets),
         **selection.options,
     }
-    return replace(selection, dataset=dataset, options=options)
+    return replace(selection, dataset=dataset, options=options, closed=seen.closed)
 
 
 def _with_dimensions(selection: Selection, system: str) -> Selection:
@@ -202,16 +211,18 @@ def readable_studies(user: User) -> tuple[list[Study], list[str]]:
     return [study for study in studies if study.pk not in waiting], notes
 
 
-def select_study(filters: Filters, user: User) -> Selection:
+def select_study(filters: Filters, user: User, seen: Visibility | None = None) -> Selection:
     """The runs whose trajectories people judged in a study; by default the newest with answers."""
+    seen = seen or Visibility.to(user)
     studies, notes = readable_studies(user)
     if not studies:
-        return Selection(filters, notes=tuple(notes))
+        return Selection(filters, notes=tuple(notes), closed=seen.closed)
     default = next((study for study in studies if _number(study, "answered")), studies[0])
     study = next((s for s in studies if filters.study == str(s.pk)), default)
     if filters.study and filters.study != str(study.pk):
         notes.append(f"There is no study {filters.study}; this is “{study.name}”.")
-    rows = list(_runs(Run.objects.filter(trajectories__assignments__study=study).distinct()))
+    judged = Run.objects.filter(trajectories__assignments__study=study)
+    rows = list(_runs(seen.of(judged.distinct())))
     dataset = rows[0].dataset if rows else None
     words = replace(
         filters,
@@ -227,7 +238,14 @@ def select_study(filters: Filters, user: User) -> Selection:
         **selection.options,
     }
     version = f"{study.pk}.{getattr(study, 'answered', 0)}.{getattr(study, 'latest', None)}"
-    return replace(selection, dataset=dataset, study=study, options=options, study_version=version)
+    return replace(
+        selection,
+        dataset=dataset,
+        study=study,
+        options=options,
+        study_version=version,
+        closed=seen.closed,
+    )
 
 
 def _runs(rows: Any) -> Iterable[Run]:

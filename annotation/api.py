@@ -10,7 +10,7 @@ from pydantic import Field
 
 from annotation.access import StudyAccess, fetch_read_study, fetch_study, person
 from annotation.models import Membership, Study
-from annotation.selectors.export import Cell, edit_rows, rating_rows
+from annotation.selectors.export import Cell, edit_rows, only_own, rating_rows
 from benchmarks.api.errors import refusals
 from benchmarks.api.requests import Paged, one_page
 from benchmarks.api.schemas.common import PageOut
@@ -68,17 +68,18 @@ def _study(row: Study, roles: list[str]) -> dict[str, Any]:
 def list_ratings_as_csv(request: HttpRequest, study_id: int) -> StreamingHttpResponse:
     """Everybody's current answers, for the study's managers and researchers.
 
-    Without the agents' names while you have open items in a blinded study yourself.
+    While you have open items in it yourself and it is blinded: your own answers alone, without
+    the agents' names.
     """
     access = fetch_read_study(request, study_id)
-    return _csv(access, "ratings", rating_rows(access.study, blind=access.blind))
+    return _csv(access, "ratings", rating_rows(access.study, only=only_own(access)))
 
 
 @router.get("/{int:study_id}/history.csv", response=refusals(404), openapi_extra=CSV)
 def list_rating_edits_as_csv(request: HttpRequest, study_id: int) -> StreamingHttpResponse:
     """Every edit of every answer, under the same rules."""
     access = fetch_read_study(request, study_id)
-    return _csv(access, "history", edit_rows(access.study, blind=access.blind))
+    return _csv(access, "history", edit_rows(access.study, only=only_own(access)))
 
 
 def _csv(access: StudyAccess, what: str, rows: Iterable[list[Cell]]) -> StreamingHttpResponse:

@@ -12,6 +12,7 @@ from annotation.questionnaires import (
     questionnaires_for,
 )
 from annotation.services.studies import ALL_TRIALS, FIRST_TRIAL
+from benchmarks.blinding import Visibility
 from benchmarks.core.words import plain
 from benchmarks.models import Experiment, Run
 
@@ -77,9 +78,9 @@ class StudyForm(forms.Form):
         help_text="Decides who gets which query and in which order; the same seed deals the same.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, seen: Visibility, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sources = run_sources()
+        self.sources = run_sources(seen)
         field = self.fields["source"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(key, title) for key, (title, _) in self.sources.items()]
@@ -124,15 +125,15 @@ class StudyForm(forms.Form):
         return list(Run.objects.filter(pk__in=ids).select_related("dataset").order_by("pk"))
 
 
-def run_sources() -> dict[str, tuple[str, list[int]]]:
+def run_sources(seen: Visibility) -> dict[str, tuple[str, list[int]]]:
     """Sets of runs to choose from, newest first: key → (title, ids of the runs)."""
-    return {**_started_together(), **_imported()}
+    return {**_started_together(seen), **_imported(seen)}
 
 
-def _imported() -> dict[str, tuple[str, list[int]]]:
+def _imported(seen: Visibility) -> dict[str, tuple[str, list[int]]]:
     """The runs made elsewhere, by the dataset that they were imported into."""
     rows = (
-        Run.objects.filter(kind=Run.Kind.IMPORTED)
+        seen.of(Run.objects.filter(kind=Run.Kind.IMPORTED))
         .order_by("-dataset", "pk")
         .values_list("pk", "dataset", "dataset__name", "agent")
     )
@@ -150,9 +151,9 @@ def _agents(runs: list[tuple[int, int]]) -> str:
     return f"{agents} agent{'s' * (agents > 1)}"
 
 
-def _started_together() -> dict[str, tuple[str, list[int]]]:
+def _started_together(seen: Visibility) -> dict[str, tuple[str, list[int]]]:
     rows = (
-        Run.objects.exclude(status=Run.Status.CANCELLED)
+        seen.of(Run.objects.exclude(status=Run.Status.CANCELLED))
         .order_by("-experiment", "pk")
         .values_list("pk", "experiment", "level", "agent")
     )

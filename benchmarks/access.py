@@ -4,11 +4,14 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
+
+from benchmarks.blinding import EVERYTHING, Visibility
 
 VIEW = "benchmarks.view_results"
 START = "benchmarks.start_runs"
@@ -43,10 +46,23 @@ def allow(request: HttpRequest, *permissions: str) -> None:
         raise PermissionDenied("Your role does not include this.")
 
 
+def visibility(request: HttpRequest) -> Visibility:
+    """What the person behind a request may see now; found out once a request."""
+    person = getattr(request, "user", None)
+    if not isinstance(person, User):
+        return EVERYTHING  # such a request is refused, or is the API's before its token was read
+    found: Visibility | None = getattr(request, "visibility", None)
+    if found is None:
+        found = Visibility.to(person)
+        request.visibility = found  # type: ignore[attr-defined]
+    return found
+
+
 def fetch(request: HttpRequest, rows: QuerySet[M], permission: str = VIEW, **lookup: object) -> M:
     """One row for somebody who may have it: 403 without the permission, 404 without the row.
 
-    The permission comes first, so that nobody learns from the answer which rows exist.
+    The permission comes first, so that nobody learns from the answer which rows exist. A row that
+    is closed to somebody who annotates blind is not there for them either: that it exists may tell.
     """
     allow(request, permission)
-    return get_object_or_404(rows, **lookup)
+    return get_object_or_404(visibility(request).of(rows), **lookup)

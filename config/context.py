@@ -1,9 +1,13 @@
 """What every page knows: the main places, as far as this person may go there."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, get_script_prefix, reverse
+from django.utils.functional import SimpleLazyObject
+
+from benchmarks.access import visibility
 
 # Label, name of the address, and whether it takes the right to see results.
 PLACES = (
@@ -29,6 +33,11 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
         if url and (sees_results or not results):
             nav.append({"label": label, "url": url, "current": _current(request.path, url)})
     return {"nav": nav, "search_url": _url(SEARCH) if sees_results else ""}
+
+
+def seen(request: HttpRequest) -> dict[str, Any]:
+    """Give ``seen``, what is closed to this person; found out where a page asks for it."""
+    return {"seen": SimpleLazyObject(partial(visibility, request))}
 
 
 def _url(name: str) -> str:

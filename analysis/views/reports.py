@@ -17,7 +17,7 @@ from analysis.pages import PAGES, Page, make_report, report_key, select
 from analysis.reports.common import banners, dataset_name
 from analysis.reports.parts import Datum, Report
 from analysis.selection import Selection
-from benchmarks.access import VIEW, allow, signed_in
+from benchmarks.access import VIEW, allow, signed_in, visibility
 
 
 @require_safe
@@ -102,7 +102,12 @@ def _open(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
     """Authorise, then find what the address is about."""
     allow(request, VIEW)
     found = PAGES[name]
-    selection = select(found, read_filters(request.GET), request.user)  # type: ignore[arg-type]
+    selection = select(
+        found,
+        read_filters(request.GET),
+        request.user,  # type: ignore[arg-type]
+        visibility(request),
+    )
     return found, selection, report_key(found, selection)
 
 

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import User
+
+from annotation.access import StudyAccess
 from annotation.models import Rating, RatingEdit, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.needs import study_questions
@@ -24,6 +27,8 @@ ITEM = {
     "assignment__trajectory__run__level": "level",
 }
 AGENT = {"assignment__trajectory__run__agent__name": "agent"}
+# Ids of trajectories count up within a run, so they tell which items one agent made.
+TELLING = "assignment__trajectory"
 RATING = {"question": "question", "value": "value", "text": "text", "version": "edits"}
 EDIT = {
     "pk": "edit",
@@ -38,18 +43,33 @@ EDIT = {
 }
 
 
-def rating_rows(study: Study, *, blind: bool) -> Iterator[list[Cell]]:
-    """A heading, then one row per current answer; without the agents' names where ``blind``."""
-    fields = {**ITEM, **({} if blind else AGENT), **RATING, "updated_at": "updated_at"}
-    rows = Rating.objects.filter(assignment__study=study).order_by("assignment", "pk")
+def only_own(access: StudyAccess) -> User | None:
+    """Whose answers alone somebody may see who annotates blind; None for everybody else."""
+    return access.user if access.blind else None
+
+
+def rating_rows(study: Study, *, only: User | None) -> Iterator[list[Cell]]:
+    """A heading, then one row per current answer; ``only`` theirs, without what tells of agents."""
+    fields = {**_item(only), **RATING, "updated_at": "updated_at"}
+    rows = Rating.objects.filter(assignment__study=study, **_whose(only))
+    return _table(study, fields, rows.order_by("assignment", "pk").values_list(*fields).iterator())
+
+
+def edit_rows(study: Study, *, only: User | None) -> Iterator[list[Cell]]:
+    """A heading, then one row per edit, the oldest first: the whole history, or ``only`` theirs."""
+    fields = {**_item(only), **EDIT}
+    rows = RatingEdit.objects.filter(assignment__study=study, **_whose(only)).order_by("pk")
     return _table(study, fields, rows.values_list(*fields).iterator())
 
 
-def edit_rows(study: Study, *, blind: bool) -> Iterator[list[Cell]]:
-    """A heading, then one row per edit, the oldest first: the whole history."""
-    fields = {**ITEM, **({} if blind else AGENT), **EDIT}
-    rows = RatingEdit.objects.filter(assignment__study=study).order_by("pk")
-    return _table(study, fields, rows.values_list(*fields).iterator())
+def _item(only: User | None) -> dict[str, str]:
+    if only is None:
+        return ITEM | AGENT
+    return {field: name for field, name in ITEM.items() if field != TELLING}
+
+
+def _whose(only: User | None) -> dict[str, User]:
+    return {} if only is None else {"assignment__annotator": only}
 
 
 def question_rows(study: Study) -> Iterator[list[Cell]]:

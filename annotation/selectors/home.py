@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 
 from annotation.access import Role
 from annotation.selectors.studies import StudyRow, studies_of
+from benchmarks.blinding import Visibility
 from benchmarks.models import Experiment, Job, Run
 from benchmarks.selectors.runs import RunProgress, runs_progress
 
@@ -64,10 +65,10 @@ def home_studies(user: User) -> list[StudyRow]:
     return sorted(rows, key=lambda row: not (label in row.roles and row.own.open))
 
 
-def newest_experiments(limit: int = FEW) -> list[ExperimentRow]:
-    """The latest sets of runs, in three queries."""
-    experiments = list(Experiment.objects.order_by("-pk")[:limit])
-    runs = list(Run.objects.filter(experiment__in=experiments).order_by("pk"))
+def newest_experiments(seen: Visibility, limit: int = FEW) -> list[ExperimentRow]:
+    """The latest sets of runs that this person may see, in three queries."""
+    experiments = list(seen.of(Experiment.objects.order_by("-pk"))[:limit])
+    runs = list(seen.of(Run.objects.filter(experiment__in=experiments)).order_by("pk"))
     progress = runs_progress(runs)
     return [
         _row(experiment, [run for run in runs if run.experiment_id == experiment.pk], progress)

@@ -12,7 +12,7 @@ from annotation.selectors.home import (
     newest_experiments,
 )
 from annotation.services.demo import reload_demo
-from benchmarks.access import START, VIEW, allow, signed_in
+from benchmarks.access import START, VIEW, allow, signed_in, visibility
 
 STOP_POLLING = 286
 
@@ -33,7 +33,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
             "others": [row for row in rows if row not in own],
             "sees_results": sees_results,
             "may_start": user.has_perm(START),
-            "experiments": newest_experiments() if sees_results else [],
+            "experiments": newest_experiments(visibility(request)) if sees_results else [],
             "demo": demo_progress(),
         },
     )

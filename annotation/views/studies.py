@@ -19,7 +19,7 @@ from annotation.access import (
 from annotation.forms import KEPT, StudyForm
 from annotation.models import Assignment, Study
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.export import Cell, edit_rows, question_rows, rating_rows
+from annotation.selectors.export import Cell, edit_rows, only_own, question_rows, rating_rows
 from annotation.selectors.labels import study_banner
 from annotation.selectors.needs import study_questions
 from annotation.selectors.studies import (
@@ -35,7 +35,7 @@ from annotation.services.studies import (
     plan_design,
     set_study_status,
 )
-from benchmarks.access import START, allow, signed_in
+from benchmarks.access import START, allow, signed_in, visibility
 
 
 @require_GET
@@ -93,6 +93,8 @@ def _skips(access: StudyAccess, limit: int = 50) -> list[Assignment]:
     if not access.reads_answers:
         return []
     skipped = access.study.assignments.filter(state=Assignment.State.SKIPPED)
+    if access.blind:
+        skipped = skipped.filter(annotator=access.user)
     return list(
         skipped.select_related("annotator__annotator").order_by("annotator", "position")[:limit]
     )
@@ -128,7 +130,7 @@ class _Line:
 def ratings_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Current answers as CSV."""
     access = fetch_read_study(request, pk)
-    return _csv(access.study, "answers", rating_rows(access.study, blind=access.blind))
+    return _csv(access.study, "answers", rating_rows(access.study, only=only_own(access)))
 
 
 @require_GET
@@ -136,7 +138,7 @@ def ratings_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
 def history_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Every edit as CSV."""
     access = fetch_read_study(request, pk)
-    return _csv(access.study, "history", edit_rows(access.study, blind=access.blind))
+    return _csv(access.study, "history", edit_rows(access.study, only=only_own(access)))
 
 
 @require_GET
@@ -165,7 +167,7 @@ def _csv(study: Study, what: str, rows: Iterator[list[Cell]]) -> StreamingHttpRe
 def study_new(request: HttpRequest) -> HttpResponseBase:
     """Make a study in two steps: see what would be assigned, then create it."""
     allow(request, START)
-    form = StudyForm(request.POST or None)
+    form = StudyForm(request.POST or None, seen=visibility(request))
     design: Design | None = None
     status = 200
     if request.method == "POST":

@@ -3,10 +3,9 @@
 from typing import Any
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 
-from benchmarks.api.access import open_agents
+from benchmarks.access import VIEW, allow, fetch, visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.requests import Paged, one_page
 from benchmarks.api.schemas.catalogue import AgentOut
@@ -19,7 +18,8 @@ router = Router(tags=["Agents"])
 @router.get("/agents", response={200: PageOut[AgentOut], **refusals()})
 def list_agents(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     """All agents."""
-    rows = open_agents(request, Agent.objects.all())
+    allow(request, VIEW)
+    rows = visibility(request).of(Agent.objects.all())
     found, following = one_page(request, rows, page.limit)
     return {"items": found.rows, "next": following}
 
@@ -27,4 +27,4 @@ def list_agents(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
 @router.get("/agents/{int:agent_id}", response={200: AgentOut, **refusals(404)})
 def get_agent(request: HttpRequest, agent_id: int) -> Agent:
     """One agent."""
-    return get_object_or_404(open_agents(request, Agent.objects.all()), pk=agent_id)
+    return fetch(request, Agent.objects.all(), pk=agent_id)

@@ -3,10 +3,9 @@
 from typing import Any
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 
-from benchmarks.api.access import open_datasets, open_tasks
+from benchmarks.access import VIEW, allow, fetch, visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.requests import Paged, one_page
 from benchmarks.api.schemas.catalogue import (
@@ -26,7 +25,8 @@ router = Router(tags=["Datasets"])
 @router.get("/datasets", response={200: PageOut[DatasetOut], **refusals()})
 def list_datasets(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     """Datasets, the newest first."""
-    rows = open_datasets(request, datasets.datasets())
+    allow(request, VIEW)
+    rows = datasets.datasets(visibility(request))
     found, following = one_page(request, rows, page.limit, newest=True)
     return {"items": [_dataset(row) for row in found.rows], "next": following}
 
@@ -34,7 +34,7 @@ def list_datasets(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
 @router.get("/datasets/{int:dataset_id}", response={200: DatasetDetail, **refusals(404)})
 def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
     """One dataset with its levels."""
-    found = get_object_or_404(open_datasets(request, datasets.datasets()), pk=dataset_id)
+    found = fetch(request, datasets.datasets(visibility(request)), pk=dataset_id)
     sizes = datasets.level_sizes(found)
     return {
         **_dataset(found),
@@ -52,8 +52,8 @@ def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
 @router.get("/datasets/{int:dataset_id}/tasks", response={200: PageOut[TaskRow], **refusals(404)})
 def list_tasks(request: HttpRequest, dataset_id: int, query: Query[TaskQuery]) -> dict[str, Any]:
     """The tasks of a dataset."""
-    found = get_object_or_404(open_datasets(request, Dataset.objects.all()), pk=dataset_id)
-    rows = datasets.dataset_tasks(found, query.q, query.category)
+    found = fetch(request, Dataset.objects.all(), pk=dataset_id)
+    rows = datasets.dataset_tasks(found, query.q, query.category, visibility(request))
     page, following = one_page(request, rows, query.limit)
     return {
         "items": [
@@ -74,8 +74,7 @@ def list_tasks(request: HttpRequest, dataset_id: int, query: Query[TaskQuery]) -
 @router.get("/tasks/{int:task_id}", response={200: TaskDetail, **refusals(404)})
 def get_task(request: HttpRequest, task_id: int) -> dict[str, Any]:
     """One task with its hidden constraints."""
-    rows = open_tasks(request, Task.objects.select_related("dataset"))
-    found = get_object_or_404(rows, pk=task_id)
+    found = fetch(request, Task.objects.select_related("dataset"), pk=task_id)
     return {
         "id": found.pk,
         "external_id": found.external_id,

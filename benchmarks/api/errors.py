@@ -18,6 +18,7 @@ from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import Field
 
+from benchmarks.access import visibility
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,10 @@ CODES = {
     429: "too_many_requests",
 }
 NOT_FOUND = "There is no such thing here, or it is not there any more."
+CLOSED = (
+    "Or it belongs to a blinded study in which you still have open items, "
+    "and opens when you have done them."
+)
 NO_TOKEN = "Give a valid token in the header “Authorization: Bearer pj_…”."
 
 
@@ -128,6 +133,12 @@ def _suspicious(request: HttpRequest, error: Any) -> HttpResponse:
     return error_response(400, "The request cannot be read.")
 
 
+def _not_found(request: HttpRequest, error: Any) -> HttpResponse:
+    """The same words for what is not there and for what is closed: that it exists may tell."""
+    closed = visibility(request).closed
+    return error_response(404, f"{NOT_FOUND} {CLOSED}" if closed else NOT_FOUND)
+
+
 def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:
     mark = uuid.uuid4().hex[:12]
     logger.error("API request failed, id %s", mark, exc_info=error)
@@ -139,7 +150,7 @@ Handler = Callable[[HttpRequest, Any], HttpResponse]
 _HANDLERS: list[tuple[type[Exception], Handler]] = [
     (ApiError, _api_error),
     (CoreError, _core_error),
-    (Http404, lambda request, error: error_response(404, NOT_FOUND)),
+    (Http404, _not_found),
     (PermissionDenied, lambda request, error: error_response(403, str(error) or "Not allowed.")),
     (AuthenticationError, lambda request, error: error_response(401, NO_TOKEN)),
     (ValidationError, _validation_error),

@@ -4,13 +4,12 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
-from benchmarks.access import START, VIEW, allow
-from benchmarks.api.access import open_imports, user_of
+from benchmarks.access import START, VIEW, allow, fetch, visibility
+from benchmarks.api.access import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, HEADER, Answer, once
 from benchmarks.api.requests import Paged, one_page
@@ -20,7 +19,7 @@ from benchmarks.forms.incoming import too_large
 from benchmarks.importers.formats import FORMATS
 from benchmarks.models import Job
 from benchmarks.selectors.formats import FormatView, import_formats
-from benchmarks.selectors.jobs import ImportView
+from benchmarks.selectors.jobs import ImportView, import_jobs
 from benchmarks.services.uploads import (
     enqueue_import,
     import_now,
@@ -76,14 +75,16 @@ def import_file(
 @router.get("/imports", response={200: PageOut[JobOut], **refusals()})
 def list_imports(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     """Imports in the background, the newest first."""
-    found, following = one_page(request, open_imports(request), page.limit, newest=True)
+    allow(request, START)
+    rows = visibility(request).of(import_jobs())
+    found, following = one_page(request, rows, page.limit, newest=True)
     return {"items": [job_row(job) for job in found.rows], "next": following}
 
 
 @router.get("/imports/{int:job_id}", response={200: JobOut, **refusals(404)})
 def get_import(request: HttpRequest, job_id: int) -> dict[str, Any]:
     """How far an import is, and what came of it."""
-    return job_row(get_object_or_404(open_imports(request), pk=job_id))
+    return job_row(fetch(request, import_jobs(), START, pk=job_id))
 
 
 def job_row(job: Job) -> dict[str, Any]:

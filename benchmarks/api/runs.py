@@ -1,6 +1,6 @@
 """Runs: lists, progress, starting, pausing, resuming, cancelling, metrics."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Status
 
-from benchmarks.access import START, VIEW, allow
-from benchmarks.api.access import open_datasets, open_runs, refuse_closed, user_of
+from benchmarks.access import START, VIEW, allow, fetch, visibility
+from benchmarks.api.access import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
 from benchmarks.api.requests import filled, one_page
@@ -23,11 +23,13 @@ from benchmarks.api.schemas.runs import (
     RunsOut,
     run_row,
 )
+from benchmarks.core.errors import UnknownName
 from benchmarks.core.registry import EXTERNAL, SYSTEMS
-from benchmarks.models import Agent, Dataset, Run, Trajectory
+from benchmarks.models import Agent, Dataset, Endpoint, Run, Trajectory
 from benchmarks.selectors import runs
 from benchmarks.selectors.casting import agents_for
 from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.services.casting import AT
 from benchmarks.services.runs import cancel_run, pause_run, resume_run, start_runs
 
 router = Router(tags=["Runs"])
@@ -43,15 +45,14 @@ def _rows() -> QuerySet[Run]:
 
 def fetch_run(request: HttpRequest, run_id: int, permission: str = VIEW) -> Run:
     """A run that this user may see."""
-    allow(request, permission)
-    refuse_closed(request, run_id)
-    return get_object_or_404(_rows(), pk=run_id)
+    return fetch(request, _rows(), permission, pk=run_id)
 
 
 @router.get("/runs", response={200: PageOut[RunOut], **refusals()})
 def list_runs(request: HttpRequest, query: Query[RunQuery]) -> dict[str, Any]:
     """Runs, the newest first, with how far they are."""
-    rows = open_runs(request, runs.run_list(filled(query)))
+    allow(request, VIEW)
+    rows = visibility(request).of(runs.run_list(filled(query)))
     page, following = one_page(request, rows, query.limit, newest=True)
     return {
         "items": [run_row(row.run, row.progress) for row in runs.run_rows(page.rows)],
@@ -74,10 +75,10 @@ def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
         dataset = _dataset(request, wanted.dataset)
         started = start_runs(
             dataset=dataset,
-            agents=_agents(dataset, wanted.agents),
+            agents=_agents(request, dataset, wanted.agents),
             levels=wanted.levels,
             settings=wanted.settings,
-            roles=wanted.roles,
+            roles=_roles(request, wanted.roles),
             seed=wanted.seed,
             tasks=wanted.tasks,
             name=wanted.name.strip(),
@@ -94,7 +95,7 @@ def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
 
 
 def _dataset(request: HttpRequest, pk: int) -> Dataset:
-    found = open_datasets(request, Dataset.objects.all()).filter(pk=pk).first()
+    found = visibility(request).of(Dataset.objects.filter(pk=pk)).first()
     if found is None:
         raise ApiError(422, f"There is no dataset {pk}.", "dataset")
     if found.system not in SYSTEMS:
@@ -102,16 +103,31 @@ def _dataset(request: HttpRequest, pk: int) -> Dataset:
     return found
 
 
-def _agents(dataset: Dataset, names: list[str]) -> list[Agent]:
+def _agents(request: HttpRequest, dataset: Dataset, names: list[str]) -> list[Agent]:
     """The agents by name, as the form offers them. The error lists none: names may be closed."""
     ensure_scripted_agents()
-    known = {agent.name: agent for agent in agents_for(dataset.system)}
+    known = {agent.name: agent for agent in agents_for(dataset.system, visibility(request))}
     for name in names:
         if name not in known:
             raise ApiError(
                 422, f"No agent {name!r} can be run on {dataset.system}; see /agents.", "agents"
             )
     return [known[name] for name in dict.fromkeys(names)]
+
+
+def _roles(request: HttpRequest, roles: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
+    """The roles as they are wanted; an endpoint that is closed is not known to its asker."""
+    named = {
+        filler.removeprefix(AT)
+        for fillers in roles.values()
+        for filler in fillers
+        if filler.startswith(AT)
+    }
+    if named:
+        rows = visibility(request).of(Endpoint.objects.filter(name__in=named))
+        for name in sorted(named - set(rows.values_list("name", flat=True))):
+            raise UnknownName("endpoint", name, ())
+    return roles
 
 
 def _change(request: HttpRequest, run_id: int, act: Callable[..., None]) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router
 
-from benchmarks.access import VIEW, allow
-from benchmarks.api.access import closed, refuse_closed
+from benchmarks.access import VIEW, allow, visibility
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.requests import one_page
 from benchmarks.api.schemas.common import PageOut
@@ -41,8 +40,6 @@ def _rows(request: HttpRequest, query: ScoreQuery) -> QuerySet[JudgeScore]:
     allow(request, VIEW)
     if not query.run and query.trajectory is None:
         raise ApiError(422, "Name at least one run or a trajectory.", "run")
-    for run_id in query.run:
-        refuse_closed(request, run_id)
     rows = score_rows(
         runs=query.run,
         trajectory=query.trajectory,
@@ -50,5 +47,4 @@ def _rows(request: HttpRequest, query: ScoreQuery) -> QuerySet[JudgeScore]:
         final=query.final,
         every_judging=query.every_judging,
     )
-    hidden = closed(request)
-    return rows.exclude(run__in=hidden) if hidden else rows
+    return visibility(request).of(rows)

@@ -4,11 +4,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 
-from benchmarks.access import VIEW, allow
-from benchmarks.api.access import open_trajectories, refuse_closed
+from benchmarks.access import VIEW, allow, fetch, visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.requests import filled, one_page
 from benchmarks.api.schemas.common import PageOut
@@ -33,16 +31,6 @@ router = Router(tags=["Trajectories"])
 OLDEST = "oldest"
 
 
-def fetch_trajectory(
-    request: HttpRequest, trajectory_id: int, rows: QuerySet[Trajectory]
-) -> Trajectory:
-    """A trajectory that this user may see."""
-    allow(request, VIEW)
-    found = get_object_or_404(rows, pk=trajectory_id)
-    refuse_closed(request, found.run_id)
-    return found
-
-
 def _whole() -> QuerySet[Trajectory]:
     return Trajectory.objects.select_related(
         "run__dataset", "run__agent", "run__primary_judging", "task", "profile"
@@ -53,7 +41,8 @@ def _whole() -> QuerySet[Trajectory]:
 def list_trajectories(request: HttpRequest, query: Query[TrajectoryQuery]) -> dict[str, Any]:
     """Trajectories. Without a choice of endings, those that have not begun are left out."""
     chosen = filled(query, "order")
-    rows = open_trajectories(request, trajectories.trajectory_list(chosen))
+    allow(request, VIEW)
+    rows = visibility(request).of(trajectories.trajectory_list(chosen))
     page, following = one_page(
         request, trajectories.with_parts(rows), query.limit, newest=query.order != OLDEST
     )
@@ -66,7 +55,7 @@ def list_trajectories(request: HttpRequest, query: Query[TrajectoryQuery]) -> di
 @router.get("/trajectories/{int:trajectory_id}", response={200: TrajectoryDetail, **refusals(404)})
 def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
     """One trajectory with turns, violations, scores and metrics."""
-    found = fetch_trajectory(request, trajectory_id, _whole())
+    found = fetch(request, _whole(), pk=trajectory_id)
     turns = turn_views([found])[found.pk]
     (row,) = trajectories.trajectory_rows([found])
     return {
@@ -91,9 +80,7 @@ def list_exchanges(
     request: HttpRequest, trajectory_id: int, query: Query[ExchangeQuery]
 ) -> dict[str, Any]:
     """The log: who was told what, and what came back. Imported trajectories have none."""
-    found = fetch_trajectory(
-        request, trajectory_id, Trajectory.objects.select_related("run__dataset")
-    )
+    found = fetch(request, Trajectory.objects.select_related("run__dataset"), pk=trajectory_id)
     rows = exchange_rows(found)
     if query.turn is not None:
         steps = next((part for part in turn_steps(found) if part.turn == query.turn), None)

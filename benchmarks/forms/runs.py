@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.system import Role, Setting, System
 from benchmarks.core.words import choices_of, first_settings, plain
@@ -122,12 +123,20 @@ class NewRunForm(forms.Form):
         help_text="Task ids, one a line. Left empty, all tasks of the dataset are run.",
     )
 
-    def __init__(self, data: Mapping[str, Any] | None, *, dataset: Dataset, system: System) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        dataset: Dataset,
+        system: System,
+        seen: Visibility = EVERYTHING,
+    ) -> None:
         super().__init__(data)
         self.dataset, self.system = dataset, system
-        self.all_agents: list[Agent] = agents_for(system.key)
+        self.all_agents: list[Agent] = agents_for(system.key, seen)
         self.all_levels = dataset_levels(dataset)
-        self.endpoints = {e.name: e for e in Endpoint.objects.filter(retired=False)}
+        endpoints = seen.of(Endpoint.objects.filter(retired=False))
+        self.endpoints = {e.name: e for e in endpoints}
         self.fields["cost_cap"].help_text = _told_of_cap(self.endpoints.values())
         set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
         self.fields["agents"].initial = dataset.roles.get("agent", [])

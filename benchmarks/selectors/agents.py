@@ -5,14 +5,18 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Max, QuerySet
 
+from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.models import Agent
 
 
-def agents() -> QuerySet[Agent]:
+def agents(seen: Visibility = EVERYTHING) -> QuerySet[Agent]:
     """All agents by kind, with how many runs each was in, and when it was last put into one."""
-    rows = Agent.objects.annotate(run_count=Count("runs"), last_run=Max("runs__created_at"))
+    runs = seen.counted("runs")
+    rows = seen.of(Agent.objects.all()).annotate(
+        run_count=Count("runs", filter=runs), last_run=Max("runs__created_at", filter=runs)
+    )
     return rows.order_by("-kind", "title")
 
 

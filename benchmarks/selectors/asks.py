@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
+from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.reply_forms import Fields, end_words, reply_form_of
 from benchmarks.core.types import Message
 from benchmarks.core.words import plain, system_part
@@ -28,9 +29,9 @@ MOST = 200
 OPEN, MOVING, PAUSED, ENDED, STUCK = "open", "moving", "paused", "ended", "stuck"
 
 
-def open_asks() -> QuerySet[OpenAsk]:
+def open_asks(seen: Visibility = EVERYTHING) -> QuerySet[OpenAsk]:
     """The asks that a reply would bring on, the oldest first."""
-    rows = OpenAsk.objects.filter(
+    rows = seen.of(OpenAsk.objects.all()).filter(
         answered_at=None,
         trajectory__status=Trajectory.Status.WAITING,
         trajectory__run__status__in=_ALIVE,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import System
@@ -158,9 +159,9 @@ def run_caution(run: Run) -> Caution | None:
     return Caution(" · ".join(c.title for c in said), " ".join(c.text for c in said))
 
 
-def agents_for(system: str) -> list[Agent]:
+def agents_for(system: str, seen: Visibility = EVERYTHING) -> list[Agent]:
     """Agents that a run on this system can be given."""
     kinds = [Agent.Kind.ENDPOINT, Agent.Kind.SCRIPTED, Agent.Kind.RECORDED, Agent.Kind.HUMAN]
-    rows = Agent.objects.filter(system__in=[system, ""], kind__in=kinds)
+    rows = seen.of(Agent.objects.filter(system__in=[system, ""], kind__in=kinds))
     rows = rows.exclude(endpoint__retired=True).select_related("endpoint")
     return sorted(rows, key=lambda agent: (kinds.index(Agent.Kind(agent.kind)), agent.title))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.words import plain
 from benchmarks.models import Constraint, Dataset, Profile, Run, Task, Trajectory
 
@@ -18,12 +19,12 @@ def _counted(rows: QuerySet[Model], key: str) -> Coalesce:
     return Coalesce(Subquery(found, output_field=IntegerField()), 0)
 
 
-def datasets() -> QuerySet[Dataset]:
+def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
     """All datasets with the numbers of their tasks, profiles and runs."""
-    return Dataset.objects.annotate(
+    return seen.of(Dataset.objects.all()).annotate(
         task_count=_counted(Task.objects.all(), "dataset"),
         profile_count=_counted(Profile.objects.all(), "task__dataset"),
-        run_count=_counted(Run.objects.all(), "dataset"),
+        run_count=_counted(seen.of(Run.objects.all()), "dataset"),
     )
 
 
@@ -88,11 +89,13 @@ def dataset_levels(dataset: Dataset) -> list[str]:
     return list(dict.fromkeys(rows.values_list("level", flat=True).distinct()))
 
 
-def dataset_tasks(dataset: Dataset, words: str = "", category: str = "") -> QuerySet[Task]:
+def dataset_tasks(
+    dataset: Dataset, words: str = "", category: str = "", seen: Visibility = EVERYTHING
+) -> QuerySet[Task]:
     """Tasks whose id or query holds ``words``, without their payloads."""
-    rows = dataset.tasks.defer("payload").annotate(
+    rows = seen.of(dataset.tasks.defer("payload")).annotate(
         levels=_counted(Profile.objects.all(), "task"),
-        plays=_counted(Trajectory.objects.all(), "task"),
+        plays=_counted(seen.of(Trajectory.objects.all()), "task"),
     )
     if words:
         rows = rows.filter(Q(external_id__icontains=words) | Q(prompt__icontains=words))

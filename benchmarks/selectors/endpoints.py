@@ -23,6 +23,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, RowNumber, TruncDate
 
+from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.security import KEY_PREFIX, check_host, check_key_variable
@@ -96,20 +97,20 @@ def _use(row: Mapping[str, Any], currency: str = "", **more: Any) -> Use:
     return Use(**{name[:-1]: row[name] for name in _FIGURES}, currency=currency, **more)
 
 
-def _calls(*names: str) -> QuerySet[Exchange]:
-    rows = Exchange.objects.filter(answerer__kind="endpoint").order_by()
+def _calls(*names: str, seen: Visibility) -> QuerySet[Exchange]:
+    rows = seen.of(Exchange.objects.filter(answerer__kind="endpoint")).order_by()
     return rows.filter(answerer__name__in=names) if names else rows
 
 
-def endpoint_use(*names: str) -> dict[str, Use]:
+def endpoint_use(*names: str, seen: Visibility = EVERYTHING) -> dict[str, Use]:
     """Use by name of endpoint, of all of them where none is named; three queries in all."""
     found = {
         row["answerer__name"]: row
-        for row in _calls(*names).values("answerer__name").annotate(**_FIGURES)
+        for row in _calls(*names, seen=seen).values("answerer__name").annotate(**_FIGURES)
     }
     if not found:
         return {}
-    median, p95 = (_latencies(_calls(*names), share) for share in (MEDIAN, P95))
+    median, p95 = (_latencies(_calls(*names, seen=seen), share) for share in (MEDIAN, P95))
     currencies = dict(Endpoint.objects.values_list("name", "currency"))
     return {
         name: _use(row, currencies.get(name, ""), median=median.get(name), p95=p95.get(name))
@@ -150,10 +151,10 @@ class DayUse:
     use: Use
 
 
-def use_by_run(endpoint: Endpoint) -> list[RunUse]:
+def use_by_run(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[RunUse]:
     """The newest runs that asked an endpoint."""
     rows = (
-        _calls(endpoint.name)
+        _calls(endpoint.name, seen=seen)
         .values("trajectory__run")
         .annotate(**_FIGURES)
         .order_by("-trajectory__run")[:RUNS]
@@ -163,10 +164,10 @@ def use_by_run(endpoint: Endpoint) -> list[RunUse]:
     return [RunUse(runs[pk], _use(row, runs[pk].currency)) for pk, row in found.items()]
 
 
-def use_by_day(endpoint: Endpoint) -> list[DayUse]:
+def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse]:
     """The last days on which an endpoint was asked, the newest first."""
     rows = (
-        _calls(endpoint.name)
+        _calls(endpoint.name, seen=seen)
         .annotate(day=TruncDate("sent_at"))
         .values("day")
         .annotate(**_FIGURES)
@@ -198,15 +199,19 @@ class EndpointRow:
     details: tuple[str, ...]
 
 
-def endpoint_rows(endpoints: Sequence[Endpoint]) -> list[EndpointRow]:
+def endpoint_rows(
+    endpoints: Sequence[Endpoint], seen: Visibility = EVERYTHING
+) -> list[EndpointRow]:
     """These endpoints with their use; three queries however many there are."""
-    use = endpoint_use()
+    use = endpoint_use(seen=seen)
     return [endpoint_row(e, use.get(e.name, Use(currency=e.currency))) for e in endpoints]
 
 
-def endpoint_row(endpoint: Endpoint, use: Use | None = None) -> EndpointRow:
+def endpoint_row(
+    endpoint: Endpoint, use: Use | None = None, seen: Visibility = EVERYTHING
+) -> EndpointRow:
     if use is None:
-        found = endpoint_use(endpoint.name)
+        found = endpoint_use(endpoint.name, seen=seen)
         use = found.get(endpoint.name, Use(currency=endpoint.currency))
     try:
         config: EndpointConfig | None = endpoint_config(endpoint)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
+from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.registry import EXTERNAL, SYSTEMS
 from benchmarks.core.words import (
     Ending,
@@ -48,10 +49,10 @@ class RunOptions:
     conditions: list[tuple[str, str]]
 
 
-def run_options() -> RunOptions:
+def run_options(seen: Visibility = EVERYTHING) -> RunOptions:
     """The datasets, agents, levels and conditions that there are runs of, in one query."""
     rows = (
-        Run.objects.order_by()
+        seen.of(Run.objects.order_by())
         .values_list(
             "dataset", "dataset__name", "dataset__version", "agent", "agent__title", "level",
             "condition",
@@ -74,13 +75,13 @@ def _rank(level: str) -> tuple[int, str]:
     return (known.index(level) if level in known else len(known), level)
 
 
-def end_options() -> list[tuple[str, str]]:
+def end_options(seen: Visibility = EVERYTHING) -> list[tuple[str, str]]:
     """How trajectories ended, or where they stand, as (value, label) pairs of a filter.
 
     One query on an index that holds both columns.
     """
-    rows = Trajectory.objects.order_by().values_list("status", "termination").distinct()
-    found = set(rows)
+    rows = seen.of(Trajectory.objects.order_by())
+    found = set(rows.values_list("status", "termination").distinct())
     codes = sorted({code for status, code in found if status == S.DONE})
     states = [(str(s), STATES[s].title) for s in STATES if any(s == status for status, _ in found)]
     return [(code, ending_title(code)) for code in codes] + states

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_safe
 
-from benchmarks.access import ANSWER, START, VIEW, allow, signed_in
+from benchmarks.access import ANSWER, START, VIEW, allow, signed_in, visibility
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.reply_forms import Fields, FieldsRefused, reply_form_of
 from benchmarks.forms.asks import FROM_FIELDS, ReplyForm, read_fields
@@ -26,7 +26,7 @@ STOP_POLLING = 286
 def ask_list(request: HttpRequest) -> HttpResponse:
     """What waits. Asked for by itself every few seconds: 204 while nothing has changed."""
     allow(request, START, ANSWER)
-    rows = asks.open_asks()
+    rows = asks.open_asks(visibility(request))
     run_id = request.GET.get("run", "")
     if run_id.isascii() and run_id.isdigit() and len(run_id) < 19:
         rows = rows.filter(trajectory__run=int(run_id))
@@ -63,7 +63,7 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
     Where the system brings a form of its own, ``?as=text`` shows the messages and a text area.
     """
     allow(request, START, ANSWER)
-    found = get_object_or_404(_asks(), pk=ask_id)
+    found = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
     form, fields, errors = ReplyForm(), {}, {}
     status, late = 200, False
     if request.method == "POST":
@@ -125,7 +125,7 @@ def ask_next(request: HttpRequest, ask_id: int) -> HttpResponse:
     Asked for by itself every second: 204 while nothing has changed, 286 at the end.
     """
     allow(request, START, ANSWER)
-    found = get_object_or_404(_asks(), pk=ask_id)
+    found = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
     follows, part = asks.what_follows(found), wants_part(request)
     if follows.ask is not None:
         url = reverse("benchmarks:ask", args=[follows.ask.pk])
@@ -135,7 +135,7 @@ def ask_next(request: HttpRequest, ask_id: int) -> HttpResponse:
     context = {
         "ask": found,
         "follows": follows,
-        "others": asks.open_asks().count(),
+        "others": asks.open_asks(visibility(request)).count(),
         "sees_results": request.user.has_perm(VIEW),
     }
     template = "benchmarks/_ask_next.html" if part else "benchmarks/ask_next.html"

@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from benchmarks.access import START, VIEW, allow, fetch, signed_in
+from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.words import hidden_of
@@ -26,7 +26,10 @@ RUNS = 10
 @require_safe
 def dataset_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
-    context = {"datasets": datasets.datasets(), "may_start": request.user.has_perm(START)}
+    context = {
+        "datasets": datasets.datasets(visibility(request)),
+        "may_start": request.user.has_perm(START),
+    }
     return render(request, "benchmarks/dataset_list.html", context)
 
 
@@ -67,9 +70,10 @@ def _imported(imported: Imported) -> str:
 @signed_in
 @require_safe
 def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
-    found = fetch(request, datasets.datasets(), pk=dataset_id)
+    seen = visibility(request)
+    found = fetch(request, datasets.datasets(seen), pk=dataset_id)
     words, category = request.GET.get("q", "").strip()[:200], request.GET.get("category", "")
-    rows = datasets.dataset_tasks(found, words, category)
+    rows = datasets.dataset_tasks(found, words, category, seen)
     tasks = paging.page_by_id(rows, request.GET, size=TASKS, newest=False)
     context = {
         "dataset": found,
@@ -82,7 +86,7 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
     }
     if wants_part(request):
         return render(request, "benchmarks/_task_rows.html", context)
-    runs = list(run_list({"dataset": found.pk}).order_by("-pk")[:RUNS])
+    runs = list(seen.of(run_list({"dataset": found.pk})).order_by("-pk")[:RUNS])
     context |= {
         "sizes": datasets.level_sizes(found),
         "categories": datasets.dataset_categories(found),
@@ -97,7 +101,8 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
 @require_safe
 def task(request: HttpRequest, task_id: int) -> HttpResponse:
     found = fetch(request, Task.objects.select_related("dataset"), pk=task_id)
-    siblings = found.dataset.tasks.order_by().values_list("pk", flat=True)
+    seen = visibility(request)
+    siblings = seen.of(found.dataset.tasks.order_by()).values_list("pk", flat=True)
     context = {
         "task": found,
         "levels": datasets.task_levels(found),
@@ -105,7 +110,7 @@ def task(request: HttpRequest, task_id: int) -> HttpResponse:
         "next": siblings.filter(pk__gt=found.pk).order_by("pk").first(),
         "hidden": hidden_of(found.dataset.system),
         "template": own_template(found.dataset.system, "_task.html"),
-        "played": found.trajectories.count(),
+        "played": seen.of(found.trajectories.all()).count(),
     }
     return render(request, "benchmarks/task.html", context)
 
@@ -114,5 +119,5 @@ def task(request: HttpRequest, task_id: int) -> HttpResponse:
 @require_safe
 def agent_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
-    context = {"agents": agents.agents(), "systems": agents.scripted_roles()}
+    context = {"agents": agents.agents(visibility(request)), "systems": agents.scripted_roles()}
     return render(request, "benchmarks/agent_list.html", context)

@@ -5,11 +5,11 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.access import ENDPOINTS, VIEW, allow, fetch, signed_in
+from benchmarks.access import ENDPOINTS, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.forms.endpoints import EndpointForm
 from benchmarks.mappers import endpoint_config
@@ -26,7 +26,8 @@ STOP_POLLING = 286
 @require_safe
 def endpoint_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
-    rows = endpoints.endpoint_rows(list(Endpoint.objects.all()))
+    seen = visibility(request)
+    rows = endpoints.endpoint_rows(list(seen.of(Endpoint.objects.all())), seen)
     context = {
         "rows": [row for row in rows if not row.endpoint.retired],
         "retired": [row for row in rows if row.endpoint.retired],
@@ -39,12 +40,12 @@ def endpoint_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     found = fetch(request, Endpoint.objects.select_related("created_by"), pk=endpoint_id)
-    may_change = request.user.has_perm(ENDPOINTS)
+    may_change, seen = request.user.has_perm(ENDPOINTS), visibility(request)
     context = {
         "endpoint": found,
-        "row": endpoints.endpoint_row(found),
-        "by_run": endpoints.use_by_run(found),
-        "by_day": endpoints.use_by_day(found),
+        "row": endpoints.endpoint_row(found, seen=seen),
+        "by_run": endpoints.use_by_run(found, seen),
+        "by_day": endpoints.use_by_day(found, seen),
         "may_change": may_change,
         "agent": found.agents.first(),
     }
@@ -122,7 +123,7 @@ def _copied(request: HttpRequest) -> Endpoint | None:
     wanted = request.GET.get("copy", "")
     if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 19):
         return None
-    return get_object_or_404(Endpoint, pk=int(wanted))
+    return fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=int(wanted))
 
 
 @signed_in

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from benchmarks.access import START, allow, fetch, signed_in
+from benchmarks.access import START, allow, fetch, signed_in, visibility
 from benchmarks.forms.incoming import TrajectoryImportForm, too_large
 from benchmarks.selectors.formats import import_formats
 from benchmarks.selectors.jobs import ImportView, import_jobs
@@ -69,7 +69,7 @@ def _form(
     context = {
         "form": form,
         "formats": import_formats(),
-        "latest": [ImportView(job) for job in import_jobs()[:LATEST]],
+        "latest": [ImportView(job) for job in visibility(request).of(import_jobs())[:LATEST]],
         **more,
     }
     return render(request, "benchmarks/trajectory_import.html", context, status=status)

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in
+from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.words import prompt_digests
 from benchmarks.forms.lists import RunFilter
@@ -36,8 +36,9 @@ STOP_POLLING = 286
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
-    form = RunFilter(request.GET, trajectories.run_options())
-    rows = runs.run_list(form.chosen())
+    seen = visibility(request)
+    form = RunFilter(request.GET, trajectories.run_options(seen))
+    rows = seen.of(runs.run_list(form.chosen()))
     page = paging.page_by_id(rows, request.GET, size=ROWS)
     context = {
         "form": form,
@@ -46,7 +47,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "rows": runs.run_rows(page.rows),
         "matching": paging.count_up_to(rows, "run", "runs"),
         "may_start": request.user.has_perm(START),
-        "waiting": asks.open_asks().count() if _answers(request) else 0,
+        "waiting": asks.open_asks(seen).count() if _answers(request) else 0,
     }
     response = respond(request, "benchmarks/run_list.html", "benchmarks/_run_results.html", context)
     response["HX-Push-Url"] = address(request)
@@ -84,9 +85,16 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
         "roles": run_roles(found),
         "settings": _settings(found),
         "prompts": prompt_digests(found.dataset.system, pinned) if pinned else {},
-        "others": found.experiment.runs.count() - 1 if found.experiment else 0,
+        "others": _beside(request, found),
     }
     return render(request, "benchmarks/run.html", context)
+
+
+def _beside(request: HttpRequest, found: Run) -> int:
+    """How many other runs were started together with this one."""
+    if found.experiment is None:
+        return 0
+    return visibility(request).of(found.experiment.runs.all()).count() - 1
 
 
 def _report(found: Run) -> dict[str, Any]:
@@ -225,7 +233,8 @@ def run_cap(request: HttpRequest, run_id: int) -> HttpResponse:
 def run_new(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     ensure_scripted_agents()
-    datasets = [d for d in Dataset.objects.all() if system_of(d.system)]
+    seen = visibility(request)
+    datasets = [d for d in seen.of(Dataset.objects.all()) if system_of(d.system)]
     wanted = (request.POST or request.GET).get("dataset", "")
     chosen = next((d for d in datasets if str(d.pk) == wanted), datasets[0] if datasets else None)
     if chosen is None:
@@ -234,7 +243,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
     assert system is not None
     asked = request.method == "POST" or "agents" in request.GET
     form = NewRunForm(
-        (request.POST or request.GET) if asked else None, dataset=chosen, system=system
+        (request.POST or request.GET) if asked else None, dataset=chosen, system=system, seen=seen
     )
     context = {"datasets": datasets, "dataset": chosen, "form": form, "size": _size(form)}
     if request.method != "POST":

@@ -8,7 +8,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from benchmarks.access import START, VIEW, allow, fetch, signed_in
+from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.blinding import Visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.core.words import explain
 from benchmarks.forms.lists import TrajectoryFilter
@@ -35,18 +36,19 @@ MOST_COMPARED = 3
 PLACE = ("after", "before", "step")
 
 
-def read_filter(params: QueryDict) -> TrajectoryFilter:
+def read_filter(params: QueryDict, seen: Visibility) -> TrajectoryFilter:
     """The choice that an address makes."""
-    return TrajectoryFilter(params, trajectories.run_options(), trajectories.end_options())
+    return TrajectoryFilter(params, trajectories.run_options(seen), trajectories.end_options(seen))
 
 
 @signed_in
 @require_safe
 def trajectory_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
-    form = read_filter(request.GET)
+    seen = visibility(request)
+    form = read_filter(request.GET, seen)
     chosen = form.chosen()
-    rows = trajectories.trajectory_list(chosen)
+    rows = seen.of(trajectories.trajectory_list(chosen))
     page = paging.page_by_id(
         trajectories.with_parts(rows), request.GET, size=ROWS, newest=not chosen.get("order")
     )
@@ -125,9 +127,9 @@ def _why(found: Trajectory) -> str:
 
 def _in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
     """The neighbours in the list that the reader comes from; its choice is in the address."""
-    query = list_query(request.GET)
-    chosen = read_filter(request.GET).chosen() if query else {}
-    beside = trajectories.neighbours(trajectories.trajectory_list(chosen), found.pk)
+    query, seen = list_query(request.GET), visibility(request)
+    chosen = read_filter(request.GET, seen).chosen() if query else {}
+    beside = trajectories.neighbours(seen.of(trajectories.trajectory_list(chosen)), found.pk)
     backwards = bool(chosen.get("order"))
     before, after = beside.newer, beside.older
     return {
@@ -188,7 +190,8 @@ def compare(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
     wanted = [pk for text in request.GET.getlist("t") if (pk := paging.as_id(text))]
     wanted = list(dict.fromkeys(wanted))
-    found = _whole().in_bulk(wanted[:MOST_COMPARED])
+    seen = visibility(request)
+    found = seen.of(_whole()).in_bulk(wanted[:MOST_COMPARED])
     rows = [found[pk] for pk in wanted if pk in found]
     turns = turn_views(rows)
     columns = [
@@ -217,16 +220,16 @@ def compare(request: HttpRequest) -> HttpResponse:
             for index in range(longest)
         ],
         "same_task": len({row.task_id for row in rows}) == 1,
-        "candidates": _candidates(rows),
+        "candidates": _candidates(rows, seen),
         "caution": run_caution(rows[0].run) if rows else None,
     }
     return render(request, "benchmarks/compare.html", context)
 
 
-def _candidates(rows: list[Trajectory]) -> list[trajectories.TrajectoryRow]:
+def _candidates(rows: list[Trajectory], seen: Visibility) -> list[trajectories.TrajectoryRow]:
     """Other trajectories of the first one's task, while there is room for one."""
     if not rows or len(rows) >= MOST_COMPARED:
         return []
-    others = trajectories.trajectory_list({"task": rows[0].task_id})
+    others = seen.of(trajectories.trajectory_list({"task": rows[0].task_id}))
     others = others.exclude(pk__in=[row.pk for row in rows]).order_by("-pk")
     return trajectories.trajectory_rows(trajectories.with_parts(others)[:20])

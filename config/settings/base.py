@@ -65,6 +65,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.context.navigation",
+                "config.context.seen",
             ],
         },
     },

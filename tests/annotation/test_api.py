@@ -105,7 +105,7 @@ def test_all_is_open_again_when_the_last_item_is_done(study: Study, ann: User) -
     caller = Caller(bearer(ann))
     run = Run.objects.filter(trajectories__assignments__annotator=ann).distinct()[0]
     closed = caller.get(f"/runs/{run.pk}")
-    assert (closed.status_code, closed.json()["error"]["code"]) == (403, "blinded")
+    assert (closed.status_code, closed.json()["error"]["code"]) == (404, "not_found")
     assert caller.get("/runs").json()["items"] == []
     assert caller.get("/trajectories").json()["items"] == []
     finish(study, ann)
@@ -119,7 +119,7 @@ def test_writing_to_a_closed_run_is_closed_too(study: Study, ann: User) -> None:
     may(ann, "view_results", "start_runs")
     run = Run.objects.all()[0]
     response = Caller(bearer(ann)).post(f"/runs/{run.pk}/cancel")
-    assert (response.status_code, response.json()["error"]["code"]) == (403, "blinded")
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
 def test_runs_outside_the_study_stay_open(study: Study, ann: User) -> None:
