@@ -1,6 +1,7 @@
 """Reading columns: missing values, labels as codes, and the checks that all statistics share."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import isnan
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,6 +38,11 @@ def present(values: Any) -> tuple[Floats, dict[str, int]]:
     return kept, {MISSING: gone} if gone else {}
 
 
+def is_missing(value: object) -> bool:
+    """Whether a value of any kind (a score, a word, a set) is None or NaN."""
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
 def encode(labels: Iterable[Label]) -> tuple[tuple[Label, ...], Codes]:
     """Return the distinct labels in order of first appearance, and each row's index in them."""
     index: dict[Label, int] = {}
@@ -48,6 +54,15 @@ def check_length_of(column: Sequence[Any] | npt.NDArray[Any], length: int, name:
     """Refuse a column that does not go with the values."""
     if len(column) != length:
         raise ValueError(f"{name}: {len(column)} entries for {length} values")
+
+
+def cluster_of(
+    item: Hashable, clusters: Mapping[Hashable, Hashable], unit: str, name: str = "clusters"
+) -> Hashable:
+    """Return what an item belongs to; refuse one of which that is not known."""
+    if item not in clusters:
+        raise ValueError(f"{name}: no {unit} is given for {item!r}")
+    return clusters[item]
 
 
 def check_level(level: float) -> None:

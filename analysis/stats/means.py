@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.stats.bootstrap import few_clusters, percentile_interval
 from analysis.stats.columns import (
     MISSING,
     Codes,
@@ -22,7 +23,6 @@ from analysis.stats.results import ALL_EQUAL, ONE_VALUE, Estimate, Interval
 NO_VALUES = "no values"
 ONE_CLUSTER = "all values belong to one {unit}: no interval"
 CLUSTERS_EQUAL = "every {unit} has the same mean: resampling says nothing about the uncertainty"
-FEW_CLUSTERS = 20
 DRAWS_AT_ONCE = 2_000_000
 
 
@@ -125,31 +125,21 @@ def mean_by_cluster(
     if len(names) == 1:
         why = ONE_VALUE if kept.size == 1 else ONE_CLUSTER.format(unit=unit)
         return Estimate(mean, kept.size, no_interval=why, excluded=counts)
-    low, high = _bootstrap(codes, kept, len(names), seed, resamples, level)
-    if high - low <= 1e-12 * max(1.0, abs(mean)):
+    size = len(names)
+    drawn = resampled_quotients(
+        np.bincount(codes, weights=kept, minlength=size),
+        np.bincount(codes, minlength=size),
+        seed=seed,
+        resamples=resamples,
+    )
+    interval = percentile_interval(
+        drawn, level=level, unit=unit, seed=seed, resamples=resamples, clusters=size
+    )
+    if interval.high - interval.low <= 1e-12 * max(1.0, abs(mean)):
         why = ALL_EQUAL if np.ptp(kept) == 0 else CLUSTERS_EQUAL.format(unit=unit)
         return Estimate(mean, kept.size, no_interval=why, excluded=counts)
-    warnings: tuple[str, ...] = ()
-    if len(names) < FEW_CLUSTERS:
-        warnings = (f"only {len(names)} {unit}s: the bootstrap interval is too narrow",)
-    interval = Interval(
-        low,
-        high,
-        level,
-        f"{unit} bootstrap (percentile)",
-        {"seed": seed, "resamples": resamples, "clusters": len(names)},
-    )
+    warnings = few_clusters(size, unit)
     return Estimate(mean, kept.size, interval, excluded=counts, warnings=warnings)
-
-
-def _bootstrap(
-    codes: Codes, values: Floats, size: int, seed: int, resamples: int, level: float
-) -> tuple[float, float]:
-    sums = np.bincount(codes, weights=values, minlength=size)
-    sizes = np.bincount(codes, minlength=size)
-    means = resampled_quotients(sums, sizes, seed=seed, resamples=resamples)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 def resampled_quotients(above: Any, below: Any, *, seed: int, resamples: int) -> Floats:
@@ -250,7 +240,7 @@ def _mean(
     return Estimate(mean, n, interval, excluded=excluded)
 
 
-def t_quantile(df: int, level: float) -> float:
+def t_quantile(df: float, level: float) -> float:
     """Return the (1 + level)/2 quantile of Student's t: the factor of a two-sided interval."""
     from scipy.special import stdtrit  # slow to import, and not every page needs it
 

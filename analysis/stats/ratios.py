@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from analysis.stats.bootstrap import few_clusters, percentile_interval
 from analysis.stats.columns import MISSING, as_column, check_length_of, check_level, encode
-from analysis.stats.means import CLUSTERS_EQUAL, FEW_CLUSTERS, ONE_CLUSTER, resampled_quotients
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.means import CLUSTERS_EQUAL, ONE_CLUSTER, resampled_quotients
+from analysis.stats.results import Estimate
 
 NOTHING_BELOW = "the total to divide by is 0"
 
@@ -73,15 +74,13 @@ def ratio_of_totals(
         resamples=resamples,
     )
     kept = drawn[~np.isnan(drawn)]
-    low, high = (float(q) for q in np.quantile(kept, [(1 - level) / 2, (1 + level) / 2]))
-    if high - low <= 1e-12 * max(1.0, abs(value)):
+    interval = percentile_interval(
+        kept, level=level, unit=unit, seed=seed, resamples=resamples, clusters=size
+    )
+    if interval.high - interval.low <= 1e-12 * max(1.0, abs(value)):
         why = CLUSTERS_EQUAL.format(unit=unit).replace("mean", "ratio")
         return Estimate(value, n, no_interval=why, excluded=counts)
-    warnings = []
-    if size < FEW_CLUSTERS:
-        warnings.append(f"only {size} {unit}s: the bootstrap interval is too narrow")
+    warnings = [*few_clusters(size, unit)]
     if kept.size < drawn.size:
         warnings.append(f"{drawn.size - kept.size} of {drawn.size} resamples had nothing below")
-    details = {"seed": seed, "resamples": resamples, "clusters": size}
-    interval = Interval(low, high, level, f"{unit} bootstrap (percentile)", details)
     return Estimate(value, n, interval, excluded=counts, warnings=tuple(warnings))

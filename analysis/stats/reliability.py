@@ -1,17 +1,21 @@
-"""How far several people agree with each other on the same items."""
+"""How far several people agree with each other on the same items: scores or categories."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from analysis.stats.bootstrap import few_clusters, percentile_interval
 from analysis.stats.columns import Floats, as_floats, check_length_of, check_level, encode
-from analysis.stats.means import FEW_CLUSTERS, mean_by_cluster
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.means import mean_by_cluster
+from analysis.stats.results import Estimate
+
+Metric = Literal["ordinal", "nominal"]
 
 NO_PAIRS = "no item was answered by two people"
+NO_ORDER = "categories have no order: there is no distance of one point"
 ONE_SCORE = "all answers are equal: agreement beyond chance is undefined"
 ONE_ITEM = "all answers are on items of one {unit}: no interval"
 SAME_RESAMPLES = "all resamples give the same value: no interval"
@@ -27,10 +31,10 @@ class Reliability:
     Attributes
     ----------
     alpha
-        Krippendorff's alpha, ordinal; ``n`` is the number of items with two answers or more.
+        Krippendorff's alpha by ``metric``; ``n`` is the number of items with two answers or more.
     equal, within_one
         Shares of pairs of answers to one item that are equal, or at most one point apart, each
-        item with the same weight.
+        item with the same weight. Categories have no ``within_one``.
     items, answers
         Items with two answers or more, and their answers.
     single
@@ -43,6 +47,7 @@ class Reliability:
     items: int
     answers: int
     single: int
+    metric: Metric
 
 
 def reliability(
@@ -89,7 +94,6 @@ def reliability(
     equal, however often people agree: read it beside the share of equal pairs, which for an item
     is the share of its pairs; the mean over items has a bootstrap interval over clusters.
     """
-    check_level(level)
     table = as_floats(scores)
     if table.size == 0:
         table = table.reshape(0, 0)
@@ -98,28 +102,77 @@ def reliability(
     given = table[~np.isnan(table)]
     if ((given != np.floor(given)) | (given < scale[0]) | (given > scale[1])).any():
         raise ValueError(f"scores are whole numbers from {scale[0]} to {scale[1]}")
+    return reliability_of_counts(
+        _counts(table, scale),
+        clusters=clusters,
+        seed=seed,
+        resamples=resamples,
+        level=level,
+        unit=unit,
+    )
+
+
+def reliability_of_counts(
+    counts: Any,
+    *,
+    metric: Metric = "ordinal",
+    clusters: Sequence[Hashable] | None = None,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+    unit: str = "task",
+) -> Reliability:
+    """Compute alpha and pairwise agreement from how often each answer was given to each item.
+
+    Parameters
+    ----------
+    counts
+        n rows, one per item, with a column for each answer that could be given (for scores in
+        their order, the whole scale; for categories in any order).
+    metric
+        ``"ordinal"`` as in `reliability`; ``"nominal"`` for categories: δ²_ck = 1 for c ≠ k.
+    clusters, seed, resamples, level, unit
+        As in `reliability`.
+
+    Notes
+    -----
+    Nominal alpha of two answers by two people each is close to Scott's pi; with few keeps (or few
+    removals) it is low however often people agree, as the ordinal one. All else as in
+    `reliability`; the share within one point is undefined for categories.
+    """
+    check_level(level)
+    if metric not in ("ordinal", "nominal"):
+        raise ValueError(f"unknown metric {metric!r}")
+    table = as_floats(counts)
+    if table.size == 0:
+        table = table.reshape(0, 0)
+    if table.ndim != 2 or not (table >= 0).all():
+        raise ValueError("counts are 0 or more, one row per item and one column per answer")
     names = list(range(table.shape[0])) if clusters is None else list(clusters)
     check_length_of(names, table.shape[0], "clusters")
     unit = "item" if clusters is None else unit
-    sizes = (~np.isnan(table)).sum(axis=1)
+    sizes = table.sum(axis=1)
     kept = sizes >= 2
     single = int((sizes == 1).sum())
-    counts = _counts(table[kept], scale)
+    table = table[kept]
     groups = [name for name, keep in zip(names, kept, strict=True) if keep]
     if not groups:
         nothing = Estimate.without_value(NO_PAIRS)
-        return Reliability(nothing, nothing, nothing, 0, 0, single)
-    pairs = _pair_shares(counts)
-    shares = [
-        mean_by_cluster(pairs[:, i], groups, seed=seed, level=level, unit=unit) for i in (0, 1)
-    ]
+        return Reliability(nothing, nothing, nothing, 0, 0, single, metric)
+    equal, within_one = (
+        mean_by_cluster(column, groups, seed=seed, level=level, unit=unit)
+        for column in _pair_shares(table).T
+    )
+    if metric == "nominal":
+        within_one = Estimate.without_value(NO_ORDER, n=len(groups))
     return Reliability(
-        _alpha_estimate(counts, groups, seed, resamples, level, unit),
-        shares[0],
-        shares[1],
+        _alpha_estimate(table, metric, groups, seed, resamples, level, unit),
+        equal,
+        within_one,
         len(groups),
-        int(counts.sum()),
+        int(table.sum()),
         single,
+        metric,
     )
 
 
@@ -148,17 +201,17 @@ def _coincidences(counts: Floats) -> Floats:
     return parts
 
 
-def _alphas(matrices: Floats, size: int) -> Floats:
-    """Ordinal alpha of coincidence matrices, one per row; NaN where it is undefined."""
+def _alphas(matrices: Floats, size: int, metric: Metric) -> Floats:
+    """Alpha of coincidence matrices, one per row; NaN where it is undefined."""
     o = matrices.reshape(-1, size, size)
     totals = o.sum(axis=2)
     n = totals.sum(axis=1)
-    upto = np.cumsum(totals, axis=1)
-    # Σ of n_g from c to k, less half of both ends, for c <= k; symmetric.
-    between = upto[:, None, :] - upto[:, :, None] + totals[:, :, None]
-    delta = between - (totals[:, :, None] + totals[:, None, :]) / 2
-    upper = np.triu(np.ones((size, size)), 1)
-    squares = delta**2 * upper
+    squares = np.triu(np.ones((size, size)), 1)
+    if metric == "ordinal":
+        upto = np.cumsum(totals, axis=1)
+        # Σ of n_g from c to k, less half of both ends, for c <= k; symmetric.
+        between = upto[:, None, :] - upto[:, :, None] + totals[:, :, None]
+        squares = squares * (between - (totals[:, :, None] + totals[:, None, :]) / 2) ** 2
     observed = 2 * (o * squares).sum(axis=(1, 2)) / n
     expected = 2 * (totals[:, :, None] * totals[:, None, :] * squares).sum(axis=(1, 2))
     expected /= n * (n - 1)
@@ -169,11 +222,17 @@ def _alphas(matrices: Floats, size: int) -> Floats:
 
 
 def _alpha_estimate(
-    counts: Floats, groups: Sequence[Hashable], seed: int, resamples: int, level: float, unit: str
+    counts: Floats,
+    metric: Metric,
+    groups: Sequence[Hashable],
+    seed: int,
+    resamples: int,
+    level: float,
+    unit: str,
 ) -> Estimate:
     size = counts.shape[1]
     parts = _coincidences(counts)
-    value = float(_alphas(parts.sum(axis=0)[None, :], size)[0])
+    value = float(_alphas(parts.sum(axis=0)[None, :], size, metric)[0])
     items = len(counts)
     if np.isnan(value):
         return Estimate.without_value(ONE_SCORE, n=items)
@@ -189,22 +248,16 @@ def _alpha_estimate(
         rows = min(step, resamples - start)
         even = np.full(len(names), 1 / len(names))
         weights = rng.multinomial(len(names), even, size=rows).astype(np.float64)
-        drawn.append(_alphas(weights @ by_group, size))
+        drawn.append(_alphas(weights @ by_group, size, metric))
     found = np.concatenate(drawn)
     known = found[~np.isnan(found)]
     warnings = []
     if len(known) < resamples:
         warnings.append(DROPPED.format(n=resamples - len(known), of=resamples))
-    if len(names) < FEW_CLUSTERS:
-        warnings.append(f"only {len(names)} {unit}s: the bootstrap interval is too narrow")
+    warnings += few_clusters(len(names), unit)
     if not len(known) or np.ptp(known) <= 1e-12:
         return Estimate(value, items, no_interval=SAME_RESAMPLES, warnings=tuple(warnings))
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    interval = Interval(
-        float(low),
-        float(high),
-        level,
-        f"{unit} bootstrap (percentile)",
-        {"seed": seed, "resamples": resamples, "clusters": len(names)},
+    interval = percentile_interval(
+        known, level=level, unit=unit, seed=seed, resamples=resamples, clusters=len(names)
     )
     return Estimate(value, items, interval, warnings=tuple(warnings))

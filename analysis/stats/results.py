@@ -123,7 +123,8 @@ def multiple_label(numerator: int, denominator: int) -> str:
 def as_json(result: Any) -> Any:
     """Turn results into values that ``json.dumps(allow_nan=False)`` accepts.
 
-    Takes dataclasses, mappings, sequences, numbers (numpy's too) and strings; keys of mappings
+    Takes dataclasses, mappings, sequences, sets (in the order of their words), numbers (numpy's
+    too) and strings; keys of mappings
     that are tuples are joined with " / ". A number that is not finite raises ValueError.
     """
     if result is None or isinstance(result, bool | str | int):
@@ -134,6 +135,8 @@ def as_json(result: Any) -> Any:
         return {_key(key): as_json(value) for key, value in result.items()}
     if isinstance(result, list | tuple):
         return [as_json(item) for item in result]
+    if isinstance(result, set | frozenset):
+        return sorted((as_json(item) for item in result), key=str)
     if hasattr(result, "tolist"):
         return as_json(result.tolist())
     if isinstance(result, float):

@@ -1,0 +1,28 @@
+"""Star ratings of restaurant reviews as yes-or-no votes: is it four stars or more?"""
+
+from collections.abc import Iterator
+
+from tests.shared_data import shared_rows
+
+FILE = ("agreement", "cebab_stars.csv.gz")
+
+
+def star_votes() -> Iterator[tuple[str, str, bool]]:
+    """(person, item, four stars or more)."""
+    for row in shared_rows(*FILE):
+        if row["rater_kind"] == "human":
+            yield row["rater"], row["item"], int(row["score"]) >= 4
+
+
+def star_decisions(judge: str) -> dict[str, bool]:
+    """Four stars or more by item, of one judge."""
+    return {
+        row["item"]: int(row["score"]) >= 4 for row in shared_rows(*FILE) if row["rater"] == judge
+    }
+
+
+def star_scores(kind: str) -> Iterator[tuple[str, str, int]]:
+    """(rater, item, stars) of people or of judges."""
+    for row in shared_rows(*FILE):
+        if row["rater_kind"] == kind:
+            yield row["rater"], row["item"], int(row["score"])
