@@ -13,7 +13,7 @@ admin.site.site_title = "PlanJury"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("accounts/", include("allauth.urls")),
+    path("accounts/", include("config.account_urls")),
     path("api/v1/", api.urls),
     path("", include("benchmarks.api.urls")),
     path("", include("benchmarks.urls")),

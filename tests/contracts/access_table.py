@@ -1,0 +1,184 @@
+"""Who gets what at every address of the site: a literal table, held by test_access.py.
+
+A line is the name of an address, a method, and what each person is answered. To add an address, run
+the test: it prints the line as the site behaves now. Judge every word of it before you paste it.
+
+    ok      the page, or what was asked for (200, 204, 286)
+    login   sent to sign in (a redirect to the sign-in page, or 401 where a program asks)
+    moved   let in and sent on (any other redirect)
+    403     refused; 404 it does not exist for this person; 405 not by this method
+    400 409 415 422   let in, and what was sent (an empty form) was refused
+
+An address that only reads needs its GET line alone: POST must then be answered like GET, or be
+refused. One that only writes needs its POST line alone. The addresses of the administration are made by
+the framework and not listed: they are for administrators alone.
+"""
+
+PERSONAS = {
+    "stranger": "not signed in",
+    "nobody": "signed in, with no right and in no study",
+    "annot": "annotator of the study, with open items",
+    "outsider": "annotator of another study",
+    "research": "researcher of the study",
+    "manager": "manager of the study",
+    "observer": "observer of the study",
+    "viewer": "holder of view_results, in no study",
+    "starter": "holder of start_runs, in no study",
+    "admin": "administrator (superuser and staff)",
+}
+
+TABLE = """
+# Accounts
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+account_login                     GET  ok       moved    moved    moved    moved    moved    moved    moved    moved    moved
+account_logout                    GET  moved    ok       ok       ok       ok       ok       ok       ok       ok       ok
+account_logout                    POST moved    moved    moved    moved    moved    moved    moved    moved    moved    moved
+account_inactive                  GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
+account_signup                    GET  ok       moved    moved    moved    moved    moved    moved    moved    moved    moved
+account_reauthenticate            GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+account_change_password           GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+account_set_password              GET  login    moved    moved    moved    moved    moved    moved    moved    moved    moved
+mfa_index                         GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+mfa_authenticate                  GET  login    moved    moved    moved    moved    moved    moved    moved    moved    moved
+mfa_reauthenticate                GET  login    moved    moved    moved    moved    moved    moved    moved    moved    moved
+mfa_activate_totp                 GET  login    moved    moved    moved    moved    moved    moved    moved    moved    moved
+mfa_deactivate_totp               GET  login    404      404      404      404      404      404      404      404      404
+mfa_view_recovery_codes           GET  login    404      404      404      404      404      404      404      404      404
+mfa_generate_recovery_codes       GET  login    moved    moved    moved    moved    moved    moved    moved    moved    moved
+mfa_download_recovery_codes       GET  login    404      404      404      404      404      404      404      404      404
+
+# The HTTP API: a token of the person, where there is one
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+api:openapi-json                  GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
+api:openapi-view                  GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
+api:list_systems                  GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_one_system                GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_datasets                 GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_dataset                   GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_tasks                    GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_task                      GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_agents                   GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_agent                     GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_runs                     GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_runs                     POST login    403      403      403      403      403      403      403      403      422
+api:get_run                       GET  login    403      403      403      403      403      403      ok       403      ok
+api:pause_one_run                 POST login    403      403      403      403      403      403      403      422      422
+api:resume_one_run                POST login    403      403      403      403      403      403      403      422      422
+api:cancel_one_run                POST login    403      403      403      403      403      403      403      422      422
+api:get_run_metrics               GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_trajectories             GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_trajectory                GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_exchanges                GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_scores                   GET  login    403      403      403      403      403      403      422      403      422
+api:list_scores_as_csv            GET  login    403      403      403      403      403      403      422      403      422
+api:list_formats                  GET  login    403      403      403      403      403      403      ok       403      ok
+api:import_file                   GET  login    403      403      403      403      403      403      403      ok       ok
+api:import_file                   POST login    403      403      403      403      403      403      403      422      422
+api:get_import                    GET  login    403      403      403      403      403      403      403      ok       ok
+api:export_run                    GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_studies                  GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+api:get_study                     GET  login    404      ok       404      ok       ok       ok       404      404      ok
+api:list_ratings_as_csv           GET  login    404      403      404      ok       ok       403      404      404      ok
+api:list_rating_edits_as_csv      GET  login    404      403      404      ok       ok       403      404      404      ok
+api:api-root                      GET  404      404      404      404      404      404      404      404      404      404
+
+# Tokens
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+programs:token_list               GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+programs:token_list               POST login    422      422      422      422      422      422      422      422      422
+programs:token_revoke             POST login    404      404      404      404      404      404      404      404      moved
+
+# Tasks, runs, trajectories
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+benchmarks:dataset_list           GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:dataset_import         GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:dataset_import         POST login    403      403      403      403      403      403      403      422      422
+benchmarks:dataset                GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:task                   GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:agent_list             GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:endpoint_list          GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:endpoint_new           GET  login    403      403      403      403      403      403      403      403      ok
+benchmarks:endpoint_new           POST login    403      403      403      403      403      403      403      403      422
+benchmarks:endpoint               GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:endpoint_edit          GET  login    403      403      403      403      403      403      403      403      ok
+benchmarks:endpoint_edit          POST login    403      403      403      403      403      403      403      403      422
+benchmarks:endpoint_retire        POST login    403      403      403      403      403      403      403      403      moved
+benchmarks:endpoint_try           POST login    403      403      403      403      403      403      403      403      moved
+benchmarks:endpoint_trials        GET  login    403      403      403      403      403      403      403      403      ok
+benchmarks:ask_list               GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:ask                    GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:ask                    POST login    403      403      403      403      403      403      403      422      422
+benchmarks:ask_next               GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:run_list               GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:run_new                GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:run_new                POST login    403      403      403      403      403      403      403      422      422
+benchmarks:run                    GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:run_progress           GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:run_pause              POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:run_resume             POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:run_cancel             POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:run_cap                POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:trajectory_list        GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:trajectory             GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:trajectory_import      GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:trajectory_import      POST login    403      403      403      403      403      403      403      422      422
+benchmarks:import_job             GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:import_progress        GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:trajectory_exchanges   GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:trajectory_retry       POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:trajectory_restart     POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:compare                GET  login    403      403      403      403      403      403      ok       403      ok
+
+# Home and studies
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+annotation:home                   GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+annotation:demo                   GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+annotation:load_again             POST login    403      403      403      403      403      403      403      moved    moved
+annotation:study_list             GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+annotation:study_new              GET  login    403      403      403      403      403      403      403      ok       ok
+annotation:study_new              POST login    403      403      403      403      403      403      403      422      422
+annotation:study                  GET  login    404      ok       404      ok       ok       ok       404      404      ok
+annotation:study_status           POST login    404      403      404      403      moved    403      404      404      moved
+annotation:ratings_csv            GET  login    404      403      404      ok       ok       403      404      404      ok
+annotation:history_csv            GET  login    404      403      404      ok       ok       403      404      404      ok
+annotation:questions_csv          GET  login    404      403      404      ok       ok       403      404      404      ok
+annotation:next_item              GET  login    404      moved    404      moved    moved    moved    404      404      moved
+annotation:desk                   GET  login    404      ok       404      404      404      404      404      404      404
+annotation:desk                   POST login    404      422      404      404      404      404      404      404      404
+annotation:answers                POST login    404      ok       404      404      404      404      404      404      404
+annotation:submit                 POST login    404      422      404      404      404      404      404      404      404
+
+# Analysis; no figure and no table has the name that is asked for here
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+analysis:index                    GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:leaderboard              GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:leaderboard_figure       GET  login    403      403      403      403      403      403      404      403      404
+analysis:leaderboard_table        GET  login    403      403      403      403      403      403      404      403      404
+analysis:rubric                   GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:rubric_figure            GET  login    403      403      403      403      403      403      404      403      404
+analysis:rubric_table             GET  login    403      403      403      403      403      403      404      403      404
+analysis:decline                  GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:decline_figure           GET  login    403      403      403      403      403      403      404      403      404
+analysis:decline_table            GET  login    403      403      403      403      403      403      404      403      404
+analysis:agreement                GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:agreement_figure         GET  login    403      403      403      403      403      403      404      403      404
+analysis:agreement_table          GET  login    403      403      403      403      403      403      404      403      404
+analysis:dispersion               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:dispersion_figure        GET  login    403      403      403      403      403      403      404      403      404
+analysis:dispersion_table         GET  login    403      403      403      403      403      403      404      403      404
+analysis:conditions               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:conditions_figure        GET  login    403      403      403      403      403      403      404      403      404
+analysis:conditions_table         GET  login    403      403      403      403      403      403      404      403      404
+analysis:tools                    GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:tools_figure             GET  login    403      403      403      403      403      403      404      403      404
+analysis:tools_table              GET  login    403      403      403      403      403      403      404      403      404
+analysis:verdicts                 GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:verdicts_figure          GET  login    403      403      403      403      403      403      404      403      404
+analysis:verdicts_table           GET  login    403      403      403      403      403      403      404      403      404
+analysis:outcomes                 GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:outcomes_figure          GET  login    403      403      403      403      403      403      404      403      404
+analysis:outcomes_table           GET  login    403      403      403      403      403      403      404      403      404
+analysis:ratings                  GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:ratings_figure           GET  login    403      403      403      403      403      403      404      403      404
+analysis:ratings_table            GET  login    403      403      403      403      403      403      404      403      404
+"""  # noqa: E501

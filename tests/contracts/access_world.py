@@ -1,0 +1,224 @@
+"""The people and rows behind the table of access, and how each address is filled in and asked."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.handlers.base import BaseHandler
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from annotation.models import Membership, Study
+from benchmarks.models import Endpoint, Job, OpenAsk, Run
+from benchmarks.selectors.jobs import IMPORT
+from benchmarks.services.tokens import create_token
+from tests.annotation.rows import make_person, make_study
+from tests.contracts.access_table import PERSONAS
+
+METHODS = ("GET", "POST")
+# Signing in or out is by session; programs bring a token instead.
+API = "/api/v1/"
+ADMIN = "admin/"
+SIGN_IN = ("/accounts/login/", "/admin/login/")
+OK = (200, 204, 286)
+# <converter:name> or, in a regular expression, (?P<name>…) with what stands around it.
+PARAMETER = re.compile(r"\^?\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>")
+# What an address is sent by POST where an empty form would be refused before anybody asks who sent
+# it, or would say nothing. A list makes it JSON.
+BODIES: Mapping[str, dict[str, Any]] = {
+    "annotation:answers": {"edits": []},
+    "annotation:study_status": {"status": "closed"},
+    "api:list_runs": {"dataset": 999_999_999, "agents": ["nobody"]},
+    "api:import_file": {"format": "openai-chat", "file": None},
+}
+
+
+@dataclass(frozen=True)
+class Address:
+    """One address of the site: its full name, what it has to be given, how it reads."""
+
+    name: str
+    takes: tuple[str, ...]
+    pattern: str
+
+    @property
+    def of_admin(self) -> bool:
+        return self.pattern.startswith(ADMIN)
+
+
+@dataclass(frozen=True)
+class World:
+    """Everybody's sessions and tokens, and the values that addresses are filled in with.
+
+    Requests go straight to the site's handler, which takes half the time of the test client.
+    """
+
+    sessions: Mapping[str, str]
+    tokens: Mapping[str, str]
+    values: Mapping[str, Any]
+    handler: BaseHandler
+    requests: RequestFactory
+
+    def url(self, address: Address) -> str:
+        """The address of a row of the study, or of what belongs to it."""
+        missing = [key for key in address.takes if key not in self.values]
+        assert not missing, (
+            f"{address.name} ({address.pattern}) takes {', '.join(missing)}: say in "
+            "build_world (tests/contracts/access_world.py) which row that is."
+        )
+        if address.of_admin:
+            # Some of the admin's addresses have no name, so they are read off their patterns.
+            return "/" + PARAMETER.sub(
+                lambda found: str(self.values[found[1] or found[2]]), address.pattern
+            ).removesuffix("$")
+        return reverse(address.name, kwargs={key: self.values[key] for key in address.takes})
+
+    def everybody(
+        self, address: Address, method: str, people: Iterable[str] = tuple(PERSONAS)
+    ) -> tuple[str, ...]:
+        """What each of these people is answered, in the table's words; nothing of it lasts."""
+        url = self.url(address)
+        # Nobody is held up by how often somebody else asked.
+        cache.clear()
+        return tuple(self._answer(address, url, method, persona) for persona in people)
+
+    def _answer(self, address: Address, url: str, method: str, persona: str) -> str:
+        given: dict[str, Any] = {}
+        if method == "POST":
+            body = dict(BODIES.get(address.name, {}))
+            if "file" in body:
+                body["file"] = SimpleUploadedFile("file.json", b"{}")
+            elif url.startswith(API) or any(isinstance(value, list) for value in body.values()):
+                given["content_type"] = "application/json"
+            given["data"] = body
+        request = getattr(self.requests, method.lower())(url, **given)
+        request._dont_enforce_csrf_checks = True
+        if persona in self.sessions:
+            request.COOKIES[settings.SESSION_COOKIE_NAME] = self.sessions[persona]
+        if url.startswith(API) and persona in self.tokens:
+            request.META["HTTP_AUTHORIZATION"] = f"Bearer {self.tokens[persona]}"
+        with taken_back():
+            return word(self.handler.get_response(request))
+
+
+@contextmanager
+def taken_back() -> Iterator[None]:
+    """What is written within is undone, as it is after a test."""
+    block = transaction.atomic()
+    block._from_testcase = True  # so that services may insist on being the outermost
+    with block:
+        yield
+        transaction.set_rollback(True)
+
+
+def word(answer: HttpResponse) -> str:
+    """What the table calls an answer."""
+    status = answer.status_code
+    if status in OK:
+        return "ok"
+    if status == 401 or (status == 302 and answer.headers["Location"].startswith(SIGN_IN)):
+        return "login"
+    return "moved" if 300 <= status < 400 else str(status)
+
+
+def addresses() -> list[Address]:
+    """Every address that the site answers, in the order in which it looks for them.
+
+    Where several names share one (the API names each method), the first stands for all.
+    """
+    found: dict[str, Address] = {}
+    for address in _walk(get_resolver(), (), "", ()):
+        found.setdefault(address.pattern, address)
+    return list(found.values())
+
+
+def _walk(
+    resolver: URLResolver, spaces: tuple[str, ...], before: str, taken: tuple[str, ...]
+) -> Iterator[Address]:
+    for entry in resolver.url_patterns:
+        pattern = before + str(entry.pattern)
+        takes = (*taken, *entry.pattern.regex.groupindex)
+        if isinstance(entry, URLPattern):
+            assert entry.name or pattern.startswith(ADMIN), f"the address {pattern} has no name"
+            yield Address(":".join((*spaces, entry.name or "")), takes, pattern)
+        else:
+            inner = (*spaces, entry.namespace) if entry.namespace else spaces
+            yield from _walk(entry, inner, pattern, takes)
+
+
+def build_world() -> World:
+    """One study with everybody around it, and a row of everything that an address can name."""
+    annotator, outsider = make_person("annot"), make_person("outsider")
+    manager = make_person("manager")
+    study = make_study(annotators=[annotator], manager=manager)
+    elsewhere = Study.objects.create(name="Another", questionnaire=study.questionnaire)
+    Membership.objects.create(study=elsewhere, user=outsider, role=Membership.Role.ANNOTATOR)
+    admin = make_person("admin", superuser=True)
+    User.objects.filter(pk=admin.pk).update(is_staff=True)
+    people = {
+        "nobody": make_person("nobody"),
+        "annot": annotator,
+        "outsider": outsider,
+        "research": make_person("research"),
+        "manager": manager,
+        "observer": make_person("observer"),
+        "viewer": make_person("viewer", "view_results"),
+        "starter": make_person("starter", "start_runs"),
+        "admin": admin,
+    }
+    for persona, role in (("research", "researcher"), ("observer", "observer")):
+        Membership.objects.create(study=study, user=people[persona], role=role)
+    sessions, tokens = {}, {}
+    for persona, user in people.items():
+        client = Client()
+        client.force_login(user)
+        sessions[persona] = client.cookies[settings.SESSION_COOKIE_NAME].value
+        tokens[persona] = create_token(user=user, name="test")[1]
+    values = {**_rows(study), "token_id": admin.api_tokens.get().pk}
+    handler = BaseHandler()
+    handler.load_middleware()
+    return World(sessions, tokens, values, handler, RequestFactory())
+
+
+def _rows(study: Study) -> dict[str, Any]:
+    run = Run.objects.order_by("pk")[0]
+    trajectory = run.trajectories.order_by("pk")[0]
+    ask = OpenAsk.objects.create(
+        trajectory=trajectory, step=0, slot=0, role="agent", ask_digest="0", seed=1,
+        opened_at=timezone.now(), expect={"kind": "text"},
+    )  # fmt: skip
+    endpoint = Endpoint.objects.create(
+        name="local", title="Local", base_url="http://127.0.0.1:9/v1", model="m"
+    )
+    job = Job.objects.create(kind=IMPORT, title="Importing", status=Job.Status.DONE)
+    return {
+        "pk": study.pk,
+        "study_id": study.pk,
+        "position": 1,
+        "run_id": run.pk,
+        "agent_id": run.agent_id,
+        "dataset_id": run.dataset_id,
+        "task_id": trajectory.task_id,
+        "trajectory_id": trajectory.pk,
+        "ask_id": ask.pk,
+        "endpoint_id": endpoint.pk,
+        "job_id": job.pk,
+        "key": "adaplanbench",
+        "part": "none-of-this-name",
+        # The admin's own.
+        "object_id": study.created_by_id,
+        "id": study.created_by_id,
+        "content_type_id": ContentType.objects.get_for_model(User).pk,
+        "app_label": "auth",
+        "url": "nothing/of/this/name/",
+    }
