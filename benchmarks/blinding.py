@@ -42,6 +42,7 @@ class Duty:
 
 Duties = Callable[[User], Iterable[Duty]]
 _rules: list[Rule] = []
+_task_rules: list[Rule] = []
 _duties: list[Duties] = []
 
 
@@ -49,6 +50,17 @@ def blinding_rule(rule: Rule) -> Rule:
     """Register a rule: from a person to the ids of the runs that are closed to them."""
     if rule not in _rules:
         _rules.append(rule)
+    return rule
+
+
+def task_blinding_rule(rule: Rule) -> Rule:
+    """Register a rule: from a person to the ids of the tasks that are closed to them.
+
+    For those who decide about the candidates of a task and must not know what a checker decided.
+    What was kept are the constraints, so all that shows these is closed too.
+    """
+    if rule not in _task_rules:
+        _task_rules.append(rule)
     return rule
 
 
@@ -64,26 +76,39 @@ def closed_runs(user: User) -> frozenset[int]:
     return frozenset(pk for rule in _rules for pk in rule(user))
 
 
+def closed_tasks(user: User) -> frozenset[int]:
+    """The tasks that are closed to this person at this moment."""
+    return frozenset(pk for rule in _task_rules for pk in rule(user))
+
+
 class Visibility:
     """What one person may see at this moment: all but ``closed`` runs and what tells of them.
+
+    ``tasks`` are closed by themselves, with what shows their constraints.
 
     Asked for once a request (``benchmarks.access.visibility``); a page never asks a second time,
     so that it cannot show half of what it closes.
     """
 
-    def __init__(self, user: User | None = None, closed: Iterable[int] = ()) -> None:
+    def __init__(
+        self, user: User | None = None, closed: Iterable[int] = (), tasks: Iterable[int] = ()
+    ) -> None:
         self.user = user
         self.closed = frozenset(closed)
+        self.tasks = frozenset(tasks)
 
     @classmethod
     def to(cls, user: User) -> "Visibility":
         """What this person may see now, in one query for each rule."""
-        return cls(user, closed_runs(user))
+        return cls(user, closed_runs(user), closed_tasks(user))
 
     def of(self, rows: QuerySet[M]) -> QuerySet[M]:
         """These rows without the closed ones. A model that nothing is known of is an error."""
         closes = _CLOSED[rows.model]
-        return rows.exclude(closes(self)) if self.closed else rows
+        if self.closed:
+            rows = rows.exclude(closes(self))
+        task = _TASK_OF.get(rows.model)
+        return rows.exclude(**{f"{task}__in": self.tasks}) if self.tasks and task else rows
 
     def counted(self, key: str) -> Q:
         """The condition under which a sum counts the runs that rows name by ``key``."""
@@ -92,7 +117,7 @@ class Visibility:
     @cached_property
     def duties(self) -> list[Duty]:
         """What has to be finished before all is open again."""
-        if self.user is None or not self.closed:
+        if self.user is None or not (self.closed or self.tasks):
             return []
         return [duty for duties in _duties for duty in duties(self.user)]
 
@@ -157,6 +182,14 @@ def _tasks(seen: Visibility) -> Q:
     played = Trajectory.objects.filter(task=OuterRef("pk"), run__in=seen.closed)
     return Q(dataset__in=_imported_into(seen)) | Q(Exists(played))
 
+
+# What shows the constraints of a task, and how it names the task.
+_TASK_OF: Mapping[type[Model], str] = {
+    Task: "pk",
+    Trajectory: "task",
+    Exchange: "trajectory__task",
+    OpenAsk: "trajectory__task",
+}
 
 # From what is seen to the rows that are not.
 _CLOSED: Mapping[type[Model], Callable[[Visibility], Q]] = {

@@ -8,11 +8,12 @@ from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, 
 from django.db.models.functions import Coalesce
 
 from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.core.errors import UnknownName
 from benchmarks.core.words import plain
 from benchmarks.models import Constraint, Dataset, Profile, Run, Task, Trajectory
 
 
-def _counted(rows: QuerySet[Model], key: str) -> Coalesce:
+def counted(rows: QuerySet[Model], key: str) -> Coalesce:
     """The number of ``rows`` whose ``key`` is the outer row, as a subquery (joins multiply)."""
     grouped = rows.filter(**{key: OuterRef("pk")}).order_by().values(key)
     found = grouped.annotate(n=Count("pk")).values("n")
@@ -22,10 +23,24 @@ def _counted(rows: QuerySet[Model], key: str) -> Coalesce:
 def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
     """All datasets with the numbers of their tasks, profiles and runs."""
     return seen.of(Dataset.objects.all()).annotate(
-        task_count=_counted(Task.objects.all(), "dataset"),
-        profile_count=_counted(Profile.objects.all(), "task__dataset"),
-        run_count=_counted(seen.of(Run.objects.all()), "dataset"),
+        task_count=counted(Task.objects.all(), "dataset"),
+        profile_count=counted(Profile.objects.all(), "task__dataset"),
+        run_count=counted(seen.of(Run.objects.all()), "dataset"),
     )
+
+
+def find_dataset(name: str) -> Dataset:
+    """A dataset by id, by name (newest version), or by name@version."""
+    title, _, version = name.partition("@")
+    rows = Dataset.objects.filter(pk=int(name)) if name.isdigit() else Dataset.objects.none()
+    rows = rows or Dataset.objects.filter(name__iexact=title)
+    if version:
+        rows = rows.filter(version=version)
+    found = rows.order_by("-pk").first()
+    if found is None:
+        known = [f"{d.name}@{d.version}" for d in Dataset.objects.all()]
+        raise UnknownName("dataset", name, known)
+    return found
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,7 @@ def level_sizes(dataset: Dataset) -> LevelSizes:
         .values_list("profile__level", "kind")
         .annotate(n=Count("pk"))
     }
-    kinds = sorted({kind for _, kind in counts}, key=_kind_order)
+    kinds = sorted({kind for _, kind in counts}, key=kind_order)
     return LevelSizes(
         tuple(plain(kind) for kind in kinds),
         tuple(
@@ -78,7 +93,7 @@ def level_sizes(dataset: Dataset) -> LevelSizes:
     )
 
 
-def _kind_order(kind: str) -> tuple[bool, str]:
+def kind_order(kind: str) -> tuple[bool, str]:
     """World first, as the protocols take them; other kinds by name."""
     return kind != "world", kind
 
@@ -94,8 +109,8 @@ def dataset_tasks(
 ) -> QuerySet[Task]:
     """Tasks whose id or query holds ``words``, without their payloads."""
     rows = seen.of(dataset.tasks.defer("payload")).annotate(
-        levels=_counted(Profile.objects.all(), "task"),
-        plays=_counted(seen.of(Trajectory.objects.all()), "task"),
+        levels=counted(Profile.objects.all(), "task"),
+        plays=counted(seen.of(Trajectory.objects.all()), "task"),
     )
     if words:
         rows = rows.filter(Q(external_id__icontains=words) | Q(prompt__icontains=words))
@@ -139,7 +154,7 @@ def task_levels(task: Task) -> list[TaskLevel]:
     before: set[str] = set()
     for profile in task.profiles.order_by("rank").prefetch_related("constraints"):
         rows: Sequence[Constraint] = list(profile.constraints.all())
-        kinds = sorted({row.kind for row in rows}, key=_kind_order)
+        kinds = sorted({row.kind for row in rows}, key=kind_order)
         levels.append(
             TaskLevel(
                 profile.level,

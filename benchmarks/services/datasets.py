@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 from benchmarks.core import types
 from benchmarks.core.digests import digest
@@ -12,6 +13,7 @@ from benchmarks.services.locks import only_one
 
 CHUNK = 200
 
+R = TypeVar("R")
 TaskWithProfiles = tuple[types.Task, Sequence[types.Profile]]
 
 
@@ -69,7 +71,7 @@ def save_dataset(
             is_demo=is_demo,
             notes=notes,
         )
-        count = sum(_save_chunk(dataset, chunk) for chunk in _chunks(tasks))
+        count = sum(_save_chunk(dataset, chunk) for chunk in chunks(tasks))
     return SavedDataset(dataset, True, count)
 
 
@@ -80,9 +82,9 @@ def _save_shared(content: types.Json) -> SharedData:
     return row
 
 
-def _chunks(tasks: Iterable[TaskWithProfiles]) -> Iterator[list[TaskWithProfiles]]:
-    """Lists of at most CHUNK tasks, so that a large file never lies in memory as a whole."""
-    source = iter(tasks)
+def chunks(rows: Iterable[R]) -> Iterator[list[R]]:
+    """Lists of at most CHUNK rows, so that a large file never lies in memory as a whole."""
+    source = iter(rows)
     while chunk := list(islice(source, CHUNK)):
         yield chunk
 

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from benchmarks.core.digests import digest
 from benchmarks.models import Agent, Dataset, Run
 from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.services.candidates import save_candidates
 from benchmarks.services.dataset_files import save_planbench_xl
 from benchmarks.services.datasets import save_dataset
 from benchmarks.services.runs import start_runs
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from benchmarks.systems.adaplanbench.demo_candidates import demo_candidates
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.world import load_world
@@ -20,7 +22,7 @@ SEED = 20261121
 
 
 def save_demo_dataset() -> Dataset:
-    """The demo tasks as a dataset; saving them twice adds nothing."""
+    """The demo tasks as a dataset, with candidates; saving them twice adds nothing."""
     tasks = load_demo_tasks()
     content = [
         [
@@ -32,7 +34,7 @@ def save_demo_dataset() -> Dataset:
         for task, profiles in tasks
         for profile in profiles
     ]
-    return save_dataset(
+    dataset = save_dataset(
         system="adaplanbench",
         name=NAME,
         version="",
@@ -44,6 +46,8 @@ def save_demo_dataset() -> Dataset:
         notes="Tasks, plans and constraints were written for this demo; "
         "agents and judges are scripts.",
     ).dataset
+    save_candidates(dataset=dataset, rows=demo_candidates(tasks))
+    return dataset
 
 
 def start_demo_runs(dataset: Dataset, levels: Sequence[str]) -> list[Run]:

@@ -13,6 +13,7 @@ from benchmarks.core.words import hidden_of
 from benchmarks.forms.datasets import ImportForm
 from benchmarks.models import Task
 from benchmarks.selectors import agents, datasets, paging
+from benchmarks.selectors.candidates import dataset_decisions, task_candidates, with_decisions
 from benchmarks.selectors.casting import system_of
 from benchmarks.selectors.runs import run_list, run_rows
 from benchmarks.services.dataset_files import Imported, import_upload
@@ -71,7 +72,7 @@ def _imported(imported: Imported) -> str:
 @require_safe
 def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
     seen = visibility(request)
-    found = fetch(request, datasets.datasets(seen), pk=dataset_id)
+    found = fetch(request, with_decisions(datasets.datasets(seen)), pk=dataset_id)
     words, category = request.GET.get("q", "").strip()[:200], request.GET.get("category", "")
     rows = datasets.dataset_tasks(found, words, category, seen)
     tasks = paging.page_by_id(rows, request.GET, size=TASKS, newest=False)
@@ -89,6 +90,7 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
     runs = list(seen.of(run_list({"dataset": found.pk})).order_by("-pk")[:RUNS])
     context |= {
         "sizes": datasets.level_sizes(found),
+        "decisions": dataset_decisions(found, seen),
         "categories": datasets.dataset_categories(found),
         "runs": run_rows(runs),
         "runnable": system_of(found.system) is not None,
@@ -106,6 +108,7 @@ def task(request: HttpRequest, task_id: int) -> HttpResponse:
     context = {
         "task": found,
         "levels": datasets.task_levels(found),
+        "candidates": task_candidates(found),
         "previous": siblings.filter(pk__lt=found.pk).order_by("-pk").first(),
         "next": siblings.filter(pk__gt=found.pk).order_by("pk").first(),
         "hidden": hidden_of(found.dataset.system),

@@ -9,26 +9,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.models import Agent, Dataset, Run
+from benchmarks.models import Agent, Run
+from benchmarks.selectors.datasets import find_dataset
 from benchmarks.selectors.runs import RunProgress, run_metrics, runs_progress
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.runs import start_runs
 from benchmarks.services.work import WORKABLE, work_on_run
 from benchmarks.tasks import owner_name
-
-
-def find_dataset(name: str) -> Dataset:
-    """A dataset by id, by name (newest version), or by name@version."""
-    title, _, version = name.partition("@")
-    rows = Dataset.objects.filter(pk=int(name)) if name.isdigit() else Dataset.objects.none()
-    rows = rows or Dataset.objects.filter(name__iexact=title)
-    if version:
-        rows = rows.filter(version=version)
-    found = rows.order_by("-pk").first()
-    if found is None:
-        known = [f"{d.name}@{d.version}" for d in Dataset.objects.all()]
-        raise UnknownName("dataset", name, known)
-    return found
 
 
 def find_agents(names: list[str]) -> list[Agent]:

@@ -6,6 +6,7 @@ stored, ``read_tasks`` yields the tasks. Numbers of construction rounds become l
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -42,31 +43,37 @@ class Checked:
     repeated: int
 
 
-def check_file(path: Path) -> Checked:
-    """Go through the whole file; raise ``FileRefused`` with its faults, if it has any."""
-    problems = Problems()
-    ids: set[str] = set()
-    counts = dict.fromkeys(("tasks", "profiles", "constraints", "repeated"), 0)
-    checksum = ""
+@contextmanager
+def reading(path: Path, problems: Problems) -> Iterator[JsonFile]:
+    """An open file whose faults go to ``problems``; one that cannot be opened is refused."""
     try:
         with path.open("rb") as raw:
-            file = JsonFile(path, raw)
-            for index, item in file.items_of("data"):
-                reader = _Query(path.name, index, item, problems)
-                reader.read_id(ids)
-                read = reader.read()
-                counts["tasks"] += 1
-                counts["repeated"] += reader.repeated
-                if read is not None:
-                    counts["profiles"] += len(read[1])
-                    counts["constraints"] += sum(len(p.constraints) for p in read[1])
-            checksum = file.checksum
+            yield JsonFile(path, raw)
     except FileRefused as refused:
         problems.extend(refused)
     except OSError as error:
         raise FileRefused(
             [Problem(path.name, "a file to read", error.strerror or "none")]
         ) from None
+
+
+def check_file(path: Path) -> Checked:
+    """Go through the whole file; raise ``FileRefused`` with its faults, if it has any."""
+    problems = Problems()
+    ids: set[str] = set()
+    counts = dict.fromkeys(("tasks", "profiles", "constraints", "repeated"), 0)
+    checksum = ""
+    with reading(path, problems) as file:
+        for index, item in file.items_of("data"):
+            reader = _Query(path.name, index, item, problems)
+            reader.read_id(ids)
+            read = reader.read()
+            counts["tasks"] += 1
+            counts["repeated"] += reader.repeated
+            if read is not None:
+                counts["profiles"] += len(read[1])
+                counts["constraints"] += sum(len(p.constraints) for p in read[1])
+        checksum = file.checksum
     if not counts["tasks"] and not problems.total:
         problems.add(f"{path.name}, data", "at least one query", [])
     problems.check()
@@ -84,21 +91,26 @@ def read_tasks(path: Path) -> Iterator[tuple[Task, tuple[Profile, ...]]]:
                 yield read
 
 
-class _Query:
-    """Reads one member of ``data`` and notes what is wrong with it."""
+class QueryItem:
+    """One member of ``data``, which its ``query_id`` names; notes what is wrong with it."""
 
     def __init__(self, file: str, index: int, item: Any, problems: Problems) -> None:
-        self.file, self.index, self.problems, self.repeated = file, index, problems, 0
+        self.file, self.index, self.problems = file, index, problems
         self.item: Mapping[str, Any] = item if isinstance(item, dict) else {}
-        if not isinstance(item, dict):
-            self._fault("", "an object", item)
         given = self.item.get("query_id")
         self.id = str(given) if isinstance(given, str | int) and given is not True else ""
+        if not isinstance(item, dict):
+            self.fault("", "an object", item)
 
-    def _fault(self, field: str, expected: str, found: Any) -> None:
-        name = f"query_id {self.id[:40]}" if getattr(self, "id", "") else "no query_id"
-        where = f"{self.file}, data[{self.index}] ({name})"
-        self.problems.add(f"{where}, {field}" if field else where, expected, found)
+    @property
+    def place(self) -> str:
+        """Where it stands, as messages name it."""
+        name = f"query_id {self.id[:40]}" if self.id else "no query_id"
+        return f"{self.file}, data[{self.index}] ({name})"
+
+    def fault(self, field: str, expected: str, found: Any) -> None:
+        """Note that something else was expected in a field, or in place of the item."""
+        self.problems.add(f"{self.place}, {field}" if field else self.place, expected, found)
 
     def read_id(self, seen: set[str]) -> None:
         """Check that the id is there and is the first of its kind."""
@@ -106,22 +118,28 @@ class _Query:
         if not self.item:
             return
         if isinstance(given, bool) or not isinstance(given, str | int):
-            self._fault("query_id", "a text or a whole number", given)
+            self.fault("query_id", "a text or a whole number", given)
         elif fault := text_fault(self.id, LONGEST_ID):
-            self._fault("query_id", fault, given)
+            self.fault("query_id", fault, given)
         elif (mark := digest_text(self.id)) in seen:
-            self._fault("query_id", "an id of its own", Said("one that an earlier query has"))
+            self.fault("query_id", "an id of its own", Said("one that an earlier query has"))
         else:
             seen.add(mark)
+
+
+class _Query(QueryItem):
+    """Reads the query and its profiles; ``repeated`` counts what stood twice in a list."""
+
+    repeated = 0
 
     def read(self) -> tuple[Task, tuple[Profile, ...]] | None:
         """The task and its profiles, or None where faults leave nothing to build."""
         query = self.item.get("query")
         if self.item and (fault := text_fault(query, LONGEST_QUERY)):
-            self._fault("query", fault, query)
+            self.fault("query", fault, query)
         pools = self.item.get("ban_pool")
         if self.item and (not isinstance(pools, list) or not pools):
-            self._fault("ban_pool", "a list with at least one pool", pools)
+            self.fault("ban_pool", "a list with at least one pool", pools)
         if not isinstance(query, str) or not isinstance(pools, list):
             return None
         numbers: dict[str, dict[str, str]] = {"world": {}, "user": {}}
@@ -137,15 +155,15 @@ class _Query:
         for index, pool in enumerate(pools):
             field = f"ban_pool[{index}]"
             if not isinstance(pool, dict):
-                self._fault(field, "an object", pool)
+                self.fault(field, "an object", pool)
                 continue
             metadata = pool.get("metadata")
             place = metadata.get(ROUND) if isinstance(metadata, dict) else None
             name = f"{field}.metadata.{ROUND}"
             if isinstance(place, bool) or not isinstance(place, int) or place not in LEVELS:
-                self._fault(name, "a whole number from 1 to 6", place)
+                self.fault(name, "a whole number from 1 to 6", place)
             elif place in found:
-                self._fault(name, "each round once", place)
+                self.fault(name, "each round once", place)
             else:
                 found[place] = (field, pool)
         return sorted(found.items())
@@ -158,7 +176,7 @@ class _Query:
         for source, kind, letter in FIELDS:
             given = pool.get(source)
             if not isinstance(given, list) or len(given) > MOST_CONSTRAINTS:
-                self._fault(
+                self.fault(
                     f"{field}.{source}", f"a list of at most {MOST_CONSTRAINTS} constraints", given
                 )
                 continue
@@ -167,7 +185,7 @@ class _Query:
                 text = entry.get("text") if isinstance(entry, dict) else entry
                 if fault := text_fault(text, LONGEST_CONSTRAINT):
                     expected = f"{fault}, or an object with such a field 'text'"
-                    self._fault(f"{field}.{source}[{index}]", expected, entry)
+                    self.fault(f"{field}.{source}[{index}]", expected, entry)
                     continue
                 text = str(text).strip()
                 if text in here:

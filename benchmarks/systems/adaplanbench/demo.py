@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent / "demo_tasks"
 LEVELS = ("low", "mid", "high")
 FEWEST_PLANS = 10
 # The parser in C reads the files in a fiftieth of the time; not every build of PyYAML has it.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @cache
@@ -31,7 +31,7 @@ def load_demo_tasks() -> tuple[tuple[Task, tuple[Profile, ...]], ...]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), _LOADER)
+    rows: list[dict[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), LOADER)
     return rows
 
 

@@ -1,0 +1,38 @@
+"""Import candidate constraints."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError
+from benchmarks.selectors.datasets import find_dataset
+from benchmarks.services.candidates import import_candidates
+
+
+class Command(BaseCommand):
+    """``import_candidates FILE --dataset NAME``: checked as a whole, then stored as a whole."""
+
+    help = "Import candidate constraints with what a checker decided (docs/candidates.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--dataset", required=True, help="id, name, or name@version")
+        parser.add_argument(
+            "--decided-by", default="", help="who decided, for decisions that name nobody"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            dataset = find_dataset(options["dataset"])
+            imported = import_candidates(
+                dataset=dataset, path=options["file"], decided_by=options["decided_by"].strip()
+            )
+        except CoreError as error:
+            raise CommandError(f"nothing imported:\n{error}") from None
+        saved, queries = imported.saved, imported.checked.queries
+        self.stdout.write(
+            f"{dataset}: {saved.added} candidates of {queries} queries added, "
+            f"{saved.known} known already"
+        )
