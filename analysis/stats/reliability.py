@@ -241,14 +241,16 @@ def _alpha_estimate(
         return Estimate(value, items, no_interval=ONE_ITEM.format(unit=unit))
     by_group = np.zeros((len(names), size * size))
     np.add.at(by_group, codes, parts)
+    # Clusters with the same part are interchangeable: drawing kinds of them is the same law as
+    # drawing clusters, and there are few kinds.
+    kinds, often = np.unique(by_group, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
-    step = max(1, DRAWS_AT_ONCE // len(names))
+    step = max(1, DRAWS_AT_ONCE // len(kinds))
     drawn = []
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
-        even = np.full(len(names), 1 / len(names))
-        weights = rng.multinomial(len(names), even, size=rows).astype(np.float64)
-        drawn.append(_alphas(weights @ by_group, size, metric))
+        weights = rng.multinomial(len(names), often / len(names), size=rows).astype(np.float64)
+        drawn.append(_alphas(weights @ kinds, size, metric))
     found = np.concatenate(drawn)
     known = found[~np.isnan(found)]
     warnings = []

@@ -122,6 +122,13 @@ def test_speed_by_hand() -> None:
     assert speeding(times)["a"].z.undefined == FEW_VALUES.format(n=8, minimum=10)
 
 
+def test_exactly_the_fraction_is_not_fast() -> None:
+    # Median 60 of 30, 60, 90; half of it is 30.
+    times = [("a", 1, 30), ("b", 1, 60), ("b", 2, 90)]
+    assert speeding(times, fraction=0.5)["a"].fast.value == 0
+    assert speeding(times, fraction=0.51)["a"].fast.value == 1
+
+
 def test_no_time_at_all_is_fast() -> None:
     result = speeding([("a", 1, 0), ("b", 1, 60), ("b", 2, 30)], items=3)
     # Logs of 1 (for 0), 30 and 60 s: median log 30, MAD log 2.

@@ -70,6 +70,10 @@ def test_straight_lines() -> None:
     assert found[1].text == "10 items in a row have exactly the same answers; noted from 5 on."
     assert "(0.00 points on average, " in found[2].text and "noted from -3 down" in found[2].text
     assert quality_warnings(straight=straight_lining(sheets), items=11) == ()
+    (run,) = quality_warnings(
+        straight=straight_lining(sheets), most_equal=1, longest_run=10, least_spread_z=-99
+    )
+    assert run.sign is Sign.RUN
     assert [
         w.sign
         for w in quality_warnings(
