@@ -135,7 +135,8 @@ def _suspicious(request: HttpRequest, error: Any) -> HttpResponse:
 
 def _not_found(request: HttpRequest, error: Any) -> HttpResponse:
     """The same words for what is not there and for what is closed: that it exists may tell."""
-    closed = visibility(request).closed
+    seen = visibility(request)
+    closed = seen.closed or seen.tasks
     return error_response(404, f"{NOT_FOUND} {CLOSED}" if closed else NOT_FOUND)
 
 

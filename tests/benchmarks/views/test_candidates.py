@@ -42,7 +42,7 @@ def closed_to(name: str, task: Task, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 def test_kept_and_removed_with_reason_and_round(researcher: Client, task: Task) -> None:
     text = page(researcher, task)
-    assert "decided by scripted: 10 kept, 7 removed (41.2 % of 17)" in text
+    assert "10 kept, 7 removed (41.2 % of 17). Checker: scripted." in text
     removed = Candidate.objects.filter(task=task, decision="removed")
     assert all(row.text in text and row.reason in text for row in removed)
     assert "Round 2" in text
