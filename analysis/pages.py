@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 from django.contrib.auth.models import User
-from django.core.cache import cache
+from django.core.cache import caches
 
 from analysis.filters import SHARED, Filters
 from analysis.reports.parts import Report
@@ -172,6 +172,7 @@ def _code() -> str:
 
 def make_report(page: Page, selection: Selection, key: str) -> Report:
     """The page's report, kept where it was written before."""
+    cache = caches["reports"]
     kept: Report | None = cache.get(f"analysis:{key}")
     if kept is not None:
         return kept

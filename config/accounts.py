@@ -1,12 +1,84 @@
-"""Who gets an account: nobody by themselves."""
+"""Who gets an account: nobody by themselves. And how often somebody may try to get into one."""
+
+import math
+import time
+from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from django.http import HttpRequest
+from allauth.core import context
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.internal import ratelimit
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+# The limit that each page of accounts has; names as in ACCOUNT_RATE_LIMITS.
+ACTIONS = {
+    "account_login": "login",
+    "account_change_password": "change_password",
+    "account_reauthenticate": "reauthenticate",
+}
+FAILED = "login_failed"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Closes the sign-up page; administrators and invitations make accounts."""
+    """Closes the sign-up page; answers too many wrong passwords or codes with 429."""
+
+    _tried: str | None = None
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Never."""
+        """Never: administrators and invitations make accounts."""
         return False
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count the attempt, or refuse it where there were too many."""
+        self._tried = self._get_login_attempts_cache_key(request, **credentials)
+        super().pre_authenticate(request, **credentials)
+
+    def validation_error(self, code: str, *args: Any) -> ValidationError:
+        """The error of a form, except that too many attempts end the request with 429.
+
+        By itself allauth would answer 200 with an error above the form, and not say until when.
+        """
+        if code == "too_many_login_attempts":
+            wait = seconds_to_wait(context.request, FAILED, key=self._tried)
+            raise ImmediateHttpResponse(refuse_for_now(context.request, seconds=wait))
+        error: ValidationError = super().validation_error(code, *args)
+        return error
+
+
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """The page of allauth's limits on how often pages of accounts may be asked (``handler429``)."""
+    match = request.resolver_match
+    action = ACTIONS.get(match.url_name or "", "") if match else ""
+    return refuse_for_now(request, seconds=seconds_to_wait(request, action))
+
+
+def refuse_for_now(request: HttpRequest, *, seconds: int) -> HttpResponse:
+    """A page that says when to try again, in its header too."""
+    context = {"seconds": seconds, "minutes": math.ceil(seconds / 60)}
+    response = render(request, "429.html", context, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def seconds_to_wait(request: HttpRequest, action: str, *, key: str | None = None) -> int:
+    """Seconds until the next attempt is let through, at least 1.
+
+    Where a limit goes by a key that is not known here, its whole duration: no shorter wait can be
+    promised.
+    """
+    waits = [1.0]
+    for rate in ratelimit.get_rates(app="allauth.account", action=action):
+        if rate.per == "key" and key is None:
+            waits.append(rate.duration)
+            continue
+        counter = ratelimit.get_cache_key(
+            request, app="allauth.account", action=action, rate=rate, key=key
+        )
+        # Times of the attempts that counted, the latest first.
+        tried: list[float] = cache.get(counter, [])
+        if len(tried) >= rate.amount:
+            waits.append(tried[rate.amount - 1] + rate.duration - time.time())
+    return math.ceil(max(waits))

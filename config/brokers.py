@@ -69,21 +69,33 @@ def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
 
 
 def caches(url: str) -> dict[str, dict[str, Any]]:
-    """Rate limits and finished analyses: in Redis, where there is one, so that machines share them.
+    """Where limits are counted (``default``), and where finished analyses are kept (``reports``).
 
-    It may share a Redis with other programs: every key begins with ``planjury:``.
+    In Redis, where there is one, so that processes and machines share them. It may share a Redis
+    with other programs: every key begins with ``planjury:``. Without one both are in the memory of
+    the one web process, apart, so that reports cannot push out a counter.
     """
     if not is_redis(url):
-        return {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+        memory = "django.core.cache.backends.locmem.LocMemCache"
+        return {
+            "default": {
+                "BACKEND": memory,
+                "LOCATION": "limits",
+                # A counter is small, and one that is pushed out forgets who tried how often.
+                "OPTIONS": {"MAX_ENTRIES": 50_000},
+            },
+            "reports": {"BACKEND": memory, "LOCATION": "reports"},
+        }
     return {
-        "default": {
+        name: {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
             "LOCATION": url,
-            "KEY_PREFIX": "planjury:cache",
+            "KEY_PREFIX": prefix,
             # A page must not wait for a Redis that does not answer.
             "OPTIONS": {
                 "socket_connect_timeout": _CONNECT_SECONDS,
                 "socket_timeout": _ANSWER_SECONDS,
             },
         }
+        for name, prefix in (("default", "planjury:cache"), ("reports", "planjury:reports"))
     }

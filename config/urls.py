@@ -11,6 +11,9 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 admin.site.site_header = "PlanJury administration"
 admin.site.site_title = "PlanJury"
 
+# What allauth answers where somebody tries too often.
+handler429 = "config.accounts.too_many_requests"
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("config.account_urls")),

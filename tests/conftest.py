@@ -11,7 +11,7 @@ import hypothesis
 import numpy as np
 import pytest
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import caches
 
 from tests.installations import Installation
 
@@ -63,7 +63,8 @@ def _only_this_machine() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     """No test sees what another one cached, or pays for how often another one signed in."""
-    cache.clear()
+    for cache in caches.all():
+        cache.clear()
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ DATA_DIR = env.folder("PLANJURY_DATA_DIR", default=BASE_DIR / "var")
 DEBUG = False
 ALLOWED_HOSTS = env.words("PLANJURY_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.words("PLANJURY_TRUSTED_ORIGINS")
+# How many proxies stand in front, each adding to X-Forwarded-For.
+PROXIES = env.integer("PLANJURY_PROXIES", default=0, most=10)
 
 INSTALLED_APPS = [
     "config",
@@ -36,6 +38,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.addresses.client_address",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -101,6 +104,14 @@ ACCOUNT_ADAPTER = "config.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
+# Counted in the cache. A right password is not counted among the failures, a wrong one is, both for
+# the address that it came from and for the name: 5 wrong ones, and the name has to wait.
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    "login_failed": "10/m/ip,5/5m/key",
+    "reauthenticate": "10/m/user",
+    "change_password": "5/m/user",
+}
 # No "remember me": every session lasts SESSION_COOKIE_AGE.
 ACCOUNT_SESSION_REMEMBER = True
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
@@ -108,6 +119,7 @@ MFA_TOTP_ISSUER = "PlanJury"
 # Mail goes to the log until an operator sets up a server for it.
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -151,7 +163,7 @@ CELERY_BROKER_URL = brokers.checked_broker(
     env.text("PLANJURY_BROKER_URL", default="fsq://"), name="PLANJURY_BROKER_URL"
 )
 CELERY_BROKER_TRANSPORT_OPTIONS = brokers.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
-# Rate limits and finished analyses; in Redis, if that is the broker, so that machines share them.
+# In Redis, if that is the broker, so that machines share them.
 CACHES = brokers.caches(CELERY_BROKER_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # The truth about background work is a Job row; a message only says "look".

@@ -10,8 +10,8 @@ the test: it prints the line as the site behaves now. Judge every word of it bef
     400 409 415 422   let in, and what was sent (an empty form) was refused
 
 An address that only reads needs its GET line alone: POST must then be answered like GET, or be
-refused. One that only writes needs its POST line alone. The addresses of the administration are made by
-the framework and not listed: they are for administrators alone.
+refused. One that only writes needs its POST line alone. Addresses of the administration are made
+by the framework and not listed: they are for administrators alone.
 """
 
 PERSONAS = {

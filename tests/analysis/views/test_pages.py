@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import DjangoAssertNumQueries
@@ -38,7 +38,7 @@ MOST_QUERIES_KEPT = 14
 
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> None:
-    cache.clear()
+    caches["reports"].clear()
 
 
 @pytest.fixture

@@ -1,0 +1,27 @@
+"""Whose request it is, where proxies stand between them and this server."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+def client_address(get_response: GetResponse) -> GetResponse:
+    """Middleware: put the client's address in the place of the nearest proxy's.
+
+    Each of ``PROXIES`` proxies has added the address that it was asked from to X-Forwarded-For, so
+    the client's is that many from the end; what stands before it anybody may have made up. Limits
+    by address would otherwise be shared by all who come through the proxy.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        passed = request.headers.get("X-Forwarded-For", "").split(",")
+        if 0 < settings.PROXIES <= len(passed):
+            address = passed[-settings.PROXIES].strip()
+            if address:
+                request.META["REMOTE_ADDR"] = address
+        return get_response(request)
+
+    return answer
