@@ -1,0 +1,296 @@
+"""The balance certificate: what a design gives each person, counted, and its fingerprint.
+
+Counts are of the items to judge, in their order; training and gold items are listed apart. The
+certificate depends on names, ids and seed alone, so whoever has these can make it again.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import combinations, pairwise
+from typing import Any
+
+from annotation.designs.balance import Balance, count_pairs
+from annotation.designs.placement import Placed
+from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, DesignError, Option, Seat
+from benchmarks.core.digests import canonical_json
+
+# Of the certificate's form and of what is digested.
+VERSION = 1
+THIRDS = ("first third", "middle third", "last third")
+Row = tuple[str, str, str, int | str, float | str]
+HEADER: Row = ("table", "row", "column", "count", "expected")
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Balance of a design.
+
+    ``raters_given``: number of raters → items with so many; ``raters_off``: items whose number is
+    not the one wanted. ``exclusions_broken``: pairs (annotator, option) that must not have been.
+    ``training`` and ``gold``: annotator → places in their list, from 1.
+    """
+
+    method: str
+    seed: int
+    annotators: int
+    items: int
+    seats: int
+    tables: tuple[Balance, ...]
+    raters_wanted: int
+    raters_given: Mapping[int, int]
+    raters_off: tuple[int, ...]
+    exclusions_checked: int
+    exclusions_broken: tuple[tuple[str, int], ...]
+    training: Mapping[str, tuple[int, ...]]
+    gold: Mapping[str, tuple[int, ...]]
+    warnings: tuple[str, ...]
+    sha256: str
+
+    def as_rows(self) -> Iterator[Row]:
+        """Rows for CSV, the header first: facts, then every cell of every table."""
+        yield HEADER
+        facts: list[tuple[str, str, int | str]] = [
+            ("version", "", VERSION),
+            ("method", "", self.method),
+            ("seed", "", self.seed),
+            ("sha256", "", self.sha256),
+            ("annotators", "", self.annotators),
+            ("items", "", self.items),
+            ("seats", "", self.seats),
+            ("raters wanted", "", self.raters_wanted),
+            *(("items by raters", str(n), items) for n, items in self.raters_given.items()),
+            ("exclusions checked", "", self.exclusions_checked),
+            *(("exclusion broken", name, pk) for name, pk in self.exclusions_broken),
+            *(("training places", name, _listed(p)) for name, p in self.training.items()),
+            *(("gold places", name, _listed(p)) for name, p in self.gold.items()),
+            *(("warning", "", words) for words in self.warnings),
+        ]
+        for name, detail, value in facts:
+            yield ("design", name, detail, value, "")
+        for table in self.tables:
+            for cell in table.cells():
+                yield (table.name, cell.row, cell.column, cell.count, round(cell.expected, 4))
+
+    def as_json(self) -> dict[str, Any]:
+        """The certificate as JSON; of the tables the cells above 0 (all others are 0)."""
+        return {
+            "version": VERSION,
+            "method": self.method,
+            "seed": self.seed,
+            "sha256": self.sha256,
+            "annotators": self.annotators,
+            "items": self.items,
+            "seats": self.seats,
+            "raters": {
+                "wanted": self.raters_wanted,
+                "items_by_raters": {str(n): items for n, items in self.raters_given.items()},
+                "off": list(self.raters_off),
+            },
+            "exclusions": {
+                "checked": self.exclusions_checked,
+                "broken": [list(pair) for pair in self.exclusions_broken],
+            },
+            "training": {name: list(places) for name, places in self.training.items()},
+            "gold": {name: list(places) for name, places in self.gold.items()},
+            "warnings": list(self.warnings),
+            "tables": [_table_json(table) for table in self.tables],
+        }
+
+
+def certify_design(
+    *,
+    design: Dealt | Placed,
+    raters: int,
+    exclusions: Mapping[str, Collection[int]] | None = None,
+) -> Certificate:
+    """Count what ``design`` gives each person; ``raters`` is the number wanted for each item.
+
+    Raises DesignError where the design names an item that is not among its options, or gives a
+    person one twice: then it is no design.
+    """
+    dealt = design.dealt if isinstance(design, Placed) else design
+    known = {option.id: option for option in dealt.options}
+    seats = _seats(design)
+    _check(seats, known)
+    orders = {
+        name: [known[seat.option] for seat in listed if seat.part == ITEM]
+        for name, listed in seats.items()
+    }
+    times = Counter(option.id for order in orders.values() for option in order)
+    given = {pk: times[pk] for pk in known}
+    barred = {name: set((exclusions or {}).get(name, ())) for name in seats}
+    return Certificate(
+        method=dealt.method,
+        seed=dealt.seed,
+        annotators=len(seats),
+        items=len(known),
+        seats=times.total(),
+        tables=tuple(_tables(orders, dealt.options)),
+        raters_wanted=raters,
+        raters_given=dict(sorted(Counter(given.values()).items())),
+        raters_off=tuple(sorted(pk for pk, count in given.items() if count != raters)),
+        exclusions_checked=sum(len(ids) for ids in barred.values()),
+        exclusions_broken=tuple(
+            sorted(
+                (name, seat.option)
+                for name, listed in seats.items()
+                for seat in listed
+                if seat.option in barred[name]
+            )
+        ),
+        training=_places(seats, TRAINING),
+        gold=_places(seats, GOLD),
+        warnings=dealt.warnings + (design.warnings if isinstance(design, Placed) else ()),
+        sha256=digest_design(design),
+    )
+
+
+def digest_design(design: Dealt | Placed) -> str:
+    """SHA-256 of the canonical JSON of version, method, seed, and everybody's list in order.
+
+    {"method": …, "seats": {annotator: [[option, part], …]}, "seed": …, "version": …}: sorted keys,
+    no spaces, UTF-8.
+    """
+    dealt = design.dealt if isinstance(design, Placed) else design
+    text = canonical_json(
+        {
+            "version": VERSION,
+            "method": dealt.method,
+            "seed": dealt.seed,
+            "seats": {
+                name: [[seat.option, seat.part] for seat in listed]
+                for name, listed in _seats(design).items()
+            },
+        }
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _seats(design: Dealt | Placed) -> dict[str, tuple[Seat, ...]]:
+    if isinstance(design, Placed):
+        return dict(sorted(design.seats.items()))
+    return {
+        name: tuple(Seat(pk, place) for place, pk in enumerate(order, 1))
+        for name, order in sorted(design.orders.items())
+    }
+
+
+def _check(seats: Mapping[str, tuple[Seat, ...]], known: Mapping[int, Option]) -> None:
+    for name, listed in seats.items():
+        strange = [s.option for s in listed if s.part == ITEM and s.option not in known]
+        if strange:
+            raise DesignError("options", f"{name} has items that are not among the options used")
+        if len({seat.option for seat in listed}) != len(listed):
+            raise DesignError("options", f"{name} has the same item twice")
+
+
+def _tables(orders: Mapping[str, list[Option]], options: tuple[Option, ...]) -> Iterator[Balance]:
+    models = {option.model for option in options}
+    sizes = Counter(option.task for option in options)
+    yield count_pairs(
+        "annotator × model",
+        ((name, option.model) for name, order in orders.items() for option in order),
+        rows=orders,
+        columns=models,
+    )
+    of_task = Counter((name, option.task) for name, order in orders.items() for option in order)
+    whole = max(sizes.values(), default=0) > 1 and all(
+        count == sizes[task] for (_, task), count in of_task.items()
+    )
+    yield count_pairs(
+        "annotator × task",
+        of_task.elements(),
+        rows=orders,
+        columns=sizes,
+        note="whole tasks are kept together, as wanted" if whole else "",
+    )
+    yield count_pairs(
+        "model × third",
+        (
+            (option.model, THIRDS[place * 3 // len(order)])
+            for order in orders.values()
+            for place, option in enumerate(order)
+        ),
+        rows=models,
+        columns=THIRDS,
+    )
+    yield count_pairs(
+        "model × position",
+        (
+            (option.model, str(place))
+            for order in orders.values()
+            for place, option in enumerate(order, 1)
+        ),
+        rows=models,
+    )
+    yield count_pairs("model × place in task", _places_in_tasks(orders), rows=models)
+    followed = [
+        (after.model, before.model)
+        for order in orders.values()
+        for before, after in pairwise(order)
+    ]
+    own = sum(after == before for after, before in followed)
+    yield count_pairs(
+        "model × predecessor",
+        ((after, before) for after, before in followed if after != before),
+        rows=models,
+        columns=models,
+        off_diagonal=True,
+        note=f"a model follows itself: {own:,}" if own and len(models) > 1 else "",
+    )
+    together = list(_together(orders))
+    if together:
+        yield count_pairs(
+            "annotator × annotator", together, rows=orders, columns=orders, off_diagonal=True
+        )
+
+
+def _places_in_tasks(orders: Mapping[str, list[Option]]) -> Iterator[tuple[str, str]]:
+    """Model, and the how-manieth of its task's items it is for the person."""
+    for order in orders.values():
+        seen: Counter[str] = Counter()
+        for option in order:
+            seen[option.task] += 1
+            yield option.model, str(seen[option.task])
+
+
+def _together(orders: Mapping[str, list[Option]]) -> Iterator[tuple[str, str]]:
+    """Pairs of people for every item that both judge, both ways round."""
+    raters: dict[int, list[str]] = defaultdict(list)
+    for name, order in orders.items():
+        for option in order:
+            raters[option.id].append(name)
+    for names in raters.values():
+        for one, two in combinations(names, 2):
+            yield one, two
+            yield two, one
+
+
+def _places(seats: Mapping[str, tuple[Seat, ...]], part: str) -> dict[str, tuple[int, ...]]:
+    return {
+        name: tuple(seat.position for seat in listed if seat.part == part)
+        for name, listed in seats.items()
+    }
+
+
+def _listed(places: tuple[int, ...]) -> str:
+    return " ".join(map(str, places))
+
+
+def _table_json(table: Balance) -> dict[str, Any]:
+    summary = table.summary()
+    worst = summary.pop("worst")
+    counts: dict[str, dict[str, int]] = {}
+    for (row, column), count in table.counts.items():
+        counts.setdefault(row, {})[column] = count
+    return {
+        "name": table.name,
+        **summary,
+        "worst": None if worst is None else asdict(worst),
+        "rows": list(table.rows),
+        "columns": list(table.columns),
+        "off_diagonal": table.off_diagonal,
+        "counts": counts,
+    }

@@ -1,0 +1,270 @@
+"""Dealing options to named annotators: so many raters each, nobody an item they played in.
+
+Whether it can be done is decided exactly (``loads``); which of the interchangeable items a person
+gets is drawn by seed.
+"""
+
+import random
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from annotation.designs.drawing import Draw
+from annotation.designs.loads import Bounds, Kind, Loads, TooFew, TooMany
+from annotation.designs.packing import Undecided, even_items, pack_kinds
+from annotation.designs.types import Dealt, DesignError, Option, index_options, name_some
+from benchmarks.core.seeds import derive_seed
+
+Unit = Literal["item", "task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Least and most items of one annotator; ``most`` None is no limit."""
+
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(slots=True)
+class _Unit:
+    """What is dealt as one: an option, or all options of a task."""
+
+    name: str
+    options: list[Option]
+    barred: frozenset[int]
+
+
+def deal_options(
+    *,
+    options: Iterable[Option],
+    annotators: Sequence[str],
+    raters: int,
+    seed: int,
+    unit: Unit = "item",
+    exclusions: Mapping[str, Collection[int]] | None = None,
+    capacities: Mapping[str, Capacity] | None = None,
+) -> Dealt:
+    """Give every option ``raters`` different annotators, with loads as equal as can be.
+
+    ``exclusions``: annotator → ids of options that they must not get (names and ids that are not
+    part of the study do no harm); a whole task is barred by any of its options. ``capacities``
+    are in items. Everybody's items come by id: ``orders.order_options`` puts them in order.
+    Raises DesignError with the items that cannot be placed, and why.
+    """
+    known = index_options(options)
+    capacities = capacities or {}
+    _check(known, annotators, raters, capacities)
+    people = sorted(annotators)
+    random.Random(derive_seed(seed, "annotators")).shuffle(people)
+    units = _make_units(known, unit, _barred(known, people, exclusions or {}))
+    _check_enough(units, people, raters)
+    grouped: dict[tuple[frozenset[int], str, int], list[_Unit]] = {}
+    for one in units:
+        label = one.options[0].model if unit == "item" else ""
+        grouped.setdefault((one.barred, label, len(one.options)), []).append(one)
+    everyone = frozenset(range(len(people)))
+    order = sorted(grouped, key=lambda key: (sorted(key[0]), *key[1:]))
+    kinds = [Kind(len(grouped[key]), everyone - key[0], *key[1:]) for key in order]
+    members = [grouped[key] for key in order]
+    given = _share(kinds, members, people, raters, capacities, unit)
+    orders: dict[str, list[int]] = {name: [] for name in people}
+    chance = random.Random(derive_seed(seed, "units"))
+    draw = Draw(people=len(people), raters=raters, chance=chance)
+    for group, row in zip(members, given, strict=True):
+        chance.shuffle(group)
+        chosen_for = draw.people_for(tasks=[one.options[0].task for one in group], quotas=row)
+        for one, chosen in zip(group, chosen_for, strict=True):
+            for person in chosen:
+                orders[people[person]] += [option.id for option in one.options]
+    loads = [sum(row.get(person, 0) for row in given) for person in range(len(people))]
+    return Dealt(
+        orders={name: tuple(sorted(orders[name])) for name in sorted(orders)},
+        options=tuple(known.values()),
+        method=f"deal {unit} × {raters}",
+        seed=seed,
+        warnings=_unequal(
+            people, loads, unit, proven=not capacities or len({kind.weight for kind in kinds}) == 1
+        ),
+    )
+
+
+def _check(
+    known: Mapping[int, Option],
+    annotators: Sequence[str],
+    raters: int,
+    capacities: Mapping[str, Capacity],
+) -> None:
+    if not known:
+        raise DesignError("options", "there is nothing to deal")
+    if not annotators or len(set(annotators)) != len(annotators):
+        raise DesignError("annotators", "name at least one annotator, and nobody twice")
+    if not 1 <= raters <= len(annotators):
+        raise DesignError(
+            "raters",
+            f"an item can have 1 to {len(annotators)} raters, as many as are named, not {raters}",
+        )
+    strange = sorted(set(capacities) - set(annotators))
+    if strange:
+        raise DesignError("capacities", f"limits are set for {name_some(strange)}, not named here")
+    for name, limit in sorted(capacities.items()):
+        if limit.least < 0 or (limit.most is not None and limit.most < limit.least):
+            raise DesignError(
+                "capacities", f"{name}: the least ({limit.least}) must lie from 0 to the most"
+            )
+
+
+def _barred(
+    known: Mapping[int, Option], people: Sequence[str], exclusions: Mapping[str, Collection[int]]
+) -> dict[int, set[int]]:
+    barred: dict[int, set[int]] = {}
+    for person, name in enumerate(people):
+        for pk in exclusions.get(name, ()):
+            if pk in known:
+                barred.setdefault(pk, set()).add(person)
+    return barred
+
+
+def _make_units(
+    known: Mapping[int, Option], unit: Unit, barred: Mapping[int, set[int]]
+) -> list[_Unit]:
+    nobody: frozenset[int] = frozenset()
+    if unit == "item":
+        return [
+            _Unit(str(pk), [option], frozenset(barred[pk]) if pk in barred else nobody)
+            for pk, option in known.items()
+        ]
+    tasks: dict[str, list[Option]] = {}
+    for option in known.values():
+        tasks.setdefault(option.task, []).append(option)
+    return [
+        _Unit(task, members, nobody.union(*(barred.get(option.id, ()) for option in members)))
+        for task, members in sorted(tasks.items())
+    ]
+
+
+def _ids(units: Iterable[_Unit]) -> list[int]:
+    return sorted(option.id for one in units for option in one.options)
+
+
+def _check_enough(units: Sequence[_Unit], people: Sequence[str], raters: int) -> None:
+    """Refuse when so many are excluded from one unit that ``raters`` people are not left."""
+    poor = [one for one in units if len(people) - len(one.barred) < raters]
+    if poor:
+        raise DesignError(
+            "exclusions",
+            [
+                f"{_describe([one])} needs {raters} rater{'s' * (raters != 1)}, and "
+                f"{len(people) - len(one.barred)} may judge it (excluded: "
+                f"{name_some(sorted(people[person] for person in one.barred))})"
+                for one in poor[:20]
+            ]
+            + ([f"and {len(poor) - 20:,} more"] if len(poor) > 20 else []),
+            options=_ids(poor),
+        )
+
+
+def _describe(units: Sequence[_Unit]) -> str:
+    """Units in words: items by id, tasks by name."""
+    single = all(one.name == str(one.options[0].id) for one in units)
+    noun = "item" if single else "task"
+    many = len(units) != 1
+    return (f"{len(units):,} " if many else "") + (
+        f"{noun}{'s' * many} {'(' * many}{name_some(one.name for one in units)}{')' * many}"
+    )
+
+
+def _share(
+    kinds: Sequence[Kind],
+    members: Sequence[Sequence[_Unit]],
+    people: Sequence[str],
+    raters: int,
+    capacities: Mapping[str, Capacity],
+    unit: Unit,
+) -> list[dict[int, int]]:
+    """Units per kind and person, or a DesignError that says what cannot be placed."""
+    sizes = {kind.weight for kind in kinds}
+    seats = sum(kind.count * kind.weight for kind in kinds) * raters
+    limits = [capacities.get(name, Capacity()) for name in people]
+    in_items = [Bounds(c.least, seats if c.most is None else c.most) for c in limits]
+    if len(sizes) > 1 and capacities:
+        return _pack(kinds, members, in_items, raters)
+    size = max(sizes) if capacities else 1
+    bounds = [Bounds(-(-b.least // size), b.most // size) for b in in_items]
+    for name, bound, limit in zip(people, bounds, limits, strict=True):
+        if bound.least > bound.most:
+            raise DesignError(
+                "capacities",
+                f"{name}: no number of whole tasks of {size} items lies from {limit.least} to "
+                f"{limit.most} items",
+            )
+    loads = Loads(kinds=kinds, bounds=bounds, raters=raters)
+    noun = "items" if unit == "item" else "tasks"
+    try:
+        loads.settle()
+    except TooFew as error:
+        affected = [one for kind in error.kinds for one in members[kind]]
+        others = len(error.people) < len(people)
+        raise DesignError(
+            "capacities",
+            f"{_describe(affected)} need {error.need:,} ratings of "
+            f"{name_some(sorted(people[p] for p in error.people))}, who may take "
+            f"{error.room:,} {noun} in all"
+            + (" (nobody else may take more of these)" if others else "")
+            + "; raise their limits, name more annotators, or choose fewer items or raters",
+            options=_ids(affected),
+        ) from None
+    except TooMany as error:
+        raise DesignError(
+            "capacities",
+            f"{name_some(sorted(people[p] for p in error.people))} are to get at least "
+            f"{error.need:,} {noun}, and only {error.room:,} can go to them; lower their least, "
+            "or choose more items or raters",
+        ) from None
+    if len(sizes) > 1:
+        even_items(kinds=kinds, given=loads.given, people=len(people))
+    return loads.given
+
+
+def _pack(
+    kinds: Sequence[Kind],
+    members: Sequence[Sequence[_Unit]],
+    bounds: Sequence[Bounds],
+    raters: int,
+) -> list[dict[int, int]]:
+    sizes = name_some(sorted({kind.weight for kind in kinds}))
+    way_out = "widen the limits, or deal single items"
+    try:
+        given = pack_kinds(kinds=kinds, bounds=bounds, raters=raters)
+    except Undecided:
+        raise DesignError(
+            "capacities",
+            f"no way was found to fit whole tasks of {sizes} items into the limits, and none was "
+            f"ruled out; {way_out}",
+        ) from None
+    if given is None:
+        raise DesignError(
+            "capacities",
+            f"whole tasks of {sizes} items cannot be fitted into the limits; {way_out}",
+            options=_ids(one for group in members for one in group),
+        )
+    even_items(kinds=kinds, given=given, people=len(bounds), bounds=bounds)
+    return given
+
+
+def _unequal(
+    people: Sequence[str], loads: Sequence[int], unit: Unit, *, proven: bool
+) -> tuple[str, ...]:
+    low, high = min(loads), max(loads)
+    if high - low <= 1:
+        return ()
+    least = name_some(sorted(people[p] for p, load in enumerate(loads) if load == low))
+    most = name_some(sorted(people[p] for p, load in enumerate(loads) if load == high))
+    return (
+        f"loads differ by {high - low:,} {unit}s ({low:,} for {least}, {high:,} for {most}): "
+        + (
+            "exclusions and limits allow no less"
+            if proven
+            else "limits and whole tasks of unequal size left no better exchange"
+        ),
+    )

@@ -1,0 +1,143 @@
+"""Training items first, hidden gold items in between, at places that cannot be guessed."""
+
+import random
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, DesignError, Seat, name_some
+from benchmarks.core.seeds import derive_seed
+
+# At most one gold item for so many others: more could not be hidden. Two are always allowed,
+# from as many items as MIN_ITEMS on.
+ITEMS_PER_GOLD = 4
+MIN_ITEMS = 4
+MOVES_PER_GOLD = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Everybody's whole list: training, then items with gold among them."""
+
+    seats: Mapping[str, tuple[Seat, ...]]
+    dealt: Dealt
+    warnings: tuple[str, ...] = ()
+
+
+def place_specials(
+    *,
+    dealt: Dealt,
+    training: Collection[int] = (),
+    gold: Collection[int] = (),
+    gold_each: int = 0,
+    exclusions: Mapping[str, Collection[int]] | None = None,
+) -> Placed:
+    """Put training and gold items into everybody's list, by the seed of ``dealt``.
+
+    Training items come first, in one order for all, drawn by seed. Everybody gets ``gold_each`` of
+    the ``gold`` items, those least used first, at least one in the first and one in the last third
+    of what follows the training; gold items are never neighbours and no two successive gaps between
+    them are equal. Nobody gets an option twice, or one that ``exclusions`` bars. Who has no items
+    gets no list.
+    """
+    seed = dealt.seed
+    barred = {name: frozenset(ids) for name, ids in (exclusions or {}).items()}
+    lessons = sorted(set(training))
+    random.Random(derive_seed(seed, "training")).shuffle(lessons)
+    spare = sorted(set(gold) - set(lessons))
+    _check(dealt, lessons, gold_each)
+    used: Counter[int] = Counter()
+    seats: dict[str, tuple[Seat, ...]] = {}
+    warnings: list[str] = []
+    for name, order in sorted(dealt.orders.items()):
+        if not order:
+            seats[name] = ()
+            continue
+        never = barred.get(name, frozenset())
+        skipped = [pk for pk in lessons if pk in never]
+        if skipped:
+            warnings.append(f"{name} is not given training items {name_some(skipped)}: excluded")
+        chosen = _choose_gold(name, set(spare) - set(order) - never, gold_each, used, seed)
+        used.update(chosen)
+        places = _draw_places(name, len(order), gold_each, seed)
+        hidden = dict(zip(places, chosen, strict=True))
+        rest = iter(order)
+        listed = [(pk, TRAINING) for pk in lessons if pk not in never]
+        for place in range(1, len(order) + gold_each + 1):
+            listed.append((hidden[place], GOLD) if place in hidden else (next(rest), ITEM))
+        seats[name] = tuple(Seat(pk, place, part) for place, (pk, part) in enumerate(listed, 1))
+    return Placed(seats, dealt, tuple(warnings))
+
+
+def _check(dealt: Dealt, lessons: Sequence[int], gold_each: int) -> None:
+    twice = sorted(set(lessons) & {option.id for option in dealt.options})
+    if twice:
+        raise DesignError(
+            "training",
+            f"training items {name_some(twice)} are among the items to judge; take them out of one "
+            "of the two",
+            options=twice,
+        )
+    if gold_each < 0 or gold_each == 1:
+        raise DesignError(
+            "gold_each",
+            "give everybody no gold item, or at least 2: one in the first third of the list and "
+            f"one in the last, not {gold_each}",
+        )
+    for name, order in sorted(dealt.orders.items()):
+        most = max(2, len(order) // ITEMS_PER_GOLD) if len(order) >= MIN_ITEMS else 0
+        if order and gold_each > most:
+            raise DesignError(
+                "gold_each",
+                f"{name} has {len(order)} items, among which {most} gold items can be hidden, not "
+                f"{gold_each} (at most one for {ITEMS_PER_GOLD} others)",
+            )
+
+
+def _choose_gold(
+    name: str, open_to: Collection[int], wanted: int, used: Mapping[int, int], seed: int
+) -> list[int]:
+    if len(open_to) < wanted:
+        raise DesignError(
+            "gold",
+            f"{name} is to get {wanted} gold items, and {len(open_to)} are neither training items, "
+            "nor dealt to them, nor excluded; name more",
+        )
+    ranked = sorted(
+        open_to, key=lambda pk: (used.get(pk, 0), derive_seed(seed, "gold", name, pk), pk)
+    )
+    chosen = ranked[:wanted]
+    random.Random(derive_seed(seed, "gold order", name)).shuffle(chosen)
+    return chosen
+
+
+def _draw_places(name: str, items: int, gold: int, seed: int) -> list[int]:
+    """Places of gold, from 1, in ascending order, among ``items`` + ``gold``.
+
+    Drawn at random, then redrawn one at a time until none is next to another, no two successive
+    gaps are equal, and both outer thirds have one.
+    """
+    length = items + gold
+    if not gold:
+        return []
+    chance = random.Random(derive_seed(seed, "gold places", name))
+    third = length // 3
+    while True:
+        places = sorted(chance.sample(range(1, length + 1), gold))
+        for _ in range(MOVES_PER_GOLD * gold):
+            wrong = _misplaced(places, third, length)
+            if not wrong:
+                return places
+            places.remove(chance.choice(wrong))
+            free = set(range(1, length + 1)).difference(places)
+            places = sorted([*places, chance.choice(sorted(free))])
+
+
+def _misplaced(places: Sequence[int], third: int, length: int) -> list[int]:
+    """Places of which one must move; empty when all is well."""
+    if places[0] > third or places[-1] <= length - third:
+        return list(places)
+    gaps = [after - before for before, after in pairwise(places)]
+    wrong = [places[number + 1] for number, gap in enumerate(gaps) if gap == 1]
+    return wrong + [places[n + 1] for n, (one, two) in enumerate(pairwise(gaps)) if one == two]

@@ -1,0 +1,82 @@
+"""What a design is made of: options to judge, seats of people, and what came of dealing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Part = Literal["training", "item", "gold"]
+TRAINING: Part = "training"
+ITEM: Part = "item"
+GOLD: Part = "gold"
+
+# As many examples as a message names before it says how many more there are.
+NAMED = 5
+
+
+class DesignError(ValueError):
+    """A design that cannot be made as asked; nothing was made.
+
+    ``field`` is the wish that has to change, ``problems`` one sentence each, ``options`` the ids
+    that cannot be placed, where the problem lies with some and not with all.
+    """
+
+    def __init__(
+        self, field: str, problems: str | Sequence[str], *, options: Iterable[int] = ()
+    ) -> None:
+        self.field = field
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        self.options = tuple(sorted(options))
+        super().__init__("; ".join(self.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something that can be judged: a trajectory, or a task where there is no model (``""``)."""
+
+    id: int
+    task: str
+    model: str = ""
+    strata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One option at one place of a person's list; ``position`` counts from 1."""
+
+    option: int
+    position: int
+    part: Part = ITEM
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """Who judges what, in their order: annotator → ids of options.
+
+    ``options`` are those used, by id; ``warnings`` say where a wish was met only nearly.
+    """
+
+    orders: Mapping[str, tuple[int, ...]]
+    options: tuple[Option, ...]
+    method: str
+    seed: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def seats(self) -> int:
+        return sum(len(order) for order in self.orders.values())
+
+
+def index_options(options: Iterable[Option]) -> dict[int, Option]:
+    """Options by id in the order of ids; an id that stands for two options is refused."""
+    found: dict[int, Option] = {}
+    for option in options:
+        if found.setdefault(option.id, option) != option:
+            raise DesignError("options", f"two different options have the id {option.id}")
+    return dict(sorted(found.items()))
+
+
+def name_some(things: Iterable[object]) -> str:
+    """The first few of ``things``, and how many more there are."""
+    names = [str(thing) for thing in things]
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")

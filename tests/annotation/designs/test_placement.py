@@ -1,0 +1,102 @@
+"""Training first; gold hidden where nobody can guess it, never twice the same."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.designs.dealing import deal_options
+from annotation.designs.orders import order_options
+from annotation.designs.placement import place_specials
+from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, DesignError, Option
+
+
+def dealt(items: int, people: int = 4, seed: int = 1) -> Dealt:
+    options = [Option(n, f"t{n}") for n in range(items * people)]
+    plain = deal_options(
+        options=options, annotators=[f"a{n}" for n in range(people)], raters=1, seed=seed
+    )
+    return order_options(dealt=plain, method="random")
+
+
+@given(items=st.integers(4, 60), share=st.integers(0, 15), seed=st.integers(0, 50))
+@settings(max_examples=50)
+def test_gold_is_in_both_outer_thirds_and_never_regular(items: int, share: int, seed: int) -> None:
+    wanted = max(2, min(share, items // 4))
+    plain = dealt(items, seed=seed)
+    placed = place_specials(
+        dealt=plain, training=[901, 902], gold=range(800, 820), gold_each=wanted
+    )
+    for name, seats in placed.seats.items():
+        assert [seat.position for seat in seats] == list(range(1, len(seats) + 1))
+        assert {seat.option for seat in seats[:2]} == {901, 902}
+        assert [seat.part for seat in seats[:2]] == [TRAINING, TRAINING]
+        rest = seats[2:]
+        assert tuple(seat.option for seat in rest if seat.part == ITEM) == plain.orders[name]
+        assert len({seat.option for seat in seats}) == len(seats)
+        places = [place for place, seat in enumerate(rest) if seat.part == GOLD]
+        assert len(places) == wanted
+        assert places[0] < len(rest) / 3
+        assert places[-1] >= len(rest) * 2 / 3
+        gaps = [after - before for before, after in pairwise(places)]
+        assert 1 not in gaps
+        assert all(one != two for one, two in pairwise(gaps))
+
+
+def test_training_is_the_same_for_all_and_gold_is_shared_out() -> None:
+    placed = place_specials(
+        dealt=dealt(20, people=6), training=[901, 902, 903], gold=range(800, 804), gold_each=2
+    )
+    assert len({tuple(seat.option for seat in seats[:3]) for seats in placed.seats.values()}) == 1
+    used = Counter(s.option for seats in placed.seats.values() for s in seats if s.part == GOLD)
+    assert used == dict.fromkeys(range(800, 804), 3)
+    where = {tuple(s.position for s in seats if s.part == GOLD) for seats in placed.seats.values()}
+    assert len(where) > 1
+
+
+def test_excluded_and_dealt_options_are_not_given_again() -> None:
+    plain = dealt(8, people=2)
+    mine, other = plain.orders["a0"][:3], plain.orders["a1"][:3]
+    placed = place_specials(
+        dealt=plain,
+        training=[901],
+        gold=[*mine, *other, 800, 801],
+        gold_each=2,
+        exclusions={"a0": [901, *other[:2]]},
+    )
+    gold = {
+        name: {seat.option for seat in seats if seat.part == GOLD}
+        for name, seats in placed.seats.items()
+    }
+    assert gold["a0"] <= {800, 801, other[2]}
+    assert gold["a1"] <= {800, 801, *mine}
+    assert placed.seats["a0"][0].part != TRAINING
+    assert placed.warnings == ("a0 is not given training items 901: excluded",)
+
+
+@pytest.mark.parametrize(
+    ("wish", "field", "words"),
+    [
+        ({"gold": [900, 901], "gold_each": 1}, "gold_each", "at least 2"),
+        ({"gold": range(900, 950), "gold_each": 4}, "gold_each", "3 gold items can be hidden"),
+        ({"gold": [900], "gold_each": 2}, "gold", "a0 is to get 2 gold items, and 1 are neither"),
+        ({"training": [3]}, "training", "training items 3 are among the items to judge"),
+    ],
+)
+def test_wishes_that_make_no_sense_are_refused(
+    wish: dict[str, object], field: str, words: str
+) -> None:
+    with pytest.raises(DesignError, match=words) as error:
+        place_specials(dealt=dealt(12), **wish)  # type: ignore[arg-type]
+    assert error.value.field == field
+
+
+def test_a_list_too_short_to_hide_gold_is_refused_and_an_empty_one_stays_empty() -> None:
+    with pytest.raises(DesignError, match="has 3 items, among which 0 gold items can be hidden"):
+        place_specials(dealt=dealt(3), gold=[900, 901], gold_each=2)
+    lone = Dealt({"a": (), "b": tuple(range(9))}, tuple(Option(n, "t") for n in range(9)), "", 1)
+    placed = place_specials(dealt=lone, training=[99], gold=[50, 51], gold_each=2)
+    assert placed.seats["a"] == ()
+    assert len(placed.seats["b"]) == 12
