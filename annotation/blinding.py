@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 
 from django.contrib.auth.models import User
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.urls import reverse
 
 from annotation.models import Assignment, Study
 from benchmarks.blinding import Duty, blinding_duties, blinding_rule
+from benchmarks.models import Run
 
 
 def _open_items(user: User) -> QuerySet[Assignment]:
@@ -21,11 +22,14 @@ def _open_items(user: User) -> QuerySet[Assignment]:
 def runs_of_open_items(user: User) -> Iterable[int]:
     """All runs of every blinded study in which this person has open items, in one query.
 
-    Not only those of the items that are open: agents of one study are told apart by comparison.
+    Not only those of the items that are open: agents of one study are told apart by comparison. And
+    all other runs of the same agents on the same dataset: an agent begins a task alike at every
+    level, so the plan that is on the desk could be found there again beside a name.
     """
     studied = Assignment.objects.filter(study__in=_open_items(user).values("study"))
-    judged = studied.exclude(trajectory=None).order_by()
-    return judged.values_list("trajectory__run", flat=True).distinct()
+    judged = studied.exclude(trajectory=None).order_by().values("trajectory__run")
+    same = Run.objects.filter(dataset=OuterRef("dataset"), agent=OuterRef("agent"), pk__in=judged)
+    return Run.objects.filter(Exists(same.order_by())).order_by().values_list("pk", flat=True)
 
 
 @blinding_duties

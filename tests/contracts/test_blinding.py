@@ -1,0 +1,312 @@
+"""Whoever annotates blind learns nowhere who made an item: every address is asked, whatever else
+they may do, and after their last item the same addresses tell it again.
+"""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from analysis.pages import PAGES
+from annotation.services.items import skip_assignment
+from benchmarks.models import Agent, Dataset, Endpoint, Job, OpenAsk, Run, Trajectory
+from tests.annotation.rows import make_person
+from tests.benchmarks.api.conftest import bearer
+from tests.contracts.blinded_world import IDS, MARKS, World, make_world
+
+pytestmark = pytest.mark.django_db
+
+# Leave by an address, or read files that are the same for all.
+SKIP = re.compile(r"^/(accounts/logout|static)")
+# The tabs of the analysis pages lead to one another, under every filter.
+TABS = {f"/analysis/{name}" for name in PAGES}
+# What depends on who asks, and not on their rights alone.
+OWN = re.compile(r"^/(studies/|account/|demo/|$)")
+# Has no fragments.
+WHOLE = re.compile(r"^/(admin|accounts|api|analysis)/")
+# Of links that differ in numbers or filters only.
+PER_SHAPE = 1
+EXTRA = {
+    "/api/v1/scores": "run={run}",
+    "/api/v1/scores.csv": "trajectory={trajectory}",
+    "/api/v1/runs/N/export": "format=huggingface",
+    "/compare/": "t={trajectory}",
+    "/endpoints/new/": "copy={endpoint}",
+    "/runs/": "agent={agent}",
+    "/trajectories/": "run={run}",
+    "/asks/": "run={run}",
+}
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world()
+
+
+def enter(user: User) -> Client:
+    """A browser with a session that also sends a token, for pages and API alike."""
+    client = Client(headers=bearer(user))
+    client.force_login(user)
+    return client
+
+
+def told(answer: Any) -> str:
+    """Everything that reaches the other side."""
+    body = b"".join(answer) if answer.streaming else answer.content
+    headers = " ".join(f"{name}: {value}" for name, value in answer.headers.items())
+    return f"{headers} {body.decode(errors='replace')}"
+
+
+def patterns(resolver: URLResolver, before: str = "") -> Iterator[str]:
+    """Every address of the site, with its parameters as ``<name>``."""
+    for entry in resolver.url_patterns:
+        route = before + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from patterns(entry, route)
+        else:
+            assert isinstance(entry, URLPattern)
+            route = re.sub(r"\(\?P<(\w+)>[^)]*\)", r"<\1>", route)
+            yield "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", re.sub(r"[\^$\\]", "", route))
+
+
+def values(world: World) -> dict[str, list[Any]]:
+    """What addresses are filled in with: one of everything that there is, in a study and not."""
+
+    def ids(rows: Any) -> list[Any]:
+        return list(rows.values_list("pk", flat=True))
+
+    runs = list(Run.objects.order_by("dataset", "pk"))
+    kinds = {(run.dataset_id, run.agent.name.partition("-")[0]): run.pk for run in runs}
+    rows = Trajectory.objects.filter(run__in=kinds.values()).order_by("-pk")
+    by_run = {(row.run_id, row.status): row for row in rows}
+    return {
+        "run_id": list(kinds.values()),
+        "trajectory_id": [row.pk for row in by_run.values()],
+        "dataset_id": ids(Dataset.objects.all()),
+        "task_id": sorted({row.task_id for row in by_run.values()}),
+        "agent_id": ids(Agent.objects.all()),
+        "endpoint_id": ids(Endpoint.objects.all()),
+        "ask_id": ids(OpenAsk.objects.all()),
+        "job_id": ids(Job.objects.all()),
+        "study_id": [study.pk for study in world.studies],
+        "pk": [study.pk for study in world.studies],
+        "position": [1, 2],
+        "key": ["adaplanbench"],
+        # Framework: administration and accounts.
+        "object_id": [world.ann.pk],
+        "content_type_id": [1],
+        "app_label": ["annotation", "auth"],
+        "url": ["nowhere"],
+        "id": [world.ann.pk],
+        "uidb36": ["x"],
+        "extra_path": [""],
+        "token_id": [1],
+        # Parts of analysis pages come from their links.
+        "part": ["board"],
+    }
+
+
+def addresses(world: World) -> set[str]:
+    """Every address of the resolver, for every object; an unknown parameter is an error here."""
+    found, known = set(), values(world)
+    for pattern in patterns(get_resolver()):
+        filled = [pattern]
+        for name in re.findall(r"<(\w+)>", pattern):
+            assert name in known, f"{pattern}: say in values() what {name} may be"
+            filled = [
+                path.replace(f"<{name}>", str(value)) for path in filled for value in known[name]
+            ]
+        found.update(path for path in filled if not SKIP.match(path))
+    return found | set(with_queries(found))
+
+
+def with_queries(found: set[str]) -> Iterator[str]:
+    run, endpoint = Run.objects.order_by("pk")[0], Endpoint.objects.get()
+    row = run.trajectories.order_by("pk")[0]
+    ids = {"run": run.pk, "trajectory": row.pk, "endpoint": endpoint.pk, "agent": run.agent_id}
+    for path in found:
+        if query := EXTRA.get(kind(path)):
+            yield f"{path}?{query.format(**ids)}"
+
+
+class Links(HTMLParser):
+    """Where a page leads, and what it loads by script."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [
+            value for name, value in attrs if name in ("href", "data-src", "hx-get") and value
+        ]
+
+
+def links_of(pages: dict[str, str]) -> set[str]:
+    """What these pages link to, a few of each shape."""
+    shapes: dict[str, int] = {}
+    found = set()
+    for page, text in sorted(pages.items()):
+        parser = Links()
+        parser.feed(text.partition("<")[2])
+        for link in parser.found:
+            there = urlsplit(urljoin(page, link))
+            path = there.path + (f"?{there.query}" if there.query else "")
+            if there.netloc or there.scheme or path in pages or path in found or SKIP.match(path):
+                continue
+            if MARKS.search(unquote(path)):  # who asks in these words knows them already
+                continue
+            if there.path.startswith("/admin/") or there.path.rstrip("/") in TABS:
+                continue
+            shape = re.sub(r"\d+", "N", there.path) + "?" + re.sub(r"=[^&]*", "", there.query)
+            shapes[shape] = shapes.get(shape, 0) + 1
+            if shapes[shape] <= PER_SHAPE:
+                found.add(path)
+    return found
+
+
+def read(client: Client, paths: set[str], **headers: str) -> dict[str, str]:
+    """What each address answers."""
+    found = {}
+    for path in sorted(paths):
+        answer = client.get(path, headers=headers)
+        assert answer.status_code < 500, path
+        found[path] = told(answer)
+    return found
+
+
+def kind(path: str) -> str:
+    """An address without its numbers and its query."""
+    return re.sub(r"(?<=/)\d+(?=/|$)", "N", urlsplit(path).path)
+
+
+def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> None:
+    every = addresses(world)
+    shown = read(enter(world.root), every)
+    shown |= read(enter(world.root), links_of(shown))
+    tell = {path for path, text in shown.items() if MARKS.search(text)}
+    kinds = {kind(path) for path in tell}
+    # So the search below looks where there is something to be found.
+    assert {
+        "/", "/runs/", "/runs/N/", "/runs/N/progress/", "/runs/new/", "/trajectories/",
+        "/trajectories/N/", "/trajectories/N/exchanges/", "/compare/", "/agents/", "/endpoints/",
+        "/endpoints/N/", "/endpoints/N/edit/", "/endpoints/new/", "/datasets/", "/datasets/N/",
+        "/tasks/N/", "/asks/N/", "/trajectories/import/", "/trajectories/import/N/",
+        "/studies/N/", "/studies/N/answers.csv", "/studies/N/history.csv", "/studies/new/",
+        "/api/v1/runs", "/api/v1/runs/N/export", "/api/v1/scores.csv", "/api/v1/imports",
+        "/api/v1/studies/N/ratings.csv", *(f"/analysis/{name}/" for name in SHOWN_BY_ANALYSIS),
+    } <= kinds  # fmt: skip
+    assert any(path.endswith(".json") for path in kinds) and any(
+        path.startswith("/analysis/") and path.endswith(".csv") for path in kinds
+    )
+
+    ann = enter(world.ann)
+    asked = {path for path in shown if path in tell or OWN.match(path)}
+    hidden = read(ann, asked)
+    parts = read(ann, {path for path in asked if not WHOLE.match(path)}, **{"HX-Request": "true"})
+    hidden |= {f"{path} (part)": text for path, text in parts.items()}
+    leaks = {path: found[0] for path, text in hidden.items() if (found := MARKS.search(text))}
+    assert not leaks
+    # It is not that nothing is shown: what is no part of a study is there, and so is the reason.
+    for path in ("/runs/", "/agents/", "/trajectories/", "/analysis/leaderboard/"):
+        assert "Lion-Agent" in hidden[path], path
+        assert "runs are closed to you while you annotate blind" in hidden[path], path
+        assert "1 item of" not in hidden[path] and "2 items of <a" in hidden[path], path
+
+    for study in world.studies:
+        for item in study.assignments.filter(annotator=world.ann):
+            skip_assignment(assignment=item, by=world.ann, reason="Enough of them.")
+    again = read(ann, set({kind(path): path for path in tell}.values()))
+    assert {path for path, text in again.items() if not MARKS.search(text)} == set()
+
+
+# Conditions and tools are about another system; verdicts about recorded answers with verdicts.
+SHOWN_BY_ANALYSIS = set(PAGES) - {"conditions", "tools", "verdicts"}
+
+
+def test_a_desk_carries_no_id_of_what_could_be_looked_up(world: World) -> None:
+    client = enter(world.ann)
+    for study in world.studies:
+        for position in (1, 2):
+            url = f"/studies/{study.pk}/annotate/{position}/"
+            body = {"edits": [{"id": "0", "question": "safety", "value": 3}]}
+            texts = [told(client.get(url))]
+            for path in ("answers/", "submit/"):
+                texts.append(told(client.post(url + path, body, content_type="application/json")))
+            assert "data-desk" in texts[0]
+            for text in texts:
+                assert not IDS.search(text), IDS.findall(text)
+                assert "ETag" not in text and "/trajectories/" not in text.replace(
+                    "/trajectories/?", ""
+                )
+
+
+def test_exports_hold_ones_own_answers_alone(world: World) -> None:
+    plans = world.studies[0]
+    paths = [f"/studies/{plans.pk}/{name}.csv" for name in ("answers", "history")]
+    paths += [f"/api/v1/studies/{plans.pk}/{name}.csv" for name in ("ratings", "history")]
+    for path in paths:
+        assert "bob" in told(enter(world.root).get(path)), path
+        blind = told(enter(world.ann).get(path))
+        assert "bob" not in blind and not IDS.search(blind), path
+        assert "question" in blind, path
+
+
+def test_a_kept_report_is_not_given_to_others(world: World) -> None:
+    figures = links_of({"/analysis/rubric/": told(enter(world.root).get("/analysis/rubric/"))})
+    (path, *_) = sorted(path for path in figures if ".json" in path)
+    for first, second in ((world.root, world.ann), (world.ann, world.root)):
+        tag = enter(first).get(path)["ETag"]
+        other = enter(second).get(path, headers={"If-None-Match": tag})
+        assert other.status_code == 200 and other["ETag"] != tag
+    assert enter(world.ann).get(path, headers={"If-None-Match": tag}).status_code == 304
+
+
+def plain(answer: Any) -> str:
+    """A page without its number and the tokens of its forms."""
+    text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": "\w+"', "", told(answer))
+    return re.sub(r"\d+", "", text)
+
+
+def test_what_is_closed_answers_as_what_is_not_there(world: World) -> None:
+    client = enter(world.ann)
+    closed, row = Run.objects.order_by("pk")[0], Trajectory.objects.order_by("pk")[0]
+    for path, pk in (("/runs/{}/", closed.pk), ("/trajectories/{}/", row.pk),
+                     ("/tasks/{}/", row.task_id), ("/api/v1/runs/{}", closed.pk)):  # fmt: skip
+        there, nowhere = client.get(path.format(pk)), client.get(path.format(1))
+        assert there.status_code == nowhere.status_code == 404
+        assert plain(there) == plain(nowhere)
+    assert "closed to you for now" in client.get(f"/runs/{closed.pk}/").content.decode()
+    for path in ("pause", "resume", "cancel", "cap"):
+        assert client.post(f"/runs/{closed.pk}/{path}/").status_code == 404
+    assert client.post(f"/trajectories/{row.pk}/retry/").status_code == 404
+    # Nor can what is closed be put into a run of one's own, to see it there.
+    wanted = {"dataset": row.task.dataset_id, "agents": ["quagga-agent-8"], "levels": ["mid"]}
+    for change in ({}, {"agents": ["lion-agent"], "roles": {"agent": ["endpoint:zebra-endpoint"]}}):
+        answer = client.post("/api/v1/runs", wanted | change, content_type="application/json")
+        assert answer.status_code == 422, answer.content
+
+
+def test_an_agent_that_an_open_run_names_is_listed_with_that_run_alone(world: World) -> None:
+    agent = Agent.objects.get(name="quagga-agent-8")
+    other = Dataset.objects.create(system="adaplanbench", name="Other", checksum="other")
+    Run.objects.filter(agent__name="lion-agent").update(agent=agent, dataset=other)
+    page = enter(world.ann).get("/agents/").content.decode()
+    assert "Quagga agent 8" in page and "Zebra" not in page
+    row = page[page.index("Quagga agent 8") :].partition("</tr>")[0]
+    assert ">1<" in row
+
+
+def test_it_costs_one_query_a_request(world: World, django_assert_max_num_queries: Any) -> None:
+    calm = make_person("calm", "view_results")
+    for user, most in ((calm, 12), (world.ann, 13)):
+        client = enter(user)
+        for path in ("/runs/", "/trajectories/"):
+            with django_assert_max_num_queries(most):
+                client.get(path)
