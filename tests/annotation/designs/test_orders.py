@@ -113,6 +113,14 @@ def test_without_models_tasks_are_side_by_side_only_as_often_as_they_must(
     assert all("no order has fewer" in words for words in pool.warnings)
 
 
+def test_a_task_that_makes_up_half_of_a_long_list_is_still_kept_apart() -> None:
+    tasks = [0] * 101 + list(range(1, 101))
+    options = [Option(n, f"t{task}") for n, task in enumerate(tasks)]
+    for seed in range(10):
+        (items,) = listed(order_pool(options=options, method="blocks", seed=seed))
+        assert [option.task == "t0" for option in items] == [n % 2 == 0 for n in range(201)]
+
+
 # --- Latin square
 
 
