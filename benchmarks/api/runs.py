@@ -126,7 +126,7 @@ def _roles(request: HttpRequest, roles: Mapping[str, list[str]]) -> Mapping[str,
     if named:
         rows = visibility(request).of(Endpoint.objects.filter(name__in=named))
         for name in sorted(named - set(rows.values_list("name", flat=True))):
-            raise UnknownName("endpoint", name, ())
+            raise UnknownName("endpoint", name, [])
     return roles
 
 
