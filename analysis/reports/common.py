@@ -152,6 +152,9 @@ def styles(labels: Sequence[str]) -> dict[str, Style]:
 def no_runs(purpose: str, selection: Selection) -> Empty:
     """Why there is nothing yet, and what to do."""
     start = address("benchmarks:run_new")
+    if selection.closed and not selection.runs:
+        text = f"{purpose} Runs that it could show are closed to you while you annotate blind."
+        return Empty("Nothing is open to you here", text, "Clear the filters", "?")
     if selection.dataset is None:
         text = f"{purpose} It needs a run with finished trajectories; there is none yet."
         return Empty("No runs yet", text, "Start a run", start, needs=START)

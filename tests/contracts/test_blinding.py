@@ -4,6 +4,7 @@ they may do, and after their last item the same addresses tell it again.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
@@ -13,8 +14,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from analysis.pages import PAGES
+from analysis.filters import Filters
+from analysis.pages import PAGES, make_report, report_key, select
 from annotation.services.items import skip_assignment
+from benchmarks.blinding import Visibility
 from benchmarks.models import Agent, Dataset, Endpoint, Job, OpenAsk, Run, Trajectory
 from tests.annotation.rows import make_person
 from tests.benchmarks.api.conftest import bearer
@@ -266,6 +269,20 @@ def test_a_kept_report_is_not_given_to_others(world: World) -> None:
         other = enter(second).get(path, headers={"If-None-Match": tag})
         assert other.status_code == 200 and other["ETag"] != tag
     assert enter(world.ann).get(path, headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_nothing_open_and_nothing_there_are_two_reports(world: World) -> None:
+    page = PAGES["leaderboard"]
+    closed = Visibility(world.ann, Run.objects.values_list("pk", flat=True))
+    shut = select(page, Filters(), world.ann, closed)
+    empty = replace(shut, closed=frozenset())
+    assert report_key(page, shut) != report_key(page, empty)
+    titles = [
+        report.empty.title
+        for selection in (shut, empty)
+        if (report := make_report(page, selection, report_key(page, selection))).empty
+    ]
+    assert titles == ["Nothing is open to you here", "No runs yet"]
 
 
 def plain(answer: Any) -> str:
