@@ -4,9 +4,10 @@ No mail is sent, so there are no addresses to confirm and no passwords to reset 
 """
 
 from allauth.account import views
-from django.urls import include, path
+from django.conf import settings
+from django.urls import URLPattern, URLResolver, include, path
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("login/", views.login, name="account_login"),
     path("logout/", views.logout, name="account_logout"),
     path("inactive/", views.account_inactive, name="account_inactive"),
@@ -16,3 +17,5 @@ urlpatterns = [
     path("password/set/", views.password_set, name="account_set_password"),
     path("2fa/", include("allauth.mfa.urls")),
 ]
+if settings.OIDC.complete:
+    urlpatterns.append(path("oidc/", include("config.oidc.urls")))

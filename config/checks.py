@@ -66,6 +66,37 @@ def hosts_are_named(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[Ch
     ]
 
 
+@register(Tags.security)
+def oidc_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Half of what is needed would show nothing, and nobody would know why."""
+    server = settings.OIDC
+    if not server.given:
+        return []
+    if not server.complete:
+        needed = {
+            "PLANJURY_OIDC_SERVER": server.url,
+            "PLANJURY_OIDC_CLIENT_ID": server.client_id,
+            "PLANJURY_OIDC_CLIENT_SECRET": server.has_secret,
+        }
+        missing = " and ".join(name for name, value in needed.items() if not value)
+        return [
+            Error(
+                f"Single sign-on is half configured: {missing} not set.",
+                hint="Set all three variables whose names begin with PLANJURY_OIDC_, or none.",
+                id="planjury.E008",
+            )
+        ]
+    if not server.secure:
+        return [
+            Error(
+                "The secret of single sign-on would be sent in the clear, or to nowhere.",
+                hint="Set PLANJURY_OIDC_SERVER to an address that begins with https://.",
+                id="planjury.E009",
+            )
+        ]
+    return []
+
+
 @register
 def broker_has_its_package(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
     """Background work needs a broker that can be spoken to."""

@@ -1,8 +1,9 @@
-"""What every page knows: the main places, as far as this person may go there."""
+"""What every page knows: the main places, as far as this person may go there; how to sign in."""
 
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, get_script_prefix, reverse
 from django.utils.functional import SimpleLazyObject
@@ -38,6 +39,15 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
 def seen(request: HttpRequest) -> dict[str, Any]:
     """Give ``seen``, what is closed to this person; found out where a page asks for it."""
     return {"seen": SimpleLazyObject(partial(visibility, request))}
+
+
+def single_sign_on(request: HttpRequest) -> dict[str, Any]:
+    """Give ``oidc`` (name, url) where people may sign in through a server of their institution."""
+    server = settings.OIDC
+    if not server.complete:
+        return {"oidc": None}
+    url = reverse("openid_connect_login", kwargs={"provider_id": server.key})
+    return {"oidc": {"name": server.name, "url": url}}
 
 
 def _url(name: str) -> str:

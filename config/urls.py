@@ -1,6 +1,8 @@
 """All addresses. Each app has its own urls.py; the first match wins."""
 
 from allauth.account.decorators import secure_admin_login
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
@@ -8,6 +10,10 @@ from config.api import api
 
 # The admin's own login page would let people in past their second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+# Secrets of servers are in the environment and nowhere else.
+admin.site.unregister([SocialApp, SocialToken])
+if not settings.OIDC.complete:
+    admin.site.unregister(SocialAccount)
 admin.site.site_header = "PlanJury administration"
 admin.site.site_title = "PlanJury"
 

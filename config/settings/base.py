@@ -7,6 +7,8 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 
 from config import brokers, env
 from config.databases import database_from_url, sqlite_database
+from config.oidc.server import APP as OIDC_APP
+from config.oidc.server import OidcServer, provider_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 # Everything the app writes lies in this one folder: back it up and nothing is lost.
@@ -33,6 +35,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    # Its tables are always there, so that a backup fits every installation.
+    "allauth.socialaccount",
     "csp",
     "django_htmx",
 ]
@@ -68,6 +72,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.context.navigation",
+                "config.context.single_sign_on",
                 "config.context.seen",
             ],
         },
@@ -118,6 +123,22 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "PlanJury"
 # Mail goes to the log until an operator sets up a server for it.
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+# Signing in through an OpenID Connect server; its secret is in the environment and nowhere else.
+_oidc_secret = env.text("PLANJURY_OIDC_CLIENT_SECRET", default="")
+OIDC = OidcServer(
+    url=env.text("PLANJURY_OIDC_SERVER", default=""),
+    client_id=env.text("PLANJURY_OIDC_CLIENT_ID", default=""),
+    name=env.text("PLANJURY_OIDC_NAME", default="Single sign-on"),
+    has_secret=bool(_oidc_secret),
+)
+SOCIALACCOUNT_ADAPTER = "config.oidc.adapter.IdentityAdapter"
+# Whoever links an identity to an account, or unlinks it, proves again that it is theirs.
+SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
+if OIDC.complete:
+    INSTALLED_APPS.append(OIDC_APP)
+    SOCIALACCOUNT_PROVIDERS = provider_settings(OIDC, secret=_oidc_secret)
 
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = 12 * 60 * 60

@@ -20,6 +20,7 @@ ALL: list[Check] = [
     checks.data_folder_is_writable,
     checks.secret_key_is_set,
     checks.hosts_are_named,
+    checks.oidc_is_whole,
     checks.broker_has_its_package,
     checks.database_and_broker_fit,
     checks.demo_stays_here,

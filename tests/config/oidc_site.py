@@ -1,0 +1,9 @@
+"""The site's addresses where a server of identities is configured."""
+
+from django.urls import include, path
+
+from config.urls import handler429
+from config.urls import urlpatterns as others
+
+__all__ = ["handler429", "urlpatterns"]
+urlpatterns = [path("accounts/oidc/", include("config.oidc.urls")), *others]
