@@ -91,13 +91,13 @@ def fetch_managed_study(request: HttpRequest, pk: int) -> StudyAccess:
 
 
 def fetch_assignment(
-    request: HttpRequest, pk: int, position: int
+    request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[StudyAccess, Assignment]:
     """One of this person's own items; somebody else's cannot be named."""
     access = fetch_study(request, pk)
     item = (
-        access.study.assignments.filter(annotator=access.user, position=position)
-        .select_related("trajectory__task")
+        access.study.assignments.filter(annotator=access.user, part=part, position=position)
+        .select_related("item__task", "trajectory")
         .first()
     )
     if item is None or not access.annotates:

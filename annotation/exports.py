@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from django.utils.crypto import salted_hmac
 
-from annotation.models import Assignment, Rating
+from annotation.models import Aspect, Assignment, Item, Rating
 from annotation.questionnaires import load_questionnaire
+from annotation.selectors.ratings import turn_of
 from benchmarks.models import Run
 from benchmarks.ratings import PersonRating, rating_source
 
@@ -20,7 +21,10 @@ def submitted_ratings(run: Run) -> Iterator[PersonRating]:
     """What annotators answered about a run's trajectories, item by item."""
     rows = (
         Rating.objects.filter(
-            assignment__trajectory__run=run, assignment__state=Assignment.State.SUBMITTED
+            assignment__trajectory__run=run,
+            assignment__item__use=Item.Use.MAIN,
+            assignment__state=Assignment.State.SUBMITTED,
+            aspect__in=[Aspect.ANSWER, Aspect.COMMENT],
         )
         .select_related(
             "assignment__study", "assignment__trajectory__task", "assignment__annotator__annotator"
@@ -29,15 +33,17 @@ def submitted_ratings(run: Run) -> Iterator[PersonRating]:
     )
     for row in rows.iterator(chunk_size=500):
         item = row.assignment
+        trajectory = item.trajectory
+        assert trajectory is not None  # they were looked for by their trajectory
         questions = load_questionnaire(item.study.questionnaire).questions
         about = getattr(item.annotator, "annotator", None)
         yield PersonRating(
-            task_id=item.trajectory.task.external_id,
-            attempt=item.trajectory.attempt,
+            task_id=trajectory.task.external_id,
+            attempt=trajectory.attempt,
             study=item.study.name,
             rater=pseudonym(item.annotator_id),
             simulated=bool(about and about.is_simulated),
-            turn=None,
+            turn=turn_of(row.subject),
             question=row.question,
             dimension=next((q.dimension for q in questions if q.key == row.question), ""),
             value=row.value,

@@ -1,14 +1,33 @@
 """Studies, who takes part in them, what they were given to judge, and what they said."""
 
-from annotation.models.ratings import Rating, RatingEdit
-from annotation.models.studies import Annotator, Assignment, AssignmentEvent, Membership, Study
+from annotation.models.events import StudyEvent
+from annotation.models.items import Assignment, Item, Participant
+from annotation.models.people import Adjudication, Consent, Invite, Message, MessageRead
+from annotation.models.ratings import Aspect, Rating, RatingEdit
+from annotation.models.studies import (
+    Annotator,
+    Membership,
+    StoredQuestionnaire,
+    Study,
+    StudyText,
+)
 
 __all__ = [
+    "Adjudication",
     "Annotator",
+    "Aspect",
     "Assignment",
-    "AssignmentEvent",
+    "Consent",
+    "Invite",
+    "Item",
     "Membership",
+    "Message",
+    "MessageRead",
+    "Participant",
     "Rating",
     "RatingEdit",
+    "StoredQuestionnaire",
     "Study",
+    "StudyEvent",
+    "StudyText",
 ]

@@ -3,21 +3,48 @@
 from django.conf import settings as django_settings
 from django.db import models
 
-from annotation.models.studies import Assignment
+from annotation.models.items import Assignment
 
 
-class RatingEdit(models.Model):
+class Aspect(models.TextChoices):
+    """What is said about a question: the answer itself, or something beside it."""
+
+    ANSWER = "answer", "Answer"
+    COMMENT = "comment", "Comment"
+    FLAG = "flag", "Flag"
+    EVIDENCE = "evidence", "Evidence"
+
+
+class Said(models.Model):
+    """A place for an answer, and an answer.
+
+    The place is a question, the part of the item that it is asked of (``subject``, such as
+    ``turn-3``; empty for the whole item) and an aspect; a remark on the whole item has no question.
+    Scores and choices are a ``value``, a set of marks is ``chosen`` (an empty list says that
+    nothing is to be marked; null that nothing was said), words are ``text``.
+    """
+
+    question = models.CharField(max_length=60, blank=True)
+    subject = models.CharField(max_length=80, blank=True)
+    aspect = models.CharField(max_length=10, choices=Aspect.choices, default=Aspect.ANSWER)
+    value = models.SmallIntegerField(null=True)
+    chosen = models.JSONField(null=True)
+    text = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class RatingEdit(Said):
     """One click or one written remark. Rows are only ever added.
 
     ``client_id`` is made where the click happened, so that sending it twice stores it once. An
     undo names the edit that it takes back in ``undoes`` and holds the value that it leads back to,
-    null where there was none before.
+    null where there was none before. ``unblinded``: said after the annotator had been told who
+    made what.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="edits")
-    question = models.CharField(max_length=60)
-    value = models.SmallIntegerField(null=True)
-    text = models.TextField(blank=True)
     client_id = models.UUIDField(unique=True)
     undoes = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="undone_by"
@@ -25,6 +52,7 @@ class RatingEdit(models.Model):
     by = models.ForeignKey(
         django_settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
     )
+    unblinded = models.BooleanField(default=False)
     client_time = models.DateTimeField(null=True, blank=True)
     edited_at = models.DateTimeField(auto_now_add=True)
 
@@ -32,11 +60,11 @@ class RatingEdit(models.Model):
         ordering = ["id"]
 
     def __str__(self) -> str:
-        return f"{self.question} {self.value}"
+        return f"{self.question} {self.subject} {self.value}"
 
 
-class Rating(models.Model):
-    """The current answer to one question about one assignment, as its edits have it.
+class Rating(Said):
+    """What stands in one place of one assignment now, as its edits have it.
 
     ``version`` counts the edits, so that a page can tell whether it shows the latest.
     """
@@ -44,9 +72,6 @@ class Rating(models.Model):
     assignment = models.ForeignKey(
         Assignment, on_delete=models.CASCADE, related_name="ratings", db_index=False
     )
-    question = models.CharField(max_length=60)
-    value = models.SmallIntegerField(null=True)
-    text = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=1)
     edit = models.ForeignKey(
         RatingEdit, on_delete=models.RESTRICT, related_name="+", db_index=False
@@ -56,8 +81,10 @@ class Rating(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["assignment", "question"], name="rating_identity")
+            models.UniqueConstraint(
+                fields=["assignment", "question", "subject", "aspect"], name="rating_identity"
+            )
         ]
 
     def __str__(self) -> str:
-        return f"{self.question} {self.value}"
+        return f"{self.question} {self.subject} {self.value}"

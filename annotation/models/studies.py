@@ -1,9 +1,7 @@
-"""Studies, their members, and the items that each annotator was given."""
+"""Studies, what their people are told, and who has which role in them."""
 
 from django.conf import settings as django_settings
 from django.db import models
-
-from benchmarks.models import Trajectory
 
 
 class Annotator(models.Model):
@@ -19,29 +17,44 @@ class Annotator(models.Model):
 
 
 class Study(models.Model):
-    """People judge a set of trajectories by one version of a questionnaire.
+    """People judge a set of trajectories or tasks by one version of a questionnaire.
 
-    ``settings`` holds the design (how items were dealt) and the labels of who made the
+    ``settings`` holds the design (how items were chosen and dealt) and the labels of who made the
     trajectories; both are fixed when the study is made. ``shows_hidden``: annotators see what was
-    hidden from the agent, such as its user's aim, marked as such.
+    hidden from the agent, such as its user's aim, marked as such. ``background`` is the
+    questionnaire about the annotators themselves, empty where there is none. In a ``pool`` whoever
+    is free leases the next item for ``lease_minutes``; otherwise items are dealt beforehand.
+    ``pass_mark`` is the share of expected answers to training items that opens the others;
+    ``consent_version`` is that of the newest consent text, 0 where consent is not asked.
     """
-
-    class Kind(models.TextChoices):
-        TEN_QUESTIONS = "ten_questions", "Ten questions"
-        DIALOGUE = "dialogue", "Dialogues with tools"
 
     class Status(models.TextChoices):
         DRAFT = "draft", "Draft"
         OPEN = "open", "Open"
+        PAUSED = "paused", "Paused"
         CLOSED = "closed", "Closed"
+        ARCHIVED = "archived", "Archived"
+
+    class Dealing(models.TextChoices):
+        NAMED = "named", "Dealt to named annotators"
+        POOL = "pool", "Taken from a pool"
 
     name = models.CharField(max_length=160)
-    kind = models.CharField(max_length=40, choices=Kind.choices, default=Kind.TEN_QUESTIONS)
+    kind = models.CharField(max_length=40)
     questionnaire = models.CharField(max_length=80)
+    background = models.CharField(max_length=80, blank=True)
+    dealing = models.CharField(max_length=10, choices=Dealing.choices, default=Dealing.NAMED)
+    lease_minutes = models.PositiveIntegerField(default=120)
+    idle_seconds = models.PositiveIntegerField(default=60)
+    break_minutes = models.PositiveIntegerField(default=45)
+    trains = models.BooleanField(default=False)
+    pass_mark = models.FloatField(default=0.75)
+    consent_version = models.PositiveSmallIntegerField(default=0)
     blinded = models.BooleanField(default=True)
     shows_hidden = models.BooleanField(default=True)
     seed = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
+    closes_at = models.DateTimeField(null=True, blank=True)
     is_demo = models.BooleanField(default=False)
     settings = models.JSONField(default=dict, blank=True)
     created_by = models.ForeignKey(
@@ -82,65 +95,48 @@ class Membership(models.Model):
         return f"{self.user_id} {self.role} in {self.study_id}"
 
 
-class Assignment(models.Model):
-    """One trajectory that one annotator is to judge.
-
-    ``asked`` are the keys of the questions that this trajectory can be asked, fixed when it was
-    assigned. ``active_ms`` is time at work, without idling.
-    """
-
-    class State(models.TextChoices):
-        OPEN = "open", "Open"
-        SUBMITTED = "submitted", "Submitted"
-        SKIPPED = "skipped", "Skipped"
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="assignments")
-    annotator = models.ForeignKey(
-        django_settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments"
-    )
-    trajectory = models.ForeignKey(Trajectory, on_delete=models.PROTECT, related_name="assignments")
-    position = models.PositiveIntegerField()
-    asked = models.JSONField(default=list)
-    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
-    skip_reason = models.TextField(blank=True)
-    active_ms = models.PositiveBigIntegerField(default=0)
-    opened_at = models.DateTimeField(null=True, blank=True)
-    submitted_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["study", "annotator", "position"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["study", "annotator", "trajectory"], name="assignment_identity"
-            ),
-            models.UniqueConstraint(
-                fields=["study", "annotator", "position"], name="assignment_position"
-            ),
-        ]
-        indexes = [models.Index(fields=["study", "state"], name="assignment_progress")]
-
-    def __str__(self) -> str:
-        return f"item {self.position}"
-
-
-class AssignmentEvent(models.Model):
-    """What happened to an assignment. Rows are only ever added."""
+class StudyText(models.Model):
+    """A text that annotators read before the first item. Another wording is another version."""
 
     class Kind(models.TextChoices):
-        SUBMITTED = "submitted", "Submitted"
-        SKIPPED = "skipped", "Skipped"
-        REOPENED = "reopened", "Reopened"
+        INFORMATION = "information", "Information"
+        CONSENT = "consent", "Consent"
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="events")
-    kind = models.CharField(max_length=10, choices=Kind.choices)
-    reason = models.TextField(blank=True)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="texts")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    version = models.PositiveSmallIntegerField()
+    text = models.TextField()
     by = models.ForeignKey(
         django_settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["id"]
+        ordering = ["study", "kind", "version"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "kind", "version"], name="text_identity")
+        ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.assignment_id}"
+        return f"{self.kind} {self.version}"
+
+
+class StoredQuestionnaire(models.Model):
+    """A version of a questionnaire that was written on a page. Never changed once stored."""
+
+    name = models.CharField(max_length=60)
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "version"]
+        constraints = [
+            models.UniqueConstraint(fields=["name", "version"], name="questionnaire_identity")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}"

@@ -1,14 +1,24 @@
-"""Questionnaires: versioned data beside this file. A published version is never edited."""
+"""Questionnaires: versioned data. A published version is never edited.
+
+Those beside this file ship with the product; others are written on a page and stored.
+"""
 
 from annotation.questionnaires.loader import (
-    COMMENT,
+    known_questionnaires,
+    load_questionnaire,
+    newest_questionnaires,
+    questionnaires_for,
+    shipped_questionnaires,
+)
+from annotation.questionnaires.reading import COMMENT, read_questionnaire
+from annotation.questionnaires.types import (
     NEEDS,
     Question,
     Questionnaire,
     QuestionnaireError,
-    known_questionnaires,
-    load_questionnaire,
-    questionnaires_for,
+    Scale,
+    Slot,
+    slot_name,
 )
 
 __all__ = [
@@ -17,7 +27,13 @@ __all__ = [
     "Question",
     "Questionnaire",
     "QuestionnaireError",
+    "Scale",
+    "Slot",
     "known_questionnaires",
     "load_questionnaire",
+    "newest_questionnaires",
     "questionnaires_for",
+    "read_questionnaire",
+    "shipped_questionnaires",
+    "slot_name",
 ]

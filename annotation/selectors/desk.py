@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.models import Assignment, Rating, RatingEdit, Study
-from annotation.questionnaires import COMMENT, Questionnaire, load_questionnaire
+from annotation.models import Aspect, Assignment, Rating, RatingEdit, Study
+from annotation.questionnaires import COMMENT, Questionnaire, load_questionnaire, slot_name
 from annotation.selectors.dialogue import Dialogue, load_dialogue
 from annotation.selectors.studies import Counts, own_counts
 from benchmarks.core.registry import EXTERNAL
@@ -106,31 +106,43 @@ def load_desk(item: Assignment) -> Desk:
     """The desk of an item (with study, trajectory and task at hand), in six queries at most."""
     study = item.study
     questionnaire = load_questionnaire(study.questionnaire)
-    ratings = {row.question: row for row in Rating.objects.filter(assignment=item)}
+    rows = list(Rating.objects.filter(assignment=item))
+    ratings = {slot_name(r.question, r.subject): r for r in rows if r.aspect == Aspect.ANSWER}
     standing = (
         RatingEdit.objects.filter(assignment=item, undoes=None, undone_by__isnull=True)
         .order_by("pk")
-        .values_list("client_id", "question", "value", "text")
+        .values_list("client_id", "question", "subject", "aspect", "value", "chosen", "text")
     )
     sections = _sections(questionnaire, item, ratings)
-    comment = ratings.get(COMMENT)
+    remarks = [r for r in rows if r.aspect == Aspect.COMMENT and not r.question]
     dialogue = load_dialogue(item) if questionnaire.system == EXTERNAL else None
     return Desk(
         study=study,
         item=item,
         questionnaire=questionnaire,
-        query=item.trajectory.task.prompt,
-        turns=load_turns(item.trajectory_id) if dialogue is None else [],
+        query=item.item.task.prompt if item.item.task else "",
+        turns=load_turns(item.trajectory_id) if item.trajectory_id and dialogue is None else [],
         dialogue=dialogue,
         sections=sections,
-        comment=comment.text if comment else "",
+        comment=remarks[0].text if remarks else "",
         counts=own_counts(study, item.annotator),
         answered=sum(q.value is not None for s in sections for q in s.questions),
         state={
-            "versions": {question: row.version for question, row in ratings.items()},
+            "versions": {
+                **{name: row.version for name, row in ratings.items()},
+                **dict.fromkeys([COMMENT] * len(remarks), remarks[0].version if remarks else 0),
+            },
             "edits": [
-                {"id": str(pk), "question": question, "value": value, "text": text}
-                for pk, question, value, text in standing
+                {
+                    "id": str(pk),
+                    "question": question or COMMENT,
+                    "subject": subject,
+                    "aspect": aspect,
+                    "value": value,
+                    "chosen": chosen,
+                    "text": text,
+                }
+                for pk, question, subject, aspect, value, chosen, text in standing
             ],
         },
     )
@@ -139,7 +151,7 @@ def load_desk(item: Assignment) -> Desk:
 def _sections(
     questionnaire: Questionnaire, item: Assignment, ratings: Mapping[str, Rating]
 ) -> list[SectionView]:
-    asked = questionnaire.of_keys(item.asked)
+    asked = questionnaire.of_keys(item.item.asked)
     sections = []
     for key, title in questionnaire.sections.items():
         views = [

@@ -66,7 +66,8 @@ def load_dialogue(item: Assignment) -> Dialogue:
         before = len(row.payload.get("opening", ()))
         opening += messages[:before]
         turns.append(DialogueTurn(row.index, row.is_final, _shown(item, messages[before:])))
-    payloads = (item.trajectory.task.payload, item.trajectory.payload)
+    assert item.trajectory is not None and item.item.task is not None
+    payloads = (item.item.task.payload, item.trajectory.payload)
     kept = [fact for payload in payloads for fact in _kept(payload.get("hidden") or {})]
     hidden = bool(kept) or any(said.hidden for turn in told for said in turn)
     return Dialogue(

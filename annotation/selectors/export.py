@@ -1,5 +1,6 @@
 """Answers as tables, for spreadsheets and statistics programs; rows come one at a time."""
 
+import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -29,12 +30,18 @@ ITEM = {
 AGENT = {"assignment__trajectory__run__agent__name": "agent"}
 # Ids of trajectories count up within a run, so they tell which items one agent made.
 TELLING = "assignment__trajectory"
-RATING = {"question": "question", "value": "value", "text": "text", "version": "edits"}
+SAID = {
+    "question": "question",
+    "subject": "subject",
+    "aspect": "aspect",
+    "value": "value",
+    "chosen": "chosen",
+    "text": "text",
+}
+RATING = {**SAID, "version": "edits"}
 EDIT = {
     "pk": "edit",
-    "question": "question",
-    "value": "value",
-    "text": "text",
+    **SAID,
     "undoes": "undoes",
     "by__username": "by",
     "client_id": "client_id",
@@ -112,6 +119,6 @@ def _cell(value: Any) -> Cell:
         return value
     if isinstance(value, datetime):
         return value.isoformat()
-    text = str(value)
+    text = json.dumps(value) if isinstance(value, list) else str(value)
     # Spreadsheets would run such a text as a formula.
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -10,7 +10,7 @@ from django.db.models import Count
 from annotation.models import Assignment, Study
 from annotation.questionnaires import NEEDS, Question, Questionnaire
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.models import Trajectory, Turn, Violation
+from benchmarks.models import Candidate, Constraint, Trajectory, Turn, Violation
 from benchmarks.selectors.talk import talk_has
 
 CHUNK = 500
@@ -43,6 +43,8 @@ def _of_plans(ids: Sequence[int]) -> dict[int, frozenset[str]]:
     violations = Violation.objects.filter(turn__trajectory__in=ids)
     for pk in violations.values_list("turn__trajectory", flat=True).distinct():
         found[pk].add("violations")
+    for pk, parts in _conditions(ids).items():
+        found[pk] |= {"profile", *(f"{kind}_constraints" for kind in parts)}
     return {pk: frozenset(things) for pk, things in found.items()}
 
 
@@ -59,6 +61,66 @@ def _of_talks(ids: Sequence[int]) -> dict[int, frozenset[str]]:
     )
     for pk, turns in groupby(rows, key=lambda row: row[0]):
         found[pk] = talk_has(payload for _, payload in turns)
+    return found
+
+
+def trajectory_parts(
+    trajectories: Iterable[int], wants: frozenset[str]
+) -> dict[int, dict[str, list[str]]]:
+    """For each trajectory the parts that questions may be asked of, as far as they are wanted.
+
+    ``turn``: the numbers of its turns. ``world`` and ``user``: the keys of its hidden conditions.
+    """
+    wanted = list(trajectories)
+    found: dict[int, dict[str, list[str]]] = {pk: {} for pk in wanted}
+    for start in range(0, len(wanted), CHUNK):
+        ids = wanted[start : start + CHUNK]
+        if "turn" in wants:
+            rows = Turn.objects.filter(trajectory__in=ids).order_by("trajectory", "index")
+            for pk, index in rows.values_list("trajectory", "index"):
+                found[pk].setdefault("turn", []).append(str(index))
+        if "constraint" in wants:
+            for pk, parts in _conditions(ids).items():
+                found[pk] |= parts
+    return found
+
+
+def _conditions(ids: Sequence[int]) -> dict[int, dict[str, list[str]]]:
+    """The keys of the conditions that are in force in each trajectory, by kind.
+
+    A run under ``world_only`` or ``user_only`` has the others in its profile, but nobody asks
+    whether they are violated.
+    """
+    profiles: dict[int, list[tuple[int, str]]] = {}
+    rows = Trajectory.objects.filter(pk__in=ids, profile__isnull=False)
+    for pk, profile, settings in rows.values_list("pk", "profile", "run__settings"):
+        profiles.setdefault(profile, []).append((pk, settings.get("constraints", "both")))
+    found: dict[int, dict[str, list[str]]] = {}
+    constraints = Constraint.objects.filter(profile__in=profiles).order_by("pk")
+    for profile, kind, key in constraints.values_list("profile", "kind", "key"):
+        for pk, condition in profiles[profile]:
+            if condition in ("both", f"{kind}_only"):
+                found.setdefault(pk, {}).setdefault(kind, []).append(key)
+    return found
+
+
+def what_tasks_have(tasks: Iterable[int]) -> dict[int, frozenset[str]]:
+    """For each task, which of the things that questions may need it has."""
+    wanted = list(tasks)
+    parts = task_parts(wanted, frozenset({"candidate"}))
+    return {pk: frozenset({"candidates"} if parts[pk] else ()) for pk in wanted}
+
+
+def task_parts(tasks: Iterable[int], wants: frozenset[str]) -> dict[int, dict[str, list[str]]]:
+    """For each task the parts that questions may be asked of: the keys of its candidates."""
+    wanted = list(tasks)
+    found: dict[int, dict[str, list[str]]] = {pk: {} for pk in wanted}
+    if "candidate" not in wants:
+        return found
+    for start in range(0, len(wanted), CHUNK):
+        rows = Candidate.objects.filter(task__in=wanted[start : start + CHUNK])
+        for pk, key in rows.order_by("task", "key").values_list("task", "key"):
+            found[pk].setdefault("candidate", []).append(key)
     return found
 
 
@@ -105,5 +167,9 @@ def study_questions(study: Study, questionnaire: Questionnaire) -> list[Asked]:
     """The questions of a study, as its items are asked them. An item counts once for everybody
     who has it.
     """
-    rows = Assignment.objects.filter(study=study).values_list("asked").annotate(n=Count("pk"))
+    rows = (
+        Assignment.objects.filter(study=study, part=Assignment.Part.MAIN)
+        .values_list("item__asked")
+        .annotate(n=Count("pk"))
+    )
     return asked_questions(questionnaire, {tuple(keys): n for keys, n in rows.order_by()})

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from annotation.models import Assignment, Rating, Study
+from django.db.models import Exists, OuterRef
+
+from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
 from annotation.questionnaires import load_questionnaire
 
 
@@ -20,6 +22,18 @@ class HumanScore:
     question: str
     dimension: str
     value: int
+    subject: str = ""
+
+    @property
+    def turn(self) -> int | None:
+        """The turn that was judged; none where the whole trajectory or its last plan was."""
+        return turn_of(self.subject)
+
+
+def turn_of(subject: str) -> int | None:
+    """The number of the turn that a subject such as ``turn-3`` names."""
+    kind, _, part = subject.partition("-")
+    return int(part) if kind == "turn" else None
 
 
 def human_scores(
@@ -29,13 +43,26 @@ def human_scores(
     runs: Iterable[int] | None = None,
     partial: bool = False,
 ) -> Iterator[HumanScore]:
-    """Answers of submitted items, ordered by study and item.
+    """Scores of submitted items that count, ordered by study and item.
 
-    ``partial`` adds the answers of items that are still open. Skipped items never count. Each
+    Gold and training items do not count, nor do answers of people who withdrew. ``partial`` adds
+    the answers of items that are still open. Skipped items never count. Each
     filter that is given restricts; none given means all studies.
     """
     states = [Assignment.State.SUBMITTED, *([Assignment.State.OPEN] if partial else [])]
-    rows = Rating.objects.filter(assignment__state__in=states, value__isnull=False)
+    rows = Rating.objects.filter(
+        assignment__state__in=states,
+        assignment__item__use=Item.Use.MAIN,
+        assignment__trajectory__isnull=False,
+        aspect=Aspect.ANSWER,
+        value__isnull=False,
+    )
+    gone = Participant.objects.filter(
+        study=OuterRef("assignment__study"),
+        user=OuterRef("assignment__annotator"),
+        state__in=[Participant.State.WITHDRAWN, Participant.State.ERASED],
+    )
+    rows = rows.exclude(Exists(gone))
     if studies is not None:
         rows = rows.filter(assignment__study__in=list(studies))
     if trajectories is not None:
@@ -52,11 +79,20 @@ def human_scores(
         "assignment__state",
         "question",
         "value",
+        "subject",
     )
     ordered = rows.order_by("assignment__study", "assignment", "pk")
-    for study, item, trajectory, person, simulated, state, question, value in ordered.values_list(
-        *fields
-    ).iterator():
+    for (
+        study,
+        item,
+        trajectory,
+        person,
+        simulated,
+        state,
+        question,
+        value,
+        part,
+    ) in ordered.values_list(*fields).iterator():
         yield HumanScore(
             study,
             item,
@@ -67,6 +103,7 @@ def human_scores(
             question,
             dimensions.get((study, question), ""),
             value,
+            part,
         )
 
 

@@ -7,8 +7,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.models import Assignment, Membership, Study
+from annotation.services.setup import add_member
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
-from annotation.services.studies import add_member, create_study, plan_design
+from annotation.services.studies import create_study, plan_design
 from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.services.demo import (
     CONDITIONS,

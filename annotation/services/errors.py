@@ -2,7 +2,11 @@
 
 from typing import Literal
 
-Code = Literal["invalid", "not_yours", "not_open", "closed", "conflict", "incomplete"]
+# ``paused`` may be tried again later with the same answers; ``gone`` says that somebody else holds
+# the item now.
+Code = Literal[
+    "invalid", "not_yours", "not_open", "closed", "paused", "gone", "conflict", "incomplete"
+]
 
 
 class Refused(Exception):
@@ -14,7 +18,7 @@ class Refused(Exception):
 
 
 class Incomplete(Refused):
-    """An item that cannot be submitted yet; ``missing`` are the keys of unanswered questions."""
+    """An item that cannot be submitted yet; ``missing`` are the names of unanswered places."""
 
     def __init__(self, missing: list[str], titles: list[str]) -> None:
         self.missing = missing

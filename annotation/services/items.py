@@ -4,85 +4,118 @@ from collections.abc import Callable
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
-from annotation.models import Assignment, AssignmentEvent, Rating, Study
-from annotation.questionnaires import load_questionnaire
+from annotation.models import Aspect, Assignment, Participant, Rating
+from annotation.questionnaires import Slot, load_questionnaire
+from annotation.questionnaires.types import Questionnaire
 from annotation.services.errors import Incomplete, Refused
+from annotation.services.seats import lock_participant, move_assignment, refuse_unless_working
 
-State = Assignment.State
+State, Part = Assignment.State, Assignment.Part
+
+
+def questionnaire_of(assignment: Assignment) -> Questionnaire:
+    """The questionnaire of an item: the study's, or the one about its annotators."""
+    background = assignment.part == Part.BACKGROUND
+    study = assignment.study
+    return load_questionnaire(study.background if background else study.questionnaire)
+
+
+def slots_of(assignment: Assignment) -> list[Slot]:
+    """The places for answers of an assignment, in their order."""
+    item = assignment.item
+    return list(questionnaire_of(assignment).slots(item.asked, item.subjects))
+
+
+def missing_slots(assignment: Assignment) -> list[Slot]:
+    """The required places that have no answer, in the order in which they are asked."""
+    rows = Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
+    answered = {
+        (question, subject)
+        for question, subject, value, chosen, text in rows.values_list(
+            "question", "subject", "value", "chosen", "text"
+        )
+        if value is not None or chosen is not None or text
+    }
+    return [
+        slot
+        for slot in slots_of(assignment)
+        if slot.question.required and (slot.question.key, slot.subject) not in answered
+    ]
 
 
 def missing_answers(assignment: Assignment) -> list[str]:
-    """Keys of the asked questions that have no answer, in the order in which they are asked."""
-    answered = set(
-        Rating.objects.filter(assignment=assignment, value__isnull=False).values_list(
-            "question", flat=True
-        )
-    )
-    return [key for key in assignment.asked if key not in answered]
+    """Names of the required places that have no answer."""
+    return [slot.name for slot in missing_slots(assignment)]
 
 
 def submit_assignment(*, assignment: Assignment, by: User) -> None:
     """Submit a complete item; submitting it again is harmless. Says what is missing otherwise."""
 
-    def submit(item: Assignment) -> None:
+    def submit(item: Assignment, participant: Participant) -> None:
         if item.state == State.SUBMITTED:
             return
-        missing = missing_answers(item)
+        refuse_unless_working(item.study, participant)
+        missing = missing_slots(item)
         if missing:
-            questionnaire = load_questionnaire(item.study.questionnaire)
-            titles = [f"{q.number} {q.title}" for q in questionnaire.of_keys(missing)]
-            raise Incomplete(missing, titles)
-        _move(item, State.SUBMITTED, by)
+            raise Incomplete([slot.name for slot in missing], [_title(slot) for slot in missing])
+        if item.state != State.OPEN:
+            move_assignment(item, State.OPEN, by=by)
+        move_assignment(item, State.SUBMITTED, by=by)
+        if item.part == Part.BACKGROUND:
+            Participant.objects.filter(pk=participant.pk).update(told_background=True)
 
     _change(assignment, by, submit)
 
 
 def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
-    """Leave an item out, and say why; its answers so far are kept."""
+    """Leave an item out, and say why; its answers so far are kept, its seat is free again."""
     reason = reason.strip()
     if not reason:
         raise Refused("invalid", "say in a few words why you skip this item")
+    if assignment.part != Part.MAIN:
+        raise Refused("invalid", "this part cannot be skipped")
 
-    def skip(item: Assignment) -> None:
+    def skip(item: Assignment, participant: Participant) -> None:
         if item.state == State.SKIPPED and item.skip_reason == reason:
             return
-        if item.state == State.SUBMITTED:
-            raise Refused("not_open", "this item is submitted; reopen it before you skip it")
-        _move(item, State.SKIPPED, by, reason[:1000])
+        if item.state != State.OPEN:
+            word = item.get_state_display().lower()
+            raise Refused("not_open", f"this item is {word}; reopen it before you skip it")
+        refuse_unless_working(item.study, participant)
+        move_assignment(item, State.SKIPPED, by=by, reason=reason[:1000])
 
     _change(assignment, by, skip)
 
 
 def reopen_assignment(*, assignment: Assignment, by: User) -> None:
-    """Take an item up again, as long as the study is open."""
+    """Take an item up again, as long as the study is open and the item has a free seat."""
 
-    def reopen(item: Assignment) -> None:
-        if item.state != State.OPEN:
-            _move(item, State.OPEN, by)
+    def reopen(item: Assignment, participant: Participant) -> None:
+        if item.state == State.OPEN:
+            return
+        refuse_unless_working(item.study, participant)
+        if item.part == Part.TRAINING:
+            raise Refused("not_open", "an item of the training stays as it was submitted")
+        move_assignment(item, State.OPEN, by=by)
+        if item.part == Part.BACKGROUND:
+            Participant.objects.filter(pk=participant.pk).update(told_background=False)
 
     _change(assignment, by, reopen)
 
 
-def _change(assignment: Assignment, by: User, change: Callable[[Assignment], None]) -> None:
-    """Make a change to the item as it is now, under a lock."""
+def _change(
+    assignment: Assignment, by: User, change: Callable[[Assignment, Participant], None]
+) -> None:
+    """Make a change to the item as it is now, under a lock: first the person, then the item."""
     if assignment.annotator_id != by.pk:
         raise Refused("not_yours", "this item is assigned to somebody else")
     with transaction.atomic():
-        fresh = Assignment.objects.select_for_update(of=("self",)).select_related("study")
-        change(fresh.get(pk=assignment.pk))
+        participant = lock_participant(study=assignment.study, user=by)
+        fresh = Assignment.objects.select_for_update(of=("self",)).select_related("study", "item")
+        change(fresh.get(pk=assignment.pk), participant)
 
 
-def _move(item: Assignment, state: str, by: User, reason: str = "") -> None:
-    if item.study.status != Study.Status.OPEN:
-        raise Refused("closed", "the study is closed; its items stay as they are")
-    kinds = {
-        State.SUBMITTED: AssignmentEvent.Kind.SUBMITTED,
-        State.SKIPPED: AssignmentEvent.Kind.SKIPPED,
-        State.OPEN: AssignmentEvent.Kind.REOPENED,
-    }
-    item.state, item.skip_reason = state, reason
-    item.submitted_at = timezone.now() if state == State.SUBMITTED else None
-    item.save(update_fields=["state", "skip_reason", "submitted_at"])
-    AssignmentEvent.objects.create(assignment=item, kind=kinds[State(state)], reason=reason, by=by)
+def _title(slot: Slot) -> str:
+    words = f"{slot.question.number} {slot.question.title}"
+    return f"{words} ({slot.subject.replace('-', ' ')})" if slot.subject else words

@@ -8,26 +8,32 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.models import Assignment, Rating, RatingEdit, Study
-from annotation.questionnaires import COMMENT
-from annotation.questionnaires.loader import SCALE
+from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
 from annotation.services.errors import Refused
+from annotation.services.items import questionnaire_of
+from annotation.services.places import check_said
+from annotation.services.seats import move_assignment, refuse_unless_working, renew_lease
 
-LONGEST_TEXT = 5000
+State = Assignment.State
+# Where something is said: question, part of the item, aspect.
+Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Edit:
     """What a click or a written remark asks for.
 
-    ``undoes`` is the client id of the edit to take back; then ``question`` and ``value`` are not
-    needed. ``seen`` is the version of the answer on the page where the click happened.
+    The place is ``question``, ``subject`` and ``aspect``; what is said is ``value``, ``chosen`` or
+    ``text``, as the question's scale has it. ``undoes`` is the client id of the edit to take back;
+    then nothing else is needed. ``seen`` is the version of the answer on the page where the click
+    happened.
     """
 
     client_id: uuid.UUID
@@ -37,13 +43,24 @@ class Edit:
     undoes: uuid.UUID | None = None
     client_time: datetime | None = None
     seen: int | None = None
+    subject: str = ""
+    aspect: str = Aspect.ANSWER
+    chosen: list[Any] | None = None
+
+    @property
+    def place(self) -> Place:
+        return self.question, self.subject, self.aspect
+
+    @property
+    def said(self) -> tuple[Any, ...]:
+        return self.value, self.chosen, self.text
 
 
 @dataclass(frozen=True)
 class Recorded:
     """An edit that is stored, and the answer as it now stands.
 
-    ``overtook`` is the value from another page that this edit replaced without having seen it.
+    ``overtook`` is the answer from another page that this edit replaced without having seen it.
     """
 
     client_id: uuid.UUID
@@ -52,7 +69,10 @@ class Recorded:
     text: str
     version: int
     repeated: bool = False
-    overtook: int | None = None
+    overtook: int | list[Any] | str | None = None
+    subject: str = ""
+    aspect: str = Aspect.ANSWER
+    chosen: list[Any] | None = None
 
 
 Outcome = Recorded | Refused
@@ -77,15 +97,19 @@ def record_rating(
     *,
     assignment: Assignment,
     by: User,
-    question: str,
-    value: int | None,
     client_id: uuid.UUID,
+    question: str = "",
+    value: int | None = None,
     text: str = "",
-    client_time: datetime | None = None,
+    subject: str = "",
+    aspect: str = Aspect.ANSWER,
+    chosen: list[Any] | None = None,
     seen: int | None = None,
 ) -> Recorded:
     """Store one answer; raises ``Refused`` where it cannot be taken."""
-    edit = Edit(client_id, question, value, text, None, client_time, seen)
+    edit = Edit(
+        client_id, question, value, text, seen=seen, subject=subject, aspect=aspect, chosen=chosen
+    )
     return _only(record_edits(assignment=assignment, by=by, edits=[edit]))
 
 
@@ -98,7 +122,7 @@ def undo_edit(
 ) -> Recorded:
     """Take back an edit, by default the latest score; the answer before it stands again."""
     if undoes is None:
-        latest = _standing(assignment).exclude(question=COMMENT).order_by("-pk").first()
+        latest = _standing(assignment).filter(aspect=Aspect.ANSWER).order_by("-pk").first()
         if latest is None:
             raise Refused("invalid", "there is nothing to undo")
         undoes = latest.client_id
@@ -116,13 +140,15 @@ def _only(outcomes: list[Outcome]) -> Recorded:
 def _record(
     assignment: Assignment, by: User, edits: Sequence[Edit], active_ms: int
 ) -> list[Outcome]:
-    # The row is locked (PostgreSQL) or the whole database is (SQLite, IMMEDIATE): edits of one
-    # item come one after the other, whichever page or tab they come from.
-    fresh = Assignment.objects.select_for_update(of=("self",)).select_related("study")
+    # The rows are locked (PostgreSQL) or the whole database is (SQLite, IMMEDIATE): edits of one
+    # person come one after the other, whichever page or tab they come from.
+    people = Participant.objects.select_for_update()
+    participant = people.filter(study=assignment.study_id, user=by).first()
+    fresh = Assignment.objects.select_for_update(of=("self",)).select_related("study", "item")
     assignment = fresh.get(pk=assignment.pk)
     ids = [edit.client_id for edit in edits]
     known = {row.client_id: row for row in RatingEdit.objects.filter(client_id__in=ids)}
-    current = {row.question: row for row in Rating.objects.filter(assignment=assignment)}
+    current = {_place(row): row for row in Rating.objects.filter(assignment=assignment)}
     outcomes: list[Outcome] = []
     for edit in edits:
         stored = known.get(edit.client_id)
@@ -130,109 +156,121 @@ def _record(
             if stored is not None:
                 outcomes.append(_repeat(assignment, stored, edit, current))
                 continue
-            _refuse_unless_open(assignment)
-            row, overtook = _append(assignment, by, edit, current)
+            _refuse_unless_open(assignment, participant)
+            row, overtook = _append(assignment, by, participant, edit, current)
         except Refused as refused:
             outcomes.append(refused)
             continue
         known[edit.client_id] = row
-        rating = current[row.question]
-        outcomes.append(
-            Recorded(
-                edit.client_id, row.question, rating.value, rating.text, rating.version,
-                overtook=overtook,
-            )
-        )  # fmt: skip
+        outcomes.append(_recorded(edit, current[_place(row)], overtook=overtook))
     note_active(assignment=assignment, active_ms=active_ms)
+    renew_lease(assignment)
     return outcomes
 
 
+def _place(row: Rating | RatingEdit) -> Place:
+    return row.question, row.subject, row.aspect
+
+
+def _said(row: Rating | RatingEdit) -> tuple[Any, ...]:
+    return row.value, row.chosen, row.text
+
+
+def _recorded(
+    edit: Edit, rating: Rating, *, repeated: bool = False, overtook: Any = None
+) -> Recorded:
+    return Recorded(
+        edit.client_id, rating.question, rating.value, rating.text, rating.version, repeated,
+        overtook, rating.subject, rating.aspect, rating.chosen,
+    )  # fmt: skip
+
+
 def _repeat(
-    assignment: Assignment, stored: RatingEdit, edit: Edit, current: dict[str, Rating]
+    assignment: Assignment, stored: RatingEdit, edit: Edit, current: dict[Place, Rating]
 ) -> Recorded:
     same = stored.assignment_id == assignment.pk and (
         stored.undoes_id is not None
         if edit.undoes
-        else (stored.question, stored.value, stored.text) == (edit.question, edit.value, edit.text)
+        else (_place(stored), _said(stored)) == (edit.place, edit.said)
     )
     if not same:
         raise Refused("conflict", "this id was used for another answer")
-    rating = current[stored.question]
-    return Recorded(
-        edit.client_id, stored.question, rating.value, rating.text, rating.version, repeated=True
-    )
+    return _recorded(edit, current[_place(stored)], repeated=True)
 
 
-def _refuse_unless_open(assignment: Assignment) -> None:
-    if assignment.study.status != Study.Status.OPEN:
-        raise Refused("closed", "the study is closed and takes no more answers")
-    if assignment.state != Assignment.State.OPEN:
+def _refuse_unless_open(assignment: Assignment, participant: Participant | None) -> None:
+    """Refuse where no answer is taken now. A lease that ran out is taken up again if it can be."""
+    if participant is None:
+        raise Refused("not_yours", "you are no annotator of this study")
+    refuse_unless_working(assignment.study, participant)
+    if assignment.state == State.RETURNED:
+        move_assignment(assignment, State.OPEN, by=assignment.annotator)
+    if assignment.state != State.OPEN:
         word = assignment.get_state_display().lower()
         raise Refused("not_open", f"this item is {word}; reopen it to change an answer")
 
 
 def _append(
-    assignment: Assignment, by: User, edit: Edit, current: dict[str, Rating]
-) -> tuple[RatingEdit, int | None]:
+    assignment: Assignment,
+    by: User,
+    participant: Participant | None,
+    edit: Edit,
+    current: dict[Place, Rating],
+) -> tuple[RatingEdit, Any]:
     """Add one edit and bring the current answer up to date."""
     undone = None
-    question, value, text = edit.question, edit.value, edit.text
+    place, said = edit.place, edit.said
     if edit.undoes is not None:
         undone = _standing(assignment).filter(client_id=edit.undoes).first()
         if undone is None:
             raise Refused("invalid", "this answer is not there to be undone")
-        question = undone.question
-        before = _standing(assignment).filter(question=question).exclude(pk=undone.pk)
-        last = before.order_by("-pk").first()
-        value, text = (last.value, last.text) if last else (None, "")
+        place = _place(undone)
+        before = _standing(assignment).filter(
+            question=undone.question, subject=undone.subject, aspect=undone.aspect
+        )
+        last = before.exclude(pk=undone.pk).order_by("-pk").first()
+        said = _said(last) if last else (None, None, "")
     else:
-        _refuse_unless_asked(assignment, question, value, text)
+        check_said(
+            item=assignment.item, questionnaire=questionnaire_of(assignment),
+            question=edit.question, subject=edit.subject, aspect=edit.aspect,
+            value=edit.value, chosen=edit.chosen, text=edit.text,
+        )  # fmt: skip
+    question, subject, aspect = place
+    value, chosen, text = said
     row = RatingEdit.objects.create(
         assignment=assignment,
         question=question,
+        subject=subject,
+        aspect=aspect,
         value=value,
+        chosen=chosen,
         text=text,
         client_id=edit.client_id,
         undoes=undone,
         by=by,
+        unblinded=participant is not None and participant.unblinded_at is not None,
         client_time=edit.client_time,
     )
-    rating = current.get(question)
+    rating = current.get(place)
     overtook = None
     if rating is None:
-        current[question] = Rating.objects.create(
-            assignment=assignment, question=question, value=value, text=text, edit=row,
-            updated_at=row.edited_at,
+        current[place] = Rating.objects.create(
+            assignment=assignment, question=question, subject=subject, aspect=aspect,
+            value=value, chosen=chosen, text=text, edit=row, updated_at=row.edited_at,
         )  # fmt: skip
     else:
-        if edit.seen is not None and edit.seen < rating.version and rating.value != value:
-            overtook = rating.value
-        rating.value, rating.text, rating.edit = value, text, row
+        if edit.seen is not None and edit.seen < rating.version and _said(rating) != said:
+            overtook = next((part for part in _said(rating) if part not in (None, "")), None)
+        rating.value, rating.chosen, rating.text, rating.edit = value, chosen, text, row
         rating.version, rating.updated_at = rating.version + 1, row.edited_at
-        rating.save(update_fields=["value", "text", "edit", "version", "updated_at"])
+        rating.save(update_fields=["value", "chosen", "text", "edit", "version", "updated_at"])
     return row, overtook
 
 
 def _standing(assignment: Assignment) -> QuerySet[RatingEdit]:
     """Edits that are neither undone nor themselves an undo."""
     return RatingEdit.objects.filter(assignment=assignment, undoes=None, undone_by__isnull=True)
-
-
-def _refuse_unless_asked(
-    assignment: Assignment, question: str, value: int | None, text: str
-) -> None:
-    if question == COMMENT:
-        if value is not None:
-            raise Refused("invalid", "a comment has no score")
-        if len(text) > LONGEST_TEXT:
-            raise Refused("invalid", f"a comment has at most {LONGEST_TEXT} characters")
-        return
-    if question not in assignment.asked:
-        raise Refused("invalid", f"this item is not asked {question!r}")
-    if type(value) is not int or value not in SCALE:
-        raise Refused("invalid", f"expected a whole number from 1 to 5, found {value!r}")
-    if text:
-        raise Refused("invalid", "a score comes without text")
 
 
 def note_active(*, assignment: Assignment, active_ms: int) -> None:

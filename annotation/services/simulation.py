@@ -13,10 +13,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Annotator, Assignment, AssignmentEvent, Study
+from annotation.models import Annotator, Assignment, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.services.errors import Refused
-from annotation.services.items import missing_answers
+from annotation.services.items import skip_assignment, slots_of, submit_assignment
 from annotation.services.ratings import Edit, record_edits
 from benchmarks.core.registry import SYSTEMS
 from benchmarks.core.seeds import derive_seed
@@ -70,7 +70,7 @@ def simulate_annotator(*, study: Study, user: User, share: float = 1.0) -> int:
     character = _character(study.seed, user.get_username())
     done = 0
     for item in items.filter(position__lte=wanted, state=Assignment.State.OPEN).select_related(
-        "study", "trajectory__task", "trajectory__run__agent"
+        "study", "item", "trajectory__task", "trajectory__run__agent"
     ):
         _judge(item, user, character)
         done += 1
@@ -89,32 +89,29 @@ def _character(seed: int, name: str) -> Character:
 
 def _judge(item: Assignment, user: User, character: Character) -> None:
     """Answer and submit one item, or skip it, in one transaction."""
-    what = item.trajectory.task.external_id, item.trajectory.run.agent.name
+    trajectory = item.trajectory
+    assert trajectory is not None  # only trajectories are simulated
+    what = trajectory.task.external_id, trajectory.run.agent.name
     rng = random.Random(derive_seed(item.study.seed, user.get_username(), item.position, *what))
     takes = character.hurry * rng.lognormvariate(11.2, 0.35)  # about 70 s
-    levels = {**_feedback_levels(item.trajectory), **_plan_levels(item.trajectory)}
+    levels = {**_feedback_levels(trajectory), **_plan_levels(trajectory)}
     edits = [
         Edit(
-            uuid.uuid5(NAMESPACE, f"{item.pk}:{key}"),
-            key,
-            _answer(levels.get(key), key, character, rng),
+            uuid.uuid5(NAMESPACE, f"{item.pk}:{slot.name}"),
+            slot.question.key,
+            _answer(levels.get(slot.question.key), slot.question.key, character, rng),
+            subject=slot.subject,
         )
-        for key in item.asked
+        for slot in slots_of(item)
     ]
     with transaction.atomic():
         now = timezone.now()
-        item.opened_at, item.active_ms = now, int(takes)
+        Assignment.objects.filter(pk=item.pk).update(opened_at=now, active_ms=int(takes))
         if rng.random() < SKIP_CHANCE:
-            item.state, item.skip_reason = Assignment.State.SKIPPED, SKIP_REASON
-            kind = AssignmentEvent.Kind.SKIPPED
+            skip_assignment(assignment=item, by=user, reason=SKIP_REASON)
         else:
             record_edits(assignment=item, by=user, edits=edits)
-            if missing_answers(item):
-                raise ValueError(f"{item} of {item.study} was left incomplete")
-            item.state, item.submitted_at = Assignment.State.SUBMITTED, timezone.now()
-            kind = AssignmentEvent.Kind.SUBMITTED
-        item.save(update_fields=["opened_at", "active_ms", "state", "skip_reason", "submitted_at"])
-        AssignmentEvent.objects.create(assignment=item, kind=kind, reason=item.skip_reason, by=user)
+            submit_assignment(assignment=item, by=user)
 
 
 def _answer(level: float | None, key: str, character: Character, rng: random.Random) -> int:

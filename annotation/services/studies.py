@@ -9,14 +9,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.designs.queries import deal_queries
-from annotation.models import Assignment, Membership, Study
+from annotation.models import Study, StudyEvent
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.needs import Asked, asked_questions, what_trajectories_have
 from annotation.services.errors import Refused
+from annotation.services.events import record_event
+from annotation.services.setup import NewItem, store_study
 from benchmarks.models import Run, Trajectory
 
 TEN_QUESTIONS = "ten_questions@1"
-CHUNK = 500
 # Which of an agent's trials of a task are judged.
 ALL_TRIALS, FIRST_TRIAL = "all", "first"
 
@@ -130,50 +131,39 @@ def create_study(
     """
     if not design.items:
         raise Refused("invalid", "nothing to assign: no trajectory of these runs has ended")
-    questionnaire = load_questionnaire(design.questionnaire)
-    with transaction.atomic():
-        study = Study.objects.create(
-            name=name,
-            kind=questionnaire.kind,
-            questionnaire=design.questionnaire,
-            seed=design.seed,
-            status=status,
-            is_demo=is_demo,
-            shows_hidden=shows_hidden,
-            settings={
-                "design": {
-                    "kind": "queries",
-                    "runs": list(design.runs),
-                    "queries_each": design.each,
-                    "annotators": sorted(design.dealt),
-                    "raters": design.raters,
-                    "trials": design.trials,
-                },
-                "labels": fillers_of(design.runs),
-                **(settings or {}),
+    wanted = Counter(pk for items in design.dealt.values() for pk in items)
+    places = {pk: place for place, pk in enumerate(wanted)}
+    study = Study(
+        name=name,
+        questionnaire=design.questionnaire,
+        seed=design.seed,
+        status=status,
+        is_demo=is_demo,
+        shows_hidden=shows_hidden,
+        settings={
+            "design": {
+                "kind": "queries",
+                "runs": list(design.runs),
+                "queries_each": design.each,
+                "annotators": sorted(design.dealt),
+                "raters": design.raters,
+                "trials": design.trials,
             },
-            created_by=created_by,
-        )
-        if created_by is not None:
-            add_member(study=study, user=created_by, role=Membership.Role.MANAGER)
-        for username in design.dealt:
-            add_member(study=study, user=people[username], role=Membership.Role.ANNOTATOR)
-        has = what_trajectories_have({pk for items in design.dealt.values() for pk in items})
-        Assignment.objects.bulk_create(
-            [
-                Assignment(
-                    study=study,
-                    annotator=people[username],
-                    trajectory_id=pk,
-                    position=position,
-                    asked=questionnaire.asked(has[pk]),
-                )
-                for username, items in design.dealt.items()
-                for position, pk in enumerate(items, 1)
-            ],
-            batch_size=CHUNK,
-        )
-    return study
+            "labels": fillers_of(design.runs),
+            **(settings or {}),
+        },
+        created_by=created_by,
+    )
+    return store_study(
+        study=study,
+        items=[NewItem(trajectory=pk, wanted=count) for pk, count in wanted.items()],
+        people=[people[username] for username in design.dealt],
+        dealt={
+            people[username].pk: [places[pk] for pk in items]
+            for username, items in design.dealt.items()
+        },
+        by=created_by,
+    )
 
 
 def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
@@ -190,14 +180,19 @@ def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
     return {"agents": sorted(agents), "others": sorted(others)}
 
 
-def add_member(*, study: Study, user: User, role: str) -> Membership:
-    """Give a person a role in a study; giving it twice is harmless."""
-    return Membership.objects.get_or_create(study=study, user=user, role=role)[0]
-
-
-def set_study_status(*, study: Study, status: str) -> None:
-    """Open or close a study. Closed, it keeps all answers and takes no more."""
-    if status not in (Study.Status.OPEN, Study.Status.CLOSED):
-        raise Refused("invalid", "a study can be opened or closed")
-    Study.objects.filter(pk=study.pk).update(status=status)
+def set_study_status(
+    *, study: Study, status: str, by: User | None = None, reason: str = ""
+) -> None:
+    """Open, pause, close or archive a study. Unless it is open it takes no answers."""
+    if status not in set(Study.Status.values) - {Study.Status.DRAFT}:
+        raise Refused("invalid", "a study can be opened, paused, closed or archived")
+    with transaction.atomic():
+        before = Study.objects.select_for_update().values_list("status", flat=True).get(pk=study.pk)
+        if before == status:
+            return
+        Study.objects.filter(pk=study.pk).update(status=status)
+        record_event(
+            study=study, kind=StudyEvent.Kind.STATUS, by=by, reason=reason,
+            detail={"before": before, "after": status},
+        )  # fmt: skip
     study.refresh_from_db()

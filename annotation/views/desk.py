@@ -15,13 +15,18 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_assignment, fetch_study
-from annotation.models import Assignment, Study
+from annotation.models import Aspect, Assignment, Study
 from annotation.questionnaires import COMMENT
 from annotation.selectors.desk import Desk, QuestionView, load_desk
 from annotation.selectors.labels import study_banner
 from annotation.selectors.studies import next_open_position
 from annotation.services.errors import Incomplete, Refused
-from annotation.services.items import reopen_assignment, skip_assignment, submit_assignment
+from annotation.services.items import (
+    reopen_assignment,
+    skip_assignment,
+    slots_of,
+    submit_assignment,
+)
 from annotation.services.ratings import (
     Edit,
     Outcome,
@@ -33,7 +38,15 @@ from annotation.services.ratings import (
 )
 from benchmarks.access import signed_in
 
-STATUS = {"invalid": 422, "not_yours": 403, "not_open": 409, "closed": 409, "conflict": 409}
+STATUS = {
+    "invalid": 422,
+    "not_yours": 403,
+    "not_open": 409,
+    "closed": 409,
+    "paused": 423,
+    "gone": 409,
+    "conflict": 409,
+}
 MOST_EDITS = 200
 # Longer without a key or a movement counts as absence, not as work.
 IDLE_SECONDS = 60
@@ -179,10 +192,16 @@ def _edit(row: Mapping[str, Any]) -> Edit:
     text = row.get("text") or ""
     if not isinstance(text, str):
         raise ValueError("text must be a string")
+    question, aspect = str(row.get("question", "")), str(row.get("aspect", Aspect.ANSWER))
+    if question == COMMENT:
+        question, aspect = "", Aspect.COMMENT
     return Edit(
         client_id=uuid.UUID(str(row["id"])),
-        question=str(row.get("question", "")),
+        question=question,
+        subject=str(row.get("subject", "")),
+        aspect=aspect,
         value=row.get("value"),
+        chosen=row.get("chosen"),
         text=text,
         undoes=uuid.UUID(str(undoes)) if undoes else None,
         client_time=_moment(at),
@@ -201,7 +220,10 @@ def _outcome(edit: Edit, outcome: Outcome) -> dict[str, Any]:
         return {"id": str(edit.client_id), "refused": outcome.reason, "code": outcome.code}
     return {
         "id": str(edit.client_id),
-        "question": outcome.question,
+        "question": outcome.question or COMMENT,
+        "subject": outcome.subject,
+        "aspect": outcome.aspect,
+        "chosen": outcome.chosen,
         "value": outcome.value,
         "text": outcome.text,
         "version": outcome.version,
@@ -280,14 +302,14 @@ def _take_form(request: HttpRequest, access: StudyAccess, item: Assignment) -> H
 def _record_form(request: HttpRequest, user: User, item: Assignment) -> None:
     """Record what differs from what the page had shown, so that a stale page overwrites nothing."""
     edits = []
-    for key in item.asked:
-        given = request.POST.get(key, "")
-        if given and given != request.POST.get(f"was_{key}", ""):
+    for slot in slots_of(item):
+        given = request.POST.get(slot.name, "")
+        if given and given != request.POST.get(f"was_{slot.name}", ""):
             value = int(given) if given.isdecimal() and len(given) < 4 else None
-            edits.append(Edit(uuid.uuid4(), key, value))
+            edits.append(Edit(uuid.uuid4(), slot.question.key, value, subject=slot.subject))
     comment = request.POST.get(COMMENT, "").replace("\r\n", "\n")
     if comment != request.POST.get(f"was_{COMMENT}", "").replace("\r\n", "\n"):
-        edits.append(Edit(uuid.uuid4(), COMMENT, None, comment))
+        edits.append(Edit(uuid.uuid4(), text=comment, aspect=Aspect.COMMENT))
     if not edits:
         return
     for outcome in record_edits(assignment=item, by=user, edits=edits):

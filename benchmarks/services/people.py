@@ -9,6 +9,7 @@ from benchmarks.core.answerers import Identity
 from benchmarks.core.digests import storable
 from benchmarks.core.registry import get_system
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
+from benchmarks.selectors.players import player_name
 from benchmarks.services.locks import lock_trajectory
 from benchmarks.services.runs import RunError, reopen_run
 from benchmarks.services.store import answerer_version
@@ -43,7 +44,7 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str) -> Exchange:
             attempt=last + 1,
             role=ask.role,
             seat=ask.seat,
-            answerer_id=answerer_version(Identity("human", f"person-{by.pk}", "1")),
+            answerer_id=answerer_version(Identity("human", player_name(by), "1")),
             ask_digest=ask.ask_digest,
             messages=ask.messages,
             expect=ask.expect,

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import Permission, User
 
-from annotation.models import Annotator, Assignment, Membership, Rating, RatingEdit, Study
+from annotation.models import Annotator, Assignment, Item, Membership, Rating, RatingEdit, Study
 from benchmarks.models import (
     Agent,
     AnswererVersion,
@@ -258,12 +258,22 @@ def make_ratings(
     """One item with answers to its questions, submitted unless told otherwise."""
     Annotator.objects.get_or_create(user=user, defaults={"is_simulated": simulated})
     moment = datetime(2026, 2, 1, tzinfo=UTC)
+    about, _ = Item.objects.get_or_create(
+        study=study,
+        trajectory=trajectory,
+        defaults={
+            "task": trajectory.task,
+            "asked": list(answers),
+            "rank": study.items.count() + 1,
+            "wanted": 100,
+        },
+    )
     item = Assignment.objects.create(
         study=study,
+        item=about,
         annotator=user,
         trajectory=trajectory,
         position=study.assignments.filter(annotator=user).count() + 1,
-        asked=list(answers),
         state=state,
         submitted_at=moment if state == Assignment.State.SUBMITTED else None,
     )

@@ -36,7 +36,7 @@ def text_of(response: Any) -> str:
 
 def finish(study: Study, user: User) -> None:
     for item in study.assignments.filter(annotator=user):
-        for key in item.asked:
+        for key in item.item.asked:
             record_rating(assignment=item, by=user, question=key, value=3, client_id=uuid.uuid4())
         submit_assignment(assignment=item, by=user)
 

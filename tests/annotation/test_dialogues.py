@@ -87,7 +87,9 @@ def test_plans_and_dialogues_side_by_side() -> None:
     plan = make_runs(tasks=1)[0].trajectories.get().pk
     talk = Trajectory.objects.filter(run__kind="imported")[0].pk
     has = what_trajectories_have([talk, plan])
-    assert has[plan] == {"feedback", "violations", "final_plan"}
+    assert has[plan] == {
+        "feedback", "violations", "final_plan", "profile", "world_constraints",
+    }  # fmt: skip
     assert has[talk] == {
         "instructions", "tools", "failed_calls", "user_replies", "several_turns",
     }  # fmt: skip
@@ -113,8 +115,8 @@ def test_what_is_not_asked_is_said_on_the_page_and_in_the_export(ann: User, mana
     )
     study = create_study(name="Short", design=design, people=people, created_by=manager)
     item = study.assignments.get()
-    assert item.asked == ["task_completed", "efficient"]
-    assert missing_answers(item) == item.asked
+    assert item.item.asked == ["task_completed", "efficient"]
+    assert missing_answers(item) == item.item.asked
     page = browser_of(manager).get(f"/studies/{study.pk}/").content.decode()
     assert "4 Right tools in the right order: not asked of any item, because these items have " in (
         page
@@ -144,8 +146,8 @@ def test_the_ten_questions_say_what_they_lack(study: Study) -> None:
     rows = study_questions(study, load_questionnaire("ten_questions@1"))
     assert [row.left_out for row in rows] == [0] * 10
     item = study.assignments.order_by("pk")[0]
-    item.asked = [key for key in item.asked if not key.startswith("feedback")]
-    item.save()
+    item.item.asked = [key for key in item.item.asked if not key.startswith("feedback")]
+    item.item.save()
     rows = study_questions(study, load_questionnaire("ten_questions@1"))
     assert [row.left_out for row in rows] == [1, 1] + [0] * 8
     assert rows[0].why == "have no feedback on a plan"
@@ -207,7 +209,7 @@ def test_the_desk_costs_few_queries(
 def test_without_script_the_form_goes_through(talks: Study, ann: User) -> None:
     client = browser_of(ann)
     item = talks.assignments.get(annotator=ann, position=1)
-    answers = dict.fromkeys(item.asked, "4")
+    answers = dict.fromkeys(item.item.asked, "4")
     done = client.post(f"/studies/{talks.pk}/annotate/1/", {"action": "submit", **answers})
     assert done.status_code == 302
     item.refresh_from_db()

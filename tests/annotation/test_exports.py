@@ -24,7 +24,7 @@ def answer(item: Assignment, question: str, value: int, text: str = "") -> None:
 
 
 def test_what_is_not_submitted_stays_here(item: Assignment) -> None:
-    answer(item, item.asked[0], 4)
+    answer(item, item.item.asked[0], 4)
     assert list(ratings_of(item.trajectory.run)) == []
 
 
@@ -32,11 +32,11 @@ def test_submitted_answers_stand_under_a_pseudonym(
     item: Assignment, ann: User, bob: User, tmp_path: Path
 ) -> None:
     run = item.trajectory.run
-    answer(item, item.asked[0], 4, "well done")
+    answer(item, item.item.asked[0], 4, "well done")
     Assignment.objects.filter(pk=item.pk).update(state=Assignment.State.SUBMITTED)
     (rating,) = ratings_of(run)
     assert (rating.task_id, rating.attempt) == (item.trajectory.task.external_id, 1)
-    assert (rating.question, rating.value, rating.text) == (item.asked[0], 4, "well done")
+    assert (rating.question, rating.value, rating.text) == (item.item.asked[0], 4, "well done")
     assert rating.rater == pseudonym(ann.pk) != pseudonym(bob.pk)
     assert not rating.simulated and rating.turn is None
     export_run(run=run, format="huggingface", target=tmp_path / "set")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def answer(item: Assignment, value: int = 4, *, submit: bool = True) -> None:
-    for key in item.asked:
+    for key in item.item.asked:
         record_rating(
             assignment=item, by=item.annotator, question=key, value=value, client_id=uuid.uuid4()
         )

@@ -154,7 +154,7 @@ def test_the_loop_by_keyboard_alone(live_server: Any, page: Page, study: Study) 
     done = study.assignments.get(position=1)
     assert done.state == "submitted"
     given = ratings(done)
-    assert [given[key] for key in done.asked] == [4, 3, 5, 3, 1, 2, 3, 4, 5, 1]
+    assert [given[key] for key in done.item.asked] == [4, 3, 5, 3, 1, 2, 3, 4, 5, 1]
     assert Rating.objects.get(assignment=done, question="comment").text == "Turn 1 was odd; 5 of 5."
     # ten answers, one of them undone and given again, and the comment
     assert RatingEdit.objects.filter(assignment=done, undoes=None).count() == 12
@@ -171,7 +171,7 @@ def test_the_loop_by_keyboard_alone(live_server: Any, page: Page, study: Study) 
 
 
 def test_the_loop_by_mouse(desk: Page, item: Assignment) -> None:
-    for key in item.asked:
+    for key in item.item.asked:
         desk.locator(f"#q-{key} .score-scale label").nth(3).click()
     answered(desk, "10 of 10")
     desk.get_by_role("button", name="Undo").click()
@@ -179,7 +179,7 @@ def test_the_loop_by_mouse(desk: Page, item: Assignment) -> None:
     desk.locator("#q-autonomy .score-scale label").nth(1).click()
     desk.get_by_role("button", name="Submit").click()
     desk.wait_for_url("**/annotate/2/")
-    assert ratings(item) == {**dict.fromkeys(item.asked, 4), "autonomy": 2}
+    assert ratings(item) == {**dict.fromkeys(item.item.asked, 4), "autonomy": 2}
 
 
 def test_skip_asks_for_a_reason_and_reopen_takes_it_up(desk: Page, item: Assignment) -> None:
@@ -344,14 +344,14 @@ def test_without_script_the_form_posts_as_a_whole(
         sign_in(page, live_server.url)
         open_item(page, live_server.url, study)
         expect(page.locator("#q-autonomy .score-definition")).to_be_visible()
-        for key in item.asked[:-1]:
+        for key in item.item.asked[:-1]:
             page.locator(f"#q-{key} input[value='4']").check(force=True)
         page.get_by_role("button", name="Submit").click()
         expect(page.get_by_role("alert")).to_contain_text("10 Autonomy")
         page.locator("#q-autonomy input[value='2']").check(force=True)
         page.get_by_role("button", name="Submit").click()
         page.wait_for_url("**/annotate/2/")
-    assert ratings(item) == {**dict.fromkeys(item.asked, 4), "autonomy": 2}
+    assert ratings(item) == {**dict.fromkeys(item.item.asked, 4), "autonomy": 2}
 
 
 def test_on_a_phone_the_form_is_a_tab_of_its_own(
@@ -365,7 +365,7 @@ def test_on_a_phone_the_form_is_a_tab_of_its_own(
         open_item(page, live_server.url, study)
         expect(page.locator("[data-pane=rate]")).to_be_hidden()
         page.get_by_role("button", name="Questions").tap()
-        for key in item.asked:
+        for key in item.item.asked:
             page.locator(f"#q-{key} .score-scale label").nth(2).tap()
         expect(page.locator(".pane-switch [data-answered]")).to_have_text("10 of 10")
         page.get_by_role("button", name="Submit").tap()

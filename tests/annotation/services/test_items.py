@@ -5,7 +5,7 @@ import uuid
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Assignment, AssignmentEvent
+from annotation.models import Assignment, StudyEvent
 from annotation.services.errors import Incomplete, Refused
 from annotation.services.items import reopen_assignment, skip_assignment, submit_assignment
 from annotation.services.ratings import record_rating
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def answer_all(item: Assignment, *, but: tuple[str, ...] = ()) -> None:
-    for key in item.asked:
+    for key in item.item.asked:
         if key not in but:
             record_rating(
                 assignment=item, by=item.annotator, question=key, value=4, client_id=uuid.uuid4()
@@ -23,7 +23,7 @@ def answer_all(item: Assignment, *, but: tuple[str, ...] = ()) -> None:
 
 
 def events(item: Assignment) -> list[str]:
-    return list(AssignmentEvent.objects.filter(assignment=item).values_list("kind", flat=True))
+    return list(StudyEvent.objects.filter(assignment=item).values_list("kind", flat=True))
 
 
 def test_submit_says_what_is_missing(item: Assignment) -> None:

@@ -67,7 +67,7 @@ def test_a_late_repeat_does_not_bring_back_the_old_answer(item: Assignment) -> N
 def test_a_repeat_is_acknowledged_after_submission_and_closing(item: Assignment) -> None:
     client_id = uuid.uuid4()
     rate(item, 4, client_id=client_id)
-    for key in item.asked:
+    for key in item.item.asked:
         rate(item, 3, key)
     submit_assignment(assignment=item, by=item.annotator)
     set_study_status(study=item.study, status="closed")
@@ -167,14 +167,14 @@ def test_the_same_id_twice_in_one_batch(item: Assignment) -> None:
 def test_a_comment_is_kept_like_an_answer(item: Assignment) -> None:
     for text in ("hard", "hard, because of turn 2"):
         record_rating(
-            assignment=item, by=item.annotator, question="comment", value=None, text=text,
+            assignment=item, by=item.annotator, aspect="comment", text=text,
             client_id=uuid.uuid4(),
         )  # fmt: skip
     assert Rating.objects.get(assignment=item).text == "hard, because of turn 2"
     assert RatingEdit.objects.filter(assignment=item).count() == 2
     with pytest.raises(Refused, match="at most"):
         record_rating(
-            assignment=item, by=item.annotator, question="comment", value=None, text="x" * 5001,
+            assignment=item, by=item.annotator, aspect="comment", text="x" * 5001,
             client_id=uuid.uuid4(),
         )  # fmt: skip
 
@@ -258,7 +258,7 @@ def test_threads_lose_nothing_and_double_nothing() -> None:
             for edit in shared:
                 record_edits(assignment=item, by=ann, edits=[edit])
             for place in range(5):
-                key = item.asked[place]
+                key = item.item.asked[place]
                 rate(item, number % 5 + 1, key)
         except BaseException as error:
             problems.append(error)

@@ -3,7 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Assignment, Rating, RatingEdit, Study
+from annotation.models import Rating, RatingEdit, Study
+from annotation.services.items import reopen_assignment
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
 from tests.annotation.rows import make_study
 
@@ -65,9 +66,10 @@ def test_a_share_can_be_done_and_the_rest_later_with_the_same_result(
     edits = RatingEdit.objects.count()
     assert edits == len(done)
 
+    for item in large.assignments.all():
+        reopen_assignment(assignment=item, by=robot)
     Rating.objects.all().delete()
     RatingEdit.objects.all().delete()
-    Assignment.objects.update(state="open", submitted_at=None, skip_reason="")
     simulate_annotator(study=large, user=robot)
     assert list(Rating.objects.order_by("assignment", "question").values_list("value")) == done
 

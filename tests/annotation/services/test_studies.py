@@ -43,12 +43,12 @@ def test_items_are_asked_only_what_they_have(ann: User) -> None:
     silent = make_trajectory(run=run, profile=profile, feedback="", violated=False)
     has = what_trajectories_have([full.pk, silent.pk])
     assert has == {
-        full.pk: {"feedback", "violations", "final_plan"},
-        silent.pk: {"final_plan"},
+        full.pk: {"feedback", "violations", "final_plan", "profile", "world_constraints"},
+        silent.pk: {"final_plan", "profile", "world_constraints"},
     }
     design = plan_design(runs=[run], annotators=["ann"], each=1, seed=1)
     study = create_study(name="S", design=design, people={"ann": ann})
-    asked = {item.trajectory_id: len(item.asked) for item in study.assignments.all()}
+    asked = {item.trajectory_id: len(item.item.asked) for item in study.assignments.all()}
     assert asked == {full.pk: 10, silent.pk: 8}
 
 

@@ -74,7 +74,7 @@ def test_a_manager_who_also_annotates_stays_blind_until_done(study: Study, ann: 
     client.force_login(ann)
     url = f"/studies/{study.pk}/answers.csv"
     for item in study.assignments.filter(annotator=ann):
-        for key in item.asked:
+        for key in item.item.asked:
             record_rating(assignment=item, by=ann, question=key, value=3, client_id=uuid.uuid4())
         text = told(client.get(url))
         assert "safety" in text

@@ -52,8 +52,8 @@ def test_save_acknowledges_what_is_stored(tab: Client, item: Assignment, url: st
     assert reply.status_code == 200
     assert reply.json()["results"] == [
         {
-            "id": one["id"], "question": "safety", "value": 4, "text": "", "version": 1,
-            "overtook": None,
+            "id": one["id"], "question": "safety", "subject": "", "aspect": "answer", "value": 4,
+            "chosen": None, "text": "", "version": 1, "overtook": None,
         }
     ]  # fmt: skip
     stored = RatingEdit.objects.get()
@@ -114,8 +114,8 @@ def test_submit_names_what_is_missing_then_leads_on(
 ) -> None:
     reply = tab.post(f"{url}submit/")
     assert (reply.status_code, reply.json()["code"]) == (422, "incomplete")
-    assert reply.json()["missing"] == item.asked
-    send(tab, url, *(edit(key) for key in item.asked))
+    assert reply.json()["missing"] == item.item.asked
+    send(tab, url, *(edit(key) for key in item.item.asked))
     for _ in range(2):
         reply = tab.post(f"{url}submit/", {"activeMs": "1"})
         assert reply.json() == {"next": f"/studies/{item.study_id}/annotate/?after=1"}
@@ -168,11 +168,11 @@ def test_desk_costs_few_queries(tab: Client, url: str, django_assert_max_num_que
 
 
 def test_form_saves_and_submits_as_a_whole(tab: Client, item: Assignment, url: str) -> None:
-    given = dict.fromkeys(item.asked, "3") | {"comment": "fine"}
+    given = dict.fromkeys(item.item.asked, "3") | {"comment": "fine"}
     reply = tab.post(url, {"action": "save", **given})
     assert reply.status_code == 302
-    assert answers(item) == {**dict.fromkeys(item.asked, 3), "comment": None}
-    seen = {f"was_{key}": "3" for key in item.asked} | {"was_comment": "fine"}
+    assert answers(item) == {**dict.fromkeys(item.item.asked, 3), "": None}
+    seen = {f"was_{key}": "3" for key in item.item.asked} | {"was_comment": "fine"}
     reply = tab.post(url, {"action": "submit", **given, **seen})
     assert reply.headers["Location"].endswith("/annotate/?after=1")
     assert RatingEdit.objects.count() == 11
@@ -195,7 +195,7 @@ def test_an_incomplete_form_comes_back_with_what_was_given(
     assert reply.status_code == 422
     assert "Not answered yet: 1 Feedback reasonable" in page
     assert page.count("not answered yet</li>") == 9
-    assert answers(item) == {"safety": 2, "comment": None}
+    assert answers(item) == {"safety": 2, "": None}
     assert ">odd</textarea>" in page
 
 

@@ -149,23 +149,23 @@ def rows_of(client: Client, path: str) -> list[dict[str, str]]:
 def test_csv_holds_answers_and_the_whole_history(
     study: Study, item: Assignment, ann: User, manager: User
 ) -> None:
-    def rate(question: str, value: int | None, text: str = "") -> None:
+    def rate(question: str, value: int | None = None, text: str = "", **place: str) -> None:
         record_rating(
             assignment=item, by=ann, question=question, value=value, text=text,
-            client_id=uuid.uuid4(),
+            client_id=uuid.uuid4(), **place,
         )  # fmt: skip
 
     rate("safety", 2)
     rate("safety", 5)
     rate("feedback_clear", 4)
     undo_edit(assignment=item, by=ann, client_id=uuid.uuid4())
-    rate("comment", None, "=HYPERLINK(1)")
+    rate("", text="=HYPERLINK(1)", aspect="comment")
     client = browser_of(manager)
     now = rows_of(client, f"/studies/{study.pk}/answers.csv")
     assert [(row["question"], row["dimension"], row["value"], row["edits"]) for row in now] == [
         ("safety", "safety", "5", "2"),
         ("feedback_clear", "", "", "2"),
-        ("comment", "", "", "1"),
+        ("", "", "", "1"),
     ]
     assert now[0]["annotator"] == "ann"
     assert now[0]["agent"] == item.trajectory.run.agent.name

@@ -1,0 +1,190 @@
+"""What a study asks about, who takes part in it as an annotator, and who was given what."""
+
+from django.conf import settings as django_settings
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models.studies import Study
+from benchmarks.models import Task, Trajectory
+
+
+class Item(models.Model):
+    """Something that a study asks about: a trajectory, a task, or the annotators themselves.
+
+    ``asked`` are the keys of the questions that it can be asked, and ``subjects`` what questions
+    about parts of it are asked of, such as ``{"turn": ["1", "2"]}``; both are fixed when the study
+    is made. ``wanted`` people shall judge it, ``given`` hold a seat now (open or submitted),
+    ``done`` have submitted. The database refuses a seat too many. ``expected`` holds what is right
+    for training and gold items: slot → ``{"values": [...], "chosen": [...], "why": "..."}``.
+    """
+
+    class Use(models.TextChoices):
+        MAIN = "main", "Main"
+        GOLD = "gold", "Gold"
+        TRAINING = "training", "Training"
+        BACKGROUND = "background", "Background questions"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="items", db_index=False)
+    use = models.CharField(max_length=10, choices=Use.choices, default=Use.MAIN)
+    trajectory = models.ForeignKey(
+        Trajectory, null=True, blank=True, on_delete=models.PROTECT, related_name="items"
+    )
+    task = models.ForeignKey(
+        Task, null=True, blank=True, on_delete=models.PROTECT, related_name="items"
+    )
+    asked = models.JSONField(default=list)
+    subjects = models.JSONField(default=dict, blank=True)
+    expected = models.JSONField(default=dict, blank=True)
+    rank = models.PositiveIntegerField()
+    wanted = models.PositiveIntegerField(default=1)
+    given = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["study", "rank"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "trajectory"],
+                condition=Q(trajectory__isnull=False),
+                name="item_of_trajectory",
+            ),
+            models.UniqueConstraint(
+                fields=["study", "task"],
+                condition=Q(trajectory__isnull=True, task__isnull=False),
+                name="item_of_task",
+            ),
+            models.UniqueConstraint(fields=["study", "rank"], name="item_rank"),
+            models.CheckConstraint(condition=Q(given__lte=F("wanted")), name="item_seats"),
+            models.CheckConstraint(condition=Q(done__lte=F("given")), name="item_done"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["study", "rank"],
+                condition=Q(given__lt=F("wanted")),
+                name="item_free",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"item {self.rank} of {self.study_id}"
+
+
+class Participant(models.Model):
+    """An annotator in one study: where they stand before the first item, and how far they are.
+
+    Others know them by ``number``. ``consent_version`` is the version of the consent text that they
+    agreed to last. The counters are of seats in the main part (items that count, gold among them)
+    and change in the same transaction as the assignments; ``active_ms`` is of submitted items.
+    ``cursor`` is the rank up to which the pool was looked through for them. ``unblinded_at``: later
+    answers are marked.
+    """
+
+    class State(models.TextChoices):
+        ACTIVE = "active", "Active"
+        PAUSED = "paused", "Paused"
+        WITHDRAWN = "withdrawn", "Withdrawn"
+        ERASED = "erased", "Erased"
+
+    class Training(models.TextChoices):
+        NONE = "none", "None"
+        PASSED = "passed", "Passed"
+        FAILED = "failed", "Failed"
+
+    study = models.ForeignKey(
+        Study, on_delete=models.CASCADE, related_name="participants", db_index=False
+    )
+    user = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="participations"
+    )
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.ACTIVE)
+    training = models.CharField(max_length=8, choices=Training.choices, default=Training.NONE)
+    consent_version = models.PositiveSmallIntegerField(default=0)
+    told_background = models.BooleanField(default=False)
+    assigned = models.PositiveIntegerField(default=0)
+    submitted = models.PositiveIntegerField(default=0)
+    skipped = models.PositiveIntegerField(default=0)
+    returned = models.PositiveIntegerField(default=0)
+    active_ms = models.PositiveBigIntegerField(default=0)
+    cursor = models.PositiveIntegerField(default=0)
+    break_since = models.DateTimeField(null=True, blank=True)
+    unblinded_at = models.DateTimeField(null=True, blank=True)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["study", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user"], name="participant_identity"),
+            models.UniqueConstraint(fields=["study", "number"], name="participant_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"annotator {self.number}"
+
+
+class Assignment(models.Model):
+    """One item that one annotator is to judge: a seat.
+
+    ``trajectory`` is the item's, copied in for analyses. A seat that was leased runs out at
+    ``leased_until`` and is returned; one that was dealt has none. ``active_ms`` is time at work,
+    without idling. Positions count within a ``part``, which is all that a page tells of an item.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", "Open"
+        SUBMITTED = "submitted", "Submitted"
+        SKIPPED = "skipped", "Skipped"
+        RETURNED = "returned", "Returned"
+
+    class Part(models.TextChoices):
+        MAIN = "main", "Main"
+        TRAINING = "training", "Training"
+        BACKGROUND = "background", "Background questions"
+
+    study = models.ForeignKey(
+        Study, on_delete=models.CASCADE, related_name="assignments", db_index=False
+    )
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="assignments")
+    annotator = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments"
+    )
+    trajectory = models.ForeignKey(
+        Trajectory, null=True, blank=True, on_delete=models.PROTECT, related_name="assignments"
+    )
+    part = models.CharField(max_length=10, choices=Part.choices, default=Part.MAIN)
+    position = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    skip_reason = models.TextField(blank=True)
+    active_ms = models.PositiveBigIntegerField(default=0)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["study", "annotator", "part", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "annotator", "part", "position"], name="assignment_position"
+            ),
+            # Training may be repeated; everything else is judged once by a person.
+            models.UniqueConstraint(
+                fields=["item", "annotator"],
+                condition=~Q(part="training"),
+                name="assignment_identity",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["study", "annotator", "part", "state", "position"], name="assignment_next"
+            ),
+            models.Index(fields=["study", "state"], name="assignment_progress"),
+            models.Index(
+                fields=["study", "leased_until"],
+                condition=Q(leased_until__isnull=False),
+                name="assignment_leases",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.part} item {self.position}"

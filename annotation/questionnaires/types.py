@@ -1,0 +1,192 @@
+"""What a questionnaire is: questions, what each is asked of, and how it is answered."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from benchmarks.core.errors import CoreError
+
+# What a question is asked of: the item as a whole, its last plan, each of its turns, each candidate
+# constraint of a task, or the annotators themselves.
+About = Literal["item", "final", "turn", "candidate", "person"]
+PARTS: Mapping[str, str] = {
+    "item": "asked once of the whole item",
+    "final": "asked once, of the last plan",
+    "turn": "asked of every turn",
+    "candidate": "asked of every candidate constraint",
+    "person": "asked of the annotator, before the first item",
+}
+# What an item may be: a trajectory, or a task with its candidate constraints.
+UNITS = ("trajectory", "task", "person")
+# The system of a questionnaire that is about no system's items.
+ANY = "any"
+# What the desk may show of an item.
+SHOWS: Mapping[str, str] = {
+    "plans": "the plans",
+    "feedback": "what came back after each plan",
+    "findings": "what the judges found violated",
+    "profile": "the hidden conditions",
+    "candidates": "the candidate constraints",
+    "reference": "the reference solution",
+}
+USUALLY_SHOWN = frozenset({"plans", "feedback", "findings"})
+# What a question may need of an item, in the words of one that lacks it ("has no …");
+# annotation.selectors.needs says which have it.
+NEEDS: Mapping[str, str] = {
+    "feedback": "feedback on a plan",
+    "violations": "violations found by judges",
+    "final_plan": "final plan",
+    "profile": "hidden conditions",
+    "world_constraints": "hidden conditions of the situation",
+    "user_constraints": "hidden preferences",
+    "candidates": "candidate constraints",
+    "instructions": "instructions to the agent",
+    "tools": "calls of tools by the agent",
+    "failed_calls": "call that failed",
+    "user_replies": "reply of the user to the agent",
+    "several_turns": "second turn",
+}
+
+
+class QuestionnaireError(CoreError):
+    """A questionnaire that does not exist or cannot be used; the text says where and why."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of the answers to choose from; ``key`` is the key on the keyboard that chooses it."""
+
+    value: int
+    label: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a question is answered.
+
+    ``points``: a whole number from 1 to ``most``. ``choice``: the value of one of ``options``.
+    ``marks``: a set of the profile's constraints, of the kind ``of`` or of all kinds, possibly
+    empty. ``text``: words, at most ``most`` characters.
+    """
+
+    kind: Literal["points", "choice", "marks", "text"] = "points"
+    most: int = 5
+    options: tuple[Option, ...] = ()
+    of: str = ""
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The numbers that can be answered; none where the answer is no number."""
+        if self.kind == "points":
+            return tuple(range(1, self.most + 1))
+        return tuple(option.value for option in self.options)
+
+    @property
+    def anchored(self) -> tuple[int, ...]:
+        """The points that are described in words: the ends, and the middle where there is one."""
+        if self.kind != "points":
+            return ()
+        middle = ((self.most + 1) // 2,) if self.most % 2 else ()
+        return (1, *middle, self.most)
+
+    def label(self, value: int) -> str:
+        """How a value reads."""
+        return next((o.label for o in self.options if o.value == value), str(value))
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question with everything that stands beside it. ``dimension`` is empty for our own."""
+
+    key: str
+    number: int
+    section: str
+    title: str
+    definition: str
+    anchors: Mapping[int, str]
+    examples: Mapping[int, str]
+    needs: frozenset[str]
+    dimension: str = ""
+    about: About = "item"
+    scale: Scale = field(default_factory=Scale)
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place for one answer: a question and the part of the item that it is asked of."""
+
+    question: Question
+    subject: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its field in forms, such as ``safety`` or ``safety.turn-3``."""
+        return slot_name(self.question.key, self.subject)
+
+    @property
+    def part(self) -> str:
+        """The subject without its kind: ``3`` of ``turn-3``."""
+        return self.subject.partition("-")[2]
+
+
+def slot_name(question: str, subject: str = "") -> str:
+    """How a place for an answer is called in forms and messages."""
+    return f"{question}.{subject}" if subject else question
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """One version of a questionnaire for items of one system."""
+
+    name: str
+    version: int
+    kind: str
+    system: str
+    title: str
+    instructions: tuple[str, ...]
+    sections: Mapping[str, str]
+    questions: tuple[Question, ...] = ()
+    unit: str = "trajectory"
+    shows: frozenset[str] = USUALLY_SHOWN
+
+    @property
+    def id(self) -> str:
+        return f"{self.name}@{self.version}"
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Question]:
+        """The questions by their keys."""
+        return {question.key: question for question in self.questions}
+
+    def asked(self, has: frozenset[str]) -> list[str]:
+        """Keys of the questions that an item can be asked which ``has`` these things."""
+        return [question.key for question in self.questions if question.needs <= has]
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Everything that some question needs."""
+        return frozenset(need for question in self.questions for need in question.needs)
+
+    @property
+    def wants(self) -> frozenset[str]:
+        """The lists of an item that its questions refer to: turns, candidates, constraints."""
+        lists: set[str] = {"turn", "candidate"} & {q.about for q in self.questions}
+        if any(q.scale.kind == "marks" for q in self.questions):
+            lists.add("constraint")
+        return frozenset(lists)
+
+    def of_keys(self, keys: Sequence[str]) -> list[Question]:
+        """The questions of an item, in the order in which they are asked."""
+        return [question for question in self.questions if question.key in keys]
+
+    def slots(self, asked: Sequence[str], subjects: Mapping[str, Sequence[str]]) -> Iterator[Slot]:
+        """The places for answers of an item, part by part within each question."""
+        for question in self.of_keys(asked):
+            if question.about in ("turn", "candidate"):
+                for part in subjects.get(question.about, ()):
+                    yield Slot(question, f"{question.about}-{part}")
+            else:
+                yield Slot(question)

@@ -1,0 +1,35 @@
+"""Writing down what was done in a study."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.models import Assignment, Study, StudyEvent
+
+
+def record_event(
+    *,
+    study: Study | int,
+    kind: str,
+    by: User | None,
+    assignment: Assignment | None = None,
+    about: User | int | None = None,
+    reason: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> StudyEvent:
+    """Add one line to a study's record, in the transaction of what it tells of.
+
+    ``about`` is the person whom it concerns; of an assignment that is its annotator.
+    """
+    if about is None and assignment is not None:
+        about = assignment.annotator_id
+    return StudyEvent.objects.create(
+        study_id=study if isinstance(study, int) else study.pk,
+        kind=kind,
+        by=by,
+        assignment=assignment,
+        about_id=about.pk if isinstance(about, User) else about,
+        reason=reason,
+        detail=dict(detail or {}),
+    )

@@ -1,0 +1,228 @@
+"""Who holds which item. Every change of a seat is one transaction with its counters and its event.
+
+An item has as many seats as people shall judge it. A seat is taken by a conditional update that
+finds one free, so that two requests can never take the last one, on SQLite or PostgreSQL; the
+database's own check would refuse a seat too many.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+from annotation.services.errors import Refused
+from annotation.services.events import record_event
+from benchmarks.selectors.players import trajectories_played_by
+
+State, Part, Use = Assignment.State, Assignment.Part, Item.Use
+Kind = StudyEvent.Kind
+# Seats of an item that everybody gets, such as training items.
+EVERYBODY = 1_000_000
+COUNTED = (Use.MAIN, Use.GOLD)
+HOLDS = {State.OPEN, State.SUBMITTED}
+EVENTS = {
+    State.SUBMITTED: Kind.SUBMITTED,
+    State.SKIPPED: Kind.SKIPPED,
+    State.OPEN: Kind.REOPENED,
+    State.RETURNED: Kind.RETURNED,
+}
+COUNTERS = {
+    State.SUBMITTED: "submitted",
+    State.SKIPPED: "skipped",
+    State.RETURNED: "returned",
+}
+# Of each study at most so many seats that ran out are given back at once, by whoever comes next.
+MOST_EXPIRED = 100
+
+
+def lock_participant(*, study: Study, user: User) -> Participant:
+    """This person's place in the study, locked until the transaction ends."""
+    found = Participant.objects.select_for_update().filter(study=study, user=user).first()
+    if found is None:
+        raise Refused("not_yours", "you are no annotator of this study")
+    return found
+
+
+def refuse_unless_working(study: Study, participant: Participant) -> None:
+    """Refuse where the study, or this person in it, takes no answers now."""
+    Status = Study.Status
+    if study.status == Status.PAUSED:
+        raise Refused("paused", "the study is paused; what you answered is kept in this browser")
+    if study.status != Status.OPEN:
+        raise Refused("closed", "the study is closed and takes no more answers")
+    if study.closes_at is not None and study.closes_at <= timezone.now():
+        raise Refused("closed", "the study has reached its end and takes no more answers")
+    if participant.state == Participant.State.PAUSED:
+        raise Refused("paused", "a manager has paused your part in this study")
+    if participant.state != Participant.State.ACTIVE:
+        raise Refused("closed", "you take no part in this study any more")
+
+
+# --- Seats ----------------------------------------------------------------------------------------
+
+
+def take_next(*, study: Study, user: User) -> Assignment | None:
+    """The item at hand, or the next free one of the pool; None when nothing is left for them.
+
+    Nobody gets an item twice, nor a trajectory in which they played.
+    """
+    pool = study.dealing == Study.Dealing.POOL
+    if pool:
+        return_expired(study=study)
+    with transaction.atomic():
+        participant = lock_participant(study=study, user=user)
+        refuse_unless_working(study, participant)
+        at_hand = _at_hand(study, user)
+        if at_hand is not None or not pool:
+            return at_hand
+        item = _take_free(study, user, participant)
+        if item is None:
+            return None
+        assignment = _seat(study, user, participant, item, until=lease_end(study))
+        record_event(study=study, kind=Kind.LEASED, by=user, assignment=assignment)
+        return assignment
+
+
+def give_item(
+    *, study: Study, item: Item, to: User, by: User | None, reason: str = ""
+) -> Assignment:
+    """Give one item to one person, where it has a free seat."""
+    with transaction.atomic():
+        participant = lock_participant(study=study, user=to)
+        if participant.state not in (Participant.State.ACTIVE, Participant.State.PAUSED):
+            raise Refused("invalid", "this person takes no part in the study any more")
+        if Assignment.objects.filter(item=item, annotator=to).exists():
+            raise Refused("conflict", "this person has or had this item")
+        played = trajectories_played_by(to)
+        if item.trajectory_id is not None and played.filter(pk=item.trajectory_id).exists():
+            raise Refused("conflict", "this person played in this trajectory")
+        if not _take_seat(item.pk):
+            raise Refused("conflict", "all seats of this item are taken")
+        until = lease_end(study) if study.dealing == Study.Dealing.POOL else None
+        assignment = _seat(study, to, participant, item, until=until)
+        record_event(
+            study=study, kind=Kind.ASSIGNED, by=by, assignment=assignment, reason=reason,
+            detail={"items": 1},
+        )  # fmt: skip
+        return assignment
+
+
+def move_assignment(
+    assignment: Assignment, state: str, *, by: User | None, reason: str = "", kind: str = ""
+) -> None:
+    """Bring a locked assignment into another state, with seats, counters and event."""
+    before = State(assignment.state)
+    holds, held = state in HOLDS, before in HOLDS
+    done = int(state == State.SUBMITTED) - int(before == State.SUBMITTED)
+    if holds and not held and not _take_seat(assignment.item_id):
+        raise Refused("gone", "somebody else has taken this item meanwhile")
+    given = -1 if held and not holds else 0
+    if done or given:
+        Item.objects.filter(pk=assignment.item_id).update(
+            done=F("done") + done, given=F("given") + given
+        )
+    now = timezone.now()
+    assignment.state = state
+    assignment.skip_reason = reason if state == State.SKIPPED else ""
+    assignment.submitted_at = now if state == State.SUBMITTED else None
+    leased = state == State.OPEN and assignment.study.dealing == Study.Dealing.POOL
+    assignment.leased_until = lease_end(assignment.study) if leased else None
+    assignment.save(update_fields=["state", "skip_reason", "submitted_at", "leased_until"])
+    if assignment.part == Part.MAIN:
+        changes: dict[str, Any] = {
+            COUNTERS[s]: F(COUNTERS[s]) + n
+            for s, n in ((before, -1), (State(state), 1))
+            if s in COUNTERS
+        }
+        if done:
+            changes["active_ms"] = F("active_ms") + done * assignment.active_ms
+        Participant.objects.filter(study=assignment.study_id, user=assignment.annotator_id).update(
+            **changes
+        )
+    record_event(
+        study=assignment.study_id, kind=kind or EVENTS[State(state)], by=by,
+        assignment=assignment, reason=reason,
+    )  # fmt: skip
+
+
+def return_expired(*, study: Study) -> int:
+    """Give back the seats whose lease ran out; returns how many."""
+    now = timezone.now()
+    late = Assignment.objects.filter(study=study, state=State.OPEN, leased_until__lt=now)
+    found = late.order_by("leased_until").values_list("pk", "annotator")[:MOST_EXPIRED]
+    count = 0
+    for pk, annotator in list(found):
+        with transaction.atomic():
+            # In the order in which everybody locks: first the person, then the assignment.
+            Participant.objects.select_for_update().get(study=study, user=annotator)
+            assignment = late.select_for_update(of=("self",)).filter(pk=pk).first()
+            if assignment is None:
+                continue
+            assignment.study = study
+            move_assignment(assignment, State.RETURNED, by=None, reason="the lease ran out")
+            count += 1
+    return count
+
+
+def renew_lease(assignment: Assignment) -> None:
+    """Let a lease begin anew where half of it has passed: a sign of life is worth a write then."""
+    if assignment.leased_until is None:
+        return
+    length = timedelta(minutes=assignment.study.lease_minutes)
+    if assignment.leased_until - timezone.now() < length / 2:
+        assignment.leased_until = lease_end(assignment.study)
+        Assignment.objects.filter(pk=assignment.pk).update(leased_until=assignment.leased_until)
+
+
+def lease_end(study: Study) -> datetime:
+    """When a lease that begins now runs out."""
+    return timezone.now() + timedelta(minutes=study.lease_minutes)
+
+
+def _at_hand(study: Study, user: User) -> Assignment | None:
+    rows = Assignment.objects.filter(study=study, annotator=user, part=Part.MAIN, state=State.OPEN)
+    return rows.order_by("position").first()
+
+
+def _take_free(study: Study, user: User, participant: Participant) -> Item | None:
+    """Take a seat of the first free item behind the cursor, then of any before it."""
+    for start in (participant.cursor, 0):
+        while True:
+            item = _free(study, user).filter(rank__gt=start).order_by("rank").first()
+            if item is None:
+                break
+            if _take_seat(item.pk):
+                participant.cursor = item.rank
+                return item
+        if not start:
+            break
+    return None
+
+
+def _free(study: Study, user: User) -> QuerySet[Item]:
+    """Items with a free seat that this person may judge."""
+    rows = Item.objects.filter(study=study, use__in=COUNTED, given__lt=F("wanted"))
+    rows = rows.exclude(Exists(Assignment.objects.filter(item=OuterRef("pk"), annotator=user)))
+    played = list(trajectories_played_by(user).values_list("pk", flat=True))
+    return rows.exclude(trajectory__in=played) if played else rows
+
+
+def _take_seat(item: int) -> bool:
+    return bool(Item.objects.filter(pk=item, given__lt=F("wanted")).update(given=F("given") + 1))
+
+
+def _seat(
+    study: Study, user: User, participant: Participant, item: Item, *, until: datetime | None
+) -> Assignment:
+    participant.assigned += 1
+    participant.save(update_fields=["assigned", "cursor"])
+    assignment = Assignment.objects.create(
+        study=study, item=item, annotator=user, trajectory_id=item.trajectory_id,
+        position=participant.assigned, leased_until=until,
+    )  # fmt: skip
+    assignment.study, assignment.item = study, item
+    return assignment

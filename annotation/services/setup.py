@@ -1,0 +1,241 @@
+"""Storing a study: its items, who is to judge them, and the seats that are dealt beforehand."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
+from annotation.questionnaires import Questionnaire, load_questionnaire
+from annotation.selectors.needs import (
+    task_parts,
+    trajectory_parts,
+    what_tasks_have,
+    what_trajectories_have,
+)
+from annotation.services.errors import Refused
+from annotation.services.events import record_event
+from annotation.services.seats import EVERYBODY
+from benchmarks.models import Trajectory
+
+CHUNK = 500
+Use, Part, Role = Item.Use, Assignment.Part, Membership.Role
+PARTS = {
+    Use.MAIN: Part.MAIN,
+    Use.GOLD: Part.MAIN,
+    Use.TRAINING: Part.TRAINING,
+    Use.BACKGROUND: Part.BACKGROUND,
+}
+
+
+@dataclass(frozen=True)
+class NewItem:
+    """Something that a study is to ask about; ``wanted`` people shall judge it.
+
+    Exactly one of ``trajectory`` and ``task`` is given. Gold and training items are for everybody,
+    whatever ``wanted`` says, and hold what is ``expected``: slot → values or marks, and why.
+    """
+
+    trajectory: int | None = None
+    task: int | None = None
+    wanted: int = 1
+    use: str = Use.MAIN
+    expected: Mapping[str, Any] = field(default_factory=dict)
+
+
+def store_study(
+    *,
+    study: Study,
+    items: Sequence[NewItem],
+    people: Sequence[User] = (),
+    dealt: Mapping[int, Sequence[int]] | None = None,
+    by: User | None = None,
+) -> Study:
+    """Store a study with its items in their order: all of it or nothing.
+
+    ``study`` is not saved yet. ``dealt`` says which items (by place in ``items``) each of
+    ``people`` (by id) gets, in their order; in a pool nobody gets any beforehand. Who makes the
+    study becomes its manager.
+    """
+    questionnaire = load_questionnaire(study.questionnaire)
+    study.kind = questionnaire.kind
+    study.trains = any(item.use == Use.TRAINING for item in items)
+    with transaction.atomic():
+        study.save()
+        record_event(
+            study=study, kind=StudyEvent.Kind.CREATED, by=by,
+            detail={
+                "name": study.name, "questionnaire": study.questionnaire, "seed": study.seed,
+                "dealing": study.dealing, "blinded": study.blinded, "items": len(items),
+            },
+        )  # fmt: skip
+        if by is not None:
+            add_member(study=study, user=by, role=Role.MANAGER, by=by)
+        if study.background:
+            _store_background(study)
+        stored = add_items(study=study, items=items)
+        for user in people:
+            add_member(study=study, user=user, role=Role.ANNOTATOR, by=by)
+        if dealt:
+            deal_items(study=study, items=stored, dealt=dealt, by=by)
+    return study
+
+
+def add_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
+    """Add items behind those that the study has; what each is asked is fixed here."""
+    questionnaire = load_questionnaire(study.questionnaire)
+    asked, parts = _about(questionnaire, items)
+    last = study.items.aggregate(last=Max("rank"))["last"] or 0
+    tasks = _tasks([item.trajectory for item in items if item.trajectory is not None])
+    rows = [
+        Item(
+            study=study,
+            use=item.use,
+            trajectory_id=item.trajectory,
+            task_id=item.task if item.trajectory is None else tasks[item.trajectory],
+            asked=asked[item.trajectory, item.task],
+            subjects=parts[item.trajectory, item.task],
+            expected=dict(item.expected),
+            rank=rank,
+            wanted=item.wanted if item.use == Use.MAIN else EVERYBODY,
+        )
+        for rank, item in enumerate(items, last + 1)
+    ]
+    empty = sum(not row.asked for row in rows)
+    if empty:
+        raise Refused(
+            "invalid",
+            f"{empty} of {len(rows)} items have nothing that {questionnaire.title!r} asks about",
+        )
+    return Item.objects.bulk_create(rows, batch_size=CHUNK)
+
+
+def deal_items(
+    *,
+    study: Study,
+    items: Sequence[Item],
+    dealt: Mapping[int, Sequence[int]],
+    by: User | None,
+) -> None:
+    """Give each person (by id) items (by place in ``items``), in order, behind what they have.
+
+    The counters of seats and people are brought up to date in the same transaction.
+    """
+    people = {p.user_id: p for p in study.participants.select_for_update()}
+    last: dict[tuple[int, str], int] = {}
+    rows = study.assignments.order_by().values_list("annotator", "part")
+    for user, part, position in rows.annotate(last=Max("position")):
+        last[user, part] = position
+    seats: Counter[int] = Counter()
+    seated: list[Assignment] = []
+    for user, places in dealt.items():
+        for place in places:
+            item = items[place]
+            part = PARTS[Use(item.use)]
+            last[user, part] = last.get((user, part), 0) + 1
+            seats[item.pk] += 1
+            seated.append(
+                Assignment(
+                    study=study,
+                    item=item,
+                    annotator_id=user,
+                    trajectory_id=item.trajectory_id,
+                    part=part,
+                    position=last[user, part],
+                )  # fmt: skip
+            )
+    Assignment.objects.bulk_create(seated, batch_size=CHUNK)
+    changed = [item for item in items if seats[item.pk]]
+    for item in changed:
+        item.given += seats[item.pk]
+        if item.given > item.wanted:
+            raise Refused("invalid", f"{item} was given to more people than it has seats")
+    Item.objects.bulk_update(changed, ["given"], batch_size=CHUNK)
+    for user, places in dealt.items():
+        people[user].assigned = last.get((user, Part.MAIN), 0)
+        people[user].save(update_fields=["assigned"])
+        record_event(
+            study=study, kind=StudyEvent.Kind.ASSIGNED, by=by, about=user,
+            detail={"items": len(places)},
+        )  # fmt: skip
+
+
+def add_member(*, study: Study, user: User, role: str, by: User | None = None) -> Membership:
+    """Give a person a role in a study; giving it twice is harmless.
+
+    Annotators get a number, and a seat at every training item and at the background questions.
+    """
+    with transaction.atomic():
+        member, made = Membership.objects.get_or_create(study=study, user=user, role=role)
+        if made:
+            record_event(
+                study=study, kind=StudyEvent.Kind.ROLE, by=by, about=user, detail={"given": role}
+            )
+        if role == Role.ANNOTATOR:
+            _add_participant(study, user)
+    return member
+
+
+def _add_participant(study: Study, user: User) -> None:
+    # Locked, so that two people who come at once do not get the same number.
+    Study.objects.select_for_update().get(pk=study.pk)
+    if Participant.objects.filter(study=study, user=user).exists():
+        return
+    number = (study.participants.aggregate(last=Max("number"))["last"] or 0) + 1
+    Participant.objects.create(study=study, user=user, number=number)
+    for_all = study.items.filter(use__in=[Use.TRAINING, Use.BACKGROUND]).order_by("rank")
+    rows = list(for_all)
+    if rows:
+        deal_items(study=study, items=rows, dealt={user.pk: range(len(rows))}, by=None)
+
+
+def _store_background(study: Study) -> None:
+    """The background questions are an item like others, with the annotator as its subject."""
+    questionnaire = load_questionnaire(study.background)
+    if questionnaire.unit != "person":
+        raise Refused("invalid", f"{study.background} does not ask about annotators")
+    last = study.items.aggregate(last=Max("rank"))["last"] or 0
+    Item.objects.create(
+        study=study, use=Use.BACKGROUND, rank=last + 1, wanted=EVERYBODY,
+        asked=questionnaire.asked(frozenset()),
+    )  # fmt: skip
+
+
+Key = tuple[int | None, int | None]
+
+
+def _about(
+    questionnaire: Questionnaire, items: Iterable[NewItem]
+) -> tuple[dict[Key, list[str]], dict[Key, dict[str, list[str]]]]:
+    """What each item is asked, and the parts of it that questions are asked of."""
+    keys = [(item.trajectory, item.task) for item in items]
+    if questionnaire.unit == "task":
+        tasks = [task for trajectory, task in keys if task is not None and trajectory is None]
+        if len(tasks) < len(keys):
+            raise Refused("invalid", f"{questionnaire.title!r} is about tasks, not trajectories")
+        has, parts = what_tasks_have(tasks), task_parts(tasks, questionnaire.wants)
+        return (
+            {key: questionnaire.asked(has[key[1] or 0]) for key in keys},
+            {key: parts[key[1] or 0] for key in keys},
+        )
+    trajectories = [pk for pk, _ in keys if pk is not None]
+    if len(trajectories) < len(keys):
+        raise Refused("invalid", f"{questionnaire.title!r} is about trajectories, not tasks")
+    has = what_trajectories_have(trajectories)
+    parts = trajectory_parts(trajectories, questionnaire.wants)
+    return (
+        {key: questionnaire.asked(has[key[0] or 0]) for key in keys},
+        {key: parts[key[0] or 0] for key in keys},
+    )
+
+
+def _tasks(trajectories: Sequence[int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for start in range(0, len(trajectories), CHUNK):
+        rows = Trajectory.objects.filter(pk__in=trajectories[start : start + CHUNK])
+        found |= dict(rows.values_list("pk", "task"))
+    return found

@@ -1,0 +1,31 @@
+"""Who played in which trajectory: whose replies as a person stand in its log."""
+
+from collections.abc import Iterable
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from benchmarks.models import Exchange, Trajectory
+
+PREFIX = "person-"
+
+
+def player_name(user: User) -> str:
+    """The name under which a person's replies are logged."""
+    return f"{PREFIX}{user.pk}"
+
+
+def trajectories_played_by(user: User) -> QuerySet[Trajectory]:
+    """The trajectories in which this person filled a role, as a query to filter by."""
+    played = Exchange.objects.filter(answerer__kind="human", answerer__name=player_name(user))
+    return Trajectory.objects.filter(pk__in=played.order_by().values("trajectory"))
+
+
+def players(users: Iterable[User]) -> dict[int, set[int]]:
+    """For each person (by id) the trajectories in which they played, in one query."""
+    names = {player_name(user): user.pk for user in users}
+    found: dict[int, set[int]] = {pk: set() for pk in names.values()}
+    rows = Exchange.objects.filter(answerer__kind="human", answerer__name__in=list(names))
+    for name, trajectory in rows.order_by().values_list("answerer__name", "trajectory").distinct():
+        found[names[name]].add(trajectory)
+    return found
