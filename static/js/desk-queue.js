@@ -132,7 +132,8 @@
         ? new URLSearchParams({ activeMs: String(last.activeMs || 0) })
         : JSON.stringify({ edits: message.entries.map((entry) => entry.edit), activeMs: last.activeMs || 0 });
       try {
-        const headers = { "X-CSRFToken": token(), Accept: "application/json" };
+        // Whose answers these are: somebody else may have signed in in another tab.
+        const headers = { "X-CSRFToken": token(), "X-Answers-Of": owner, Accept: "application/json" };
         if (!submits) headers["Content-Type"] = "application/json";
         return await fetch(message.url, {
           method: "POST", headers, body, credentials: "same-origin", redirect: "error", keepalive: true, signal: control.signal,
