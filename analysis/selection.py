@@ -15,6 +15,7 @@ from django.db.models import Count, F, Max, Q
 from analysis.filters import Filters
 from analysis.run_choice import FINISHED, agent_labels, is_judged, newest_each, trajectory_counts
 from annotation.access import OVERSEERS
+from annotation.blinding import blind_studies
 from annotation.models import Assignment, Membership, Study
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.comparisons import contrasts_of
@@ -197,11 +198,7 @@ def readable_studies(user: User) -> tuple[list[Study], list[str]]:
     if not user.is_superuser:
         mine = Membership.objects.filter(user=user, role__in=OVERSEERS)
         rows = rows.filter(pk__in=mine.values("study"))
-    waiting = set(
-        Assignment.objects.filter(
-            annotator=user, state=Assignment.State.OPEN, study__blinded=True
-        ).values_list("study", flat=True)
-    )
+    waiting = set(blind_studies(user).values_list("pk", flat=True))
     studies = list(rows)
     notes = [
         f"“{study.name}” is left out while you have open items in it: it is blinded."

@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
+from annotation.blinding import blind_studies
 from annotation.models import Assignment, Membership, Study
 
 Role = Membership.Role
@@ -43,8 +44,7 @@ class StudyAccess:
         """Whether names of models are kept from this person, whatever their other roles."""
         if not self.study.blinded or not self.annotates:
             return False
-        own = self.study.assignments.filter(annotator=self.user)
-        return own.filter(state=Assignment.State.OPEN).exists()
+        return blind_studies(self.user).filter(pk=self.study.pk).exists()
 
 
 def person(request: HttpRequest) -> User:

@@ -1,41 +1,67 @@
-"""Who is annotating blind, and which runs are therefore closed to them."""
+"""Who is annotating blind, and what is therefore closed to them."""
 
 from collections.abc import Iterable
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.urls import reverse
 
-from annotation.models import Assignment, Study
-from benchmarks.blinding import Duty, blinding_duties, blinding_rule
+from annotation.models import Assignment, Item, Participant, Study
+from benchmarks.blinding import Closed, Duty, blinding_duties, blinding_rule
 from benchmarks.models import Run
 
 
-def _open_items(user: User) -> QuerySet[Assignment]:
-    """Items of blinded studies that this person still has to judge."""
-    return Assignment.objects.filter(
-        annotator=user, state=Assignment.State.OPEN, study__blinded=True
-    ).order_by()
+def blind_studies(user: User) -> QuerySet[Study]:
+    """Blinded studies in which this person has open items, or may take some from the pool.
+
+    Between two items of a pool nobody has an open one, but what they looked up would serve for the
+    next. Whoever was unblinded is not blind any more: their later answers are marked.
+    """
+    here = Participant.objects.filter(study=OuterRef("pk"), user=user)
+    seats = Assignment.objects.filter(study=OuterRef("pk"), annotator=user)
+    pool = Q(status=Study.Status.OPEN, dealing=Study.Dealing.POOL)
+    pool &= Q(Exists(here.filter(state=Participant.State.ACTIVE)))
+    pool &= Q(Exists(_free(user).filter(study=OuterRef("pk"))))
+    rows = Study.objects.filter(blinded=True).order_by()
+    rows = rows.filter(Q(Exists(seats.filter(state=Assignment.State.OPEN))) | pool)
+    return rows.exclude(Exists(here.filter(unblinded_at__isnull=False)))
+
+
+def _free(user: User) -> QuerySet[Item]:
+    """Items with a free seat that this person has not had."""
+    had = Assignment.objects.filter(item=OuterRef("pk"), annotator=user)
+    return Item.objects.filter(given__lt=F("wanted")).exclude(Exists(had)).order_by()
 
 
 @blinding_rule
-def runs_of_open_items(user: User) -> Iterable[int]:
-    """All runs of every blinded study in which this person has open items, in one query.
+def closed_by_open_items(user: User) -> Closed:
+    """All runs of these studies, and the tasks about whose candidates they ask.
 
-    Not only those of the items that are open: agents of one study are told apart by comparison. And
-    all other runs of the same agents on the same dataset: an agent begins a task alike at every
+    Not only the runs of the items that are open: agents of one study are told apart by comparison.
+    And all other runs of the same agents on the same dataset: an agent begins a task alike at every
     level, so the plan that is on the desk could be found there again beside a name.
     """
-    studied = Assignment.objects.filter(study__in=_open_items(user).values("study"))
-    judged = studied.exclude(trajectory=None).order_by().values("trajectory__run")
+    studies = list(blind_studies(user).values_list("pk", flat=True))
+    if not studies:
+        return Closed()
+    items = Item.objects.filter(study__in=studies).order_by()
+    judged = items.filter(trajectory__isnull=False).values("trajectory__run")
     same = Run.objects.filter(dataset=OuterRef("dataset"), agent=OuterRef("agent"), pk__in=judged)
-    return Run.objects.filter(Exists(same.order_by())).order_by().values_list("pk", flat=True)
+    asked = items.filter(trajectory=None, task__isnull=False)
+    return Closed(
+        Run.objects.filter(Exists(same.order_by())).order_by().values_list("pk", flat=True),
+        asked.values_list("task", flat=True).distinct(),
+    )
 
 
 @blinding_duties
 def items_left(user: User) -> Iterable[Duty]:
-    """The studies whose items have to be submitted or skipped first."""
-    rows = _open_items(user).values_list("study", "study__name", "study__status")
-    for pk, name, status, left in rows.annotate(left=Count("pk")).order_by("study"):
-        word = "" if status == Study.Status.OPEN else f" ({Study.Status(status).label.lower()})"
-        yield Duty(f"{name}{word}", left, reverse("annotation:study", args=[pk]))
+    """What has to be submitted or skipped first, study by study."""
+    for study in blind_studies(user).order_by("pk"):
+        own = study.assignments.filter(annotator=user, state=Assignment.State.OPEN)
+        left = own.count()
+        if study.dealing == Study.Dealing.POOL and study.status == Study.Status.OPEN:
+            left += _free(user).filter(study=study).count()
+        word = study.get_status_display().lower()
+        title = study.name if study.status == Study.Status.OPEN else f"{study.name} ({word})"
+        yield Duty(title, left, reverse("annotation:study", args=[study.pk]))

@@ -8,7 +8,7 @@ besides itself is said here, once, for pages, API and exports alike.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
@@ -27,7 +27,6 @@ from benchmarks.models import (
     Trajectory,
 )
 
-Rule = Callable[[User], Iterable[int]]
 M = TypeVar("M", bound=Model)
 
 
@@ -40,27 +39,31 @@ class Duty:
     url: str
 
 
+class Closed(NamedTuple):
+    """What is closed to somebody by itself, by id.
+
+    ``runs``: who made what must stay hidden. ``tasks``: those whose candidates somebody decides
+    about, without knowing what a checker decided; what was kept are the constraints, so all that
+    shows these is closed too.
+    """
+
+    runs: Iterable[int] = ()
+    tasks: Iterable[int] = ()
+
+
+Rule = Callable[[User], Closed]
 Duties = Callable[[User], Iterable[Duty]]
 _rules: list[Rule] = []
-_task_rules: list[Rule] = []
 _duties: list[Duties] = []
 
 
 def blinding_rule(rule: Rule) -> Rule:
-    """Register a rule: from a person to the ids of the runs that are closed to them."""
+    """Register a rule: from a person to what is closed to them.
+
+    It is asked at every request, so it is to take one query where nothing is closed.
+    """
     if rule not in _rules:
         _rules.append(rule)
-    return rule
-
-
-def task_blinding_rule(rule: Rule) -> Rule:
-    """Register a rule: from a person to the ids of the tasks that are closed to them.
-
-    For those who decide about the candidates of a task and must not know what a checker decided.
-    What was kept are the constraints, so all that shows these is closed too.
-    """
-    if rule not in _task_rules:
-        _task_rules.append(rule)
     return rule
 
 
@@ -71,14 +74,18 @@ def blinding_duties(duties: Duties) -> Duties:
     return duties
 
 
+def closed_to(user: User) -> Closed:
+    """What is closed to this person at this moment."""
+    found = [rule(user) for rule in _rules]
+    return Closed(
+        frozenset(pk for closed in found for pk in closed.runs),
+        frozenset(pk for closed in found for pk in closed.tasks),
+    )
+
+
 def closed_runs(user: User) -> frozenset[int]:
     """The runs that are closed to this person at this moment."""
-    return frozenset(pk for rule in _rules for pk in rule(user))
-
-
-def closed_tasks(user: User) -> frozenset[int]:
-    """The tasks that are closed to this person at this moment."""
-    return frozenset(pk for rule in _task_rules for pk in rule(user))
+    return frozenset(closed_to(user).runs)
 
 
 class Visibility:
@@ -100,7 +107,7 @@ class Visibility:
     @classmethod
     def to(cls, user: User) -> "Visibility":
         """What this person may see now, in one query for each rule."""
-        return cls(user, closed_runs(user), closed_tasks(user))
+        return cls(user, *closed_to(user))
 
     def of(self, rows: QuerySet[M]) -> QuerySet[M]:
         """These rows without the closed ones. A model that nothing is known of is an error."""

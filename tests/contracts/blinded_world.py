@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from django.contrib.auth.models import User
 from django.db import connection
 
-from annotation.models import Membership, Study
-from annotation.questionnaires import COMMENT
+from annotation.models import Aspect, Membership, Study
 from annotation.services.items import skip_assignment
 from annotation.services.ratings import record_rating
 from benchmarks.models import (
@@ -173,7 +172,7 @@ def _say(study: Study, bob: User) -> None:
     """What another rater said and will not judge."""
     (item, *_) = study.assignments.filter(annotator=bob).order_by("position")
     record_rating(
-        assignment=item, by=bob, question=COMMENT, value=None, text="quagga-remark",
+        assignment=item, by=bob, aspect=Aspect.COMMENT, text="quagga-remark",
         client_id=uuid.uuid4(),
     )  # fmt: skip
     skip_assignment(assignment=item, by=bob, reason="quagga-skip")

@@ -35,8 +35,10 @@ def page(client: Client, task: Task, name: str = "task") -> str:
 def closed_to(name: str, task: Task, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A study as an app above would have one: the task is closed to one person."""
     with monkeypatch.context() as patch:
-        patch.setattr(blinding, "_task_rules", [])
-        blinding.task_blinding_rule(lambda user: [task.pk] if user.username == name else [])
+        patch.setattr(blinding, "_rules", [])
+        blinding.blinding_rule(
+            lambda user: blinding.Closed(tasks=[task.pk] if user.username == name else [])
+        )
         yield
 
 

@@ -1,0 +1,72 @@
+"""Who is blind, for how long, and what is closed by it."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.blinding import blind_studies
+from annotation.models import Assignment, Item, Participant, Study
+from annotation.services.items import skip_assignment
+from benchmarks.blinding import Visibility, closed_runs
+from benchmarks.models import Dataset, Run
+from tests.annotation.rows import make_runs
+
+pytestmark = pytest.mark.django_db
+
+
+def skip_all(study: Study, user: User) -> None:
+    for item in study.assignments.filter(annotator=user):
+        skip_assignment(assignment=item, by=user, reason="Enough of them.")
+
+
+def test_until_the_last_item_is_done(study: Study, ann: User, manager: User) -> None:
+    assert set(closed_runs(ann)) == set(Run.objects.values_list("pk", flat=True))
+    assert not closed_runs(manager)
+    (duty,) = Visibility.to(ann).duties
+    assert (duty.title, duty.left, duty.url) == ("Pilot", 2, f"/studies/{study.pk}/")
+    skip_all(study, ann)
+    assert not closed_runs(ann) and not Visibility.to(ann).duties
+
+
+def test_closing_a_study_opens_nothing_and_the_words_say_so(study: Study, ann: User) -> None:
+    Study.objects.update(status=Study.Status.CLOSED)
+    assert closed_runs(ann)
+    assert Visibility.to(ann).duties[0].title == "Pilot (closed)"
+
+
+def test_the_same_agents_elsewhere_on_the_dataset(study: Study, ann: User) -> None:
+    judged = Run.objects.all()[0]
+    same = {"agent": judged.agent, "dataset": judged.dataset}
+    sibling = Run.objects.create(**same, level="high")
+    Dataset.objects.update(name="Studied")
+    (elsewhere, _) = make_runs(level="low")
+    assert sibling.pk in closed_runs(ann)
+    assert elsewhere.pk not in closed_runs(ann)
+
+
+def test_between_two_items_of_a_pool(study: Study, ann: User) -> None:
+    skip_all(study, ann)
+    Study.objects.update(dealing=Study.Dealing.POOL)
+    assert not closed_runs(ann)  # all seats that ann has not had are taken
+    Item.objects.update(wanted=F("wanted") + 1)
+    had = Assignment.objects.filter(annotator=ann).values("item")
+    assert closed_runs(ann)
+    assert Visibility.to(ann).duties[0].left == Item.objects.exclude(pk__in=had).count()
+    Participant.objects.filter(user=ann).update(state=Participant.State.PAUSED)
+    assert not closed_runs(ann)
+
+
+def test_whoever_was_unblinded_sees_all(study: Study, ann: User) -> None:
+    Participant.objects.filter(user=ann).update(unblinded_at=timezone.now())
+    assert not blind_studies(ann).exists() and not closed_runs(ann)
+
+
+def test_tasks_whose_candidates_are_decided_about(study: Study, ann: User) -> None:
+    assert not Visibility.to(ann).tasks
+    item = Item.objects.filter(assignments__annotator=ann)[0]
+    task = Run.objects.all()[0].trajectories.all()[0].task_id
+    Item.objects.filter(pk=item.pk).update(trajectory=None, task=task)
+    assert Visibility.to(ann).tasks == {task}
+    skip_all(study, ann)
+    assert not Visibility.to(ann).tasks
