@@ -4,10 +4,11 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from analysis.stats.columns import cluster_of, encode, is_missing
-from analysis.stats.majority import State, Verdict
+from analysis.stats.majority import Verdict
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.rates import Rate, rate
 from analysis.stats.results import Estimate
+from annotation.voting import State
 
 NO_VOTES = "nobody voted on it"
 NO_DECISION = "no decision to compare"

@@ -3,25 +3,13 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Literal
 
 from analysis.stats.columns import is_missing
 from analysis.stats.proportions import share
 from analysis.stats.results import Estimate
+from annotation.voting import Rule, State, outcome
 
 Vote = tuple[Hashable, Hashable, Hashable | None]
-Rule = Literal["more than half", "most"]
-
-
-class State(StrEnum):
-    """What the votes on an item come to."""
-
-    UNANIMOUS = "unanimous"
-    MAJORITY = "majority"
-    TIED = "tied"
-    NO_MAJORITY = "no majority"
-    TOO_FEW = "too few votes"
 
 
 @dataclass(frozen=True)
@@ -134,22 +122,7 @@ def majority_vote(
 def _verdict(
     item: Hashable, box: Mapping[Hashable, Hashable | None], minimum: int, rule: Rule
 ) -> Verdict:
-    counts = Counter(value for value in box.values() if value is not None)
+    counts: Counter[Hashable] = Counter(value for value in box.values() if value is not None)
     votes = counts.total()
-    state, value = _outcome(counts, votes, minimum, rule)
+    state, value = outcome(counts, minimum=minimum, rule=rule)
     return Verdict(item, state, value, dict(counts), votes, len(box) - votes)
-
-
-def _outcome(
-    counts: Counter[Hashable], votes: int, minimum: int, rule: Rule
-) -> tuple[State, Hashable | None]:
-    if votes < minimum:
-        return State.TOO_FEW, None
-    (first, most), *others = counts.most_common()
-    if not others:
-        return (State.UNANIMOUS if votes > 1 else State.MAJORITY), first
-    if others[0][1] == most:
-        return State.TIED, None
-    if rule == "more than half" and 2 * most <= votes:
-        return State.NO_MAJORITY, None
-    return State.MAJORITY, first

@@ -7,10 +7,10 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from analysis.stats.columns import cluster_of, is_missing
-from analysis.stats.majority import State, majority_vote
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.rates import Rate, rate
 from analysis.stats.results import Estimate
+from annotation.voting import marked_by_majority
 
 Mark = tuple[Hashable, Hashable, Collection[Hashable] | None]
 Elements = frozenset[Hashable]
@@ -249,15 +249,8 @@ def _majority_set(box: Mapping[Hashable, Elements | None], minimum: int) -> Majo
     sets = {rater: marked for rater, marked in box.items() if marked is not None}
     if len(sets) < minimum:
         return MajoritySet(frozenset(), frozenset(), len(sets), False)
-    elements = frozenset[Hashable]().union(*sets.values())
-    votes = ((rater, e, e in marked) for rater, marked in sets.items() for e in elements)
-    verdicts = majority_vote(votes, minimum=minimum).verdicts
-    return MajoritySet(
-        frozenset(verdict.item for verdict in verdicts if verdict.value is True),
-        frozenset(verdict.item for verdict in verdicts if verdict.state is State.TIED),
-        len(sets),
-        True,
-    )
+    marked, tied = marked_by_majority(sets.values())
+    return MajoritySet(marked, tied, len(sets), True)
 
 
 def _compare_turn(

@@ -1,17 +1,16 @@
 """The record of everything that was done in a study, answers apart."""
 
-from typing import Any
-
 from django.conf import settings as django_settings
 from django.db import models
 
+from annotation.models.append_only import AppendOnly
 from annotation.models.items import Assignment
 from annotation.models.studies import Study
 
 USER = django_settings.AUTH_USER_MODEL
 
 
-class StudyEvent(models.Model):
+class StudyEvent(AppendOnly):
     """One thing that was done in a study. Rows are only ever added.
 
     ``about`` is the person whom it concerns, where there is one; ``detail`` says what there was
@@ -67,9 +66,3 @@ class StudyEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} in {self.study_id}"
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Add the row; one that is stored stays as it is."""
-        if not self._state.adding:
-            raise TypeError("events of a study are only ever added")
-        super().save(*args, **kwargs)

@@ -4,13 +4,14 @@ from django.conf import settings as django_settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.append_only import AppendOnly
 from annotation.models.items import Item
 from annotation.models.studies import Membership, Study, StudyText
 
 USER = django_settings.AUTH_USER_MODEL
 
 
-class Consent(models.Model):
+class Consent(AppendOnly):
     """What a person answered to one version of a consent text. Rows are only ever added."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="consents")
@@ -83,7 +84,7 @@ class MessageRead(models.Model):
         return f"{self.user_id} read {self.message_id}"
 
 
-class Adjudication(models.Model):
+class Adjudication(AppendOnly):
     """What an adjudicator holds to be right at one place of an item, and why. Only ever added.
 
     ``revealed``: the judges' decisions had been shown to the adjudicator by then. The latest row of

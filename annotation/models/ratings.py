@@ -3,6 +3,7 @@
 from django.conf import settings as django_settings
 from django.db import models
 
+from annotation.models.append_only import AppendOnly
 from annotation.models.items import Assignment
 
 
@@ -35,7 +36,7 @@ class Said(models.Model):
         abstract = True
 
 
-class RatingEdit(Said):
+class RatingEdit(Said, AppendOnly):
     """One click or one written remark. Rows are only ever added.
 
     ``client_id`` is made where the click happened, so that sending it twice stores it once. An

@@ -1,0 +1,50 @@
+"""What the votes of several raters come to; a tie stays one."""
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable
+from enum import StrEnum
+from typing import Literal
+
+Rule = Literal["more than half", "most"]
+
+
+class State(StrEnum):
+    """What the votes on an item come to."""
+
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    TIED = "tied"
+    NO_MAJORITY = "no majority"
+    TOO_FEW = "too few votes"
+
+
+def outcome(
+    counts: Counter[Hashable], *, minimum: int = 2, rule: Rule = "more than half"
+) -> tuple[State, Hashable | None]:
+    """The state of counted votes, and the value that has the majority, if one has.
+
+    `analysis.stats.majority.majority_vote` says what each state means.
+    """
+    votes = counts.total()
+    if votes < minimum:
+        return State.TOO_FEW, None
+    (first, most), *others = counts.most_common()
+    if not others:
+        return (State.UNANIMOUS if votes > 1 else State.MAJORITY), first
+    if others[0][1] == most:
+        return State.TIED, None
+    if rule == "more than half" and 2 * most <= votes:
+        return State.NO_MAJORITY, None
+    return State.MAJORITY, first
+
+
+def marked_by_majority(
+    sets: Iterable[Collection[Hashable]],
+) -> tuple[frozenset[Hashable], frozenset[Hashable]]:
+    """The elements that more than half of the raters marked, and those that exactly half did."""
+    given = list(sets)
+    marks = Counter(element for marked in given for element in set(marked))
+    return (
+        frozenset(element for element, count in marks.items() if 2 * count > len(given)),
+        frozenset(element for element, count in marks.items() if 2 * count == len(given)),
+    )
