@@ -3,6 +3,9 @@
 An item has as many seats as people shall judge it. A seat is taken by a conditional update that
 finds one free, so that two requests can never take the last one, on SQLite or PostgreSQL; the
 database's own check would refuse a seat too many.
+
+Who locks several things does so in this order, so that nobody waits for each other: the study, the
+person, the assignment, the item.
 """
 
 from datetime import datetime, timedelta
@@ -39,9 +42,19 @@ COUNTERS = {
 MOST_EXPIRED = 100
 
 
+def lock_study(study: Study) -> None:
+    """Let nobody else change a study as a whole until the transaction ends.
+
+    Rows may still be added that refer to it: whoever takes an item meanwhile has their own lock and
+    would wait for this one, while it waits for theirs.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+
+
 def lock_participant(*, study: Study, user: User) -> Participant:
     """This person's place in the study, locked until the transaction ends."""
-    found = Participant.objects.select_for_update().filter(study=study, user=user).first()
+    people = Participant.objects.select_for_update(no_key=True)
+    found = people.filter(study=study, user=user).first()
     if found is None:
         raise Refused("not_yours", "you are no annotator of this study")
     return found
@@ -68,7 +81,8 @@ def refuse_unless_working(study: Study, participant: Participant) -> None:
 def take_next(*, study: Study, user: User) -> Assignment | None:
     """The item at hand, or the next free one of the pool; None when nothing is left for them.
 
-    Nobody gets an item twice, nor a trajectory in which they played.
+    Nobody gets an item twice, nor a trajectory in which they played. What somebody had begun when
+    their lease ran out, and nobody else has taken, comes back to them with what they had answered.
     """
     pool = study.dealing == Study.Dealing.POOL
     if pool:
@@ -79,6 +93,9 @@ def take_next(*, study: Study, user: User) -> Assignment | None:
         at_hand = _at_hand(study, user)
         if at_hand is not None or not pool:
             return at_hand
+        begun = _take_again(study, user, participant)
+        if begun is not None:
+            return begun
         item = _take_free(study, user, participant)
         if item is None:
             return None
@@ -158,8 +175,8 @@ def return_expired(*, study: Study) -> int:
     for pk, annotator in list(found):
         with transaction.atomic():
             # In the order in which everybody locks: first the person, then the assignment.
-            Participant.objects.select_for_update().get(study=study, user=annotator)
-            assignment = late.select_for_update(of=("self",)).filter(pk=pk).first()
+            Participant.objects.select_for_update(no_key=True).get(study=study, user=annotator)
+            assignment = late.select_for_update(of=("self",), no_key=True).filter(pk=pk).first()
             if assignment is None:
                 continue
             assignment.study = study
@@ -188,18 +205,36 @@ def _at_hand(study: Study, user: User) -> Assignment | None:
     return rows.order_by("position").first()
 
 
+def _take_again(study: Study, user: User, participant: Participant) -> Assignment | None:
+    """The first seat of theirs that was returned, if it is still free, taken up again."""
+    if not participant.returned:
+        return None
+    mine = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("item")
+    mine = mine.filter(study=study, annotator=user, part=Part.MAIN, state=State.RETURNED)
+    found = mine.filter(item__given__lt=F("item__wanted")).order_by("position").first()
+    if found is None:
+        return None
+    found.study, found.annotator = study, user
+    try:
+        move_assignment(found, State.OPEN, by=user, kind=Kind.LEASED)
+    except Refused:
+        return None  # somebody else was quicker
+    return found
+
+
 def _take_free(study: Study, user: User, participant: Participant) -> Item | None:
-    """Take a seat of the first free item behind the cursor, then of any before it."""
-    for start in (participant.cursor, 0):
-        while True:
-            item = _free(study, user).filter(rank__gt=start).order_by("rank").first()
-            if item is None:
-                break
+    """Take a seat of the first free item behind the cursor, then of any before it.
+
+    At first items that somebody else is about to take are passed over; where nothing else is left
+    they are waited for.
+    """
+    rows = _free(study, user).order_by("rank")
+    passing = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    for found in (passing.filter(rank__gt=participant.cursor), rows):
+        while (item := found.first()) is not None:
             if _take_seat(item.pk):
                 participant.cursor = item.rank
                 return item
-        if not start:
-            break
     return None
 
 

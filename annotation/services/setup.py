@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import F, Max
 
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
 from annotation.questionnaires import Questionnaire, load_questionnaire
@@ -19,7 +19,7 @@ from annotation.selectors.needs import (
 )
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
-from annotation.services.seats import EVERYBODY
+from annotation.services.seats import EVERYBODY, lock_study
 from benchmarks.models import Trajectory
 
 CHUNK = 500
@@ -125,7 +125,18 @@ def deal_items(
 
     The counters of seats and people are brought up to date in the same transaction.
     """
-    people = {p.user_id: p for p in study.participants.select_for_update()}
+    with transaction.atomic():
+        _deal(study, items, dealt, by)
+
+
+def _deal(
+    study: Study, items: Sequence[Item], dealt: Mapping[int, Sequence[int]], by: User | None
+) -> None:
+    lock_study(study)  # items of two deals would else be locked in two orders
+    people = {
+        p.user_id: p
+        for p in study.participants.filter(user__in=dealt).select_for_update(no_key=True)
+    }
     last: dict[tuple[int, str], int] = {}
     rows = study.assignments.order_by().values_list("annotator", "part")
     for user, part, position in rows.annotate(last=Max("position")):
@@ -149,12 +160,7 @@ def deal_items(
                 )  # fmt: skip
             )
     Assignment.objects.bulk_create(seated, batch_size=CHUNK)
-    changed = [item for item in items if seats[item.pk]]
-    for item in changed:
-        item.given += seats[item.pk]
-        if item.given > item.wanted:
-            raise Refused("invalid", f"{item} was given to more people than it has seats")
-    Item.objects.bulk_update(changed, ["given"], batch_size=CHUNK)
+    _take_seats(seats)
     for user, places in dealt.items():
         people[user].assigned = last.get((user, Part.MAIN), 0)
         people[user].save(update_fields=["assigned"])
@@ -162,6 +168,18 @@ def deal_items(
             study=study, kind=StudyEvent.Kind.ASSIGNED, by=by, about=user,
             detail={"items": len(places)},
         )  # fmt: skip
+
+
+def _take_seats(seats: Mapping[int, int]) -> None:
+    """Take so many seats of each item (by id), as they are now and not as they were read."""
+    for count in sorted(set(seats.values())):
+        ids = [pk for pk, wanted in seats.items() if wanted == count]
+        for start in range(0, len(ids), CHUNK):
+            rows = Item.objects.filter(
+                pk__in=ids[start : start + CHUNK], given__lte=F("wanted") - count
+            )
+            if rows.update(given=F("given") + count) < len(ids[start : start + CHUNK]):
+                raise Refused("invalid", "an item was given to more people than it has seats")
 
 
 def add_member(*, study: Study, user: User, role: str, by: User | None = None) -> Membership:
@@ -182,7 +200,7 @@ def add_member(*, study: Study, user: User, role: str, by: User | None = None) -
 
 def _add_participant(study: Study, user: User) -> None:
     # Locked, so that two people who come at once do not get the same number.
-    Study.objects.select_for_update().get(pk=study.pk)
+    lock_study(study)
     if Participant.objects.filter(study=study, user=user).exists():
         return
     number = (study.participants.aggregate(last=Max("number"))["last"] or 0) + 1

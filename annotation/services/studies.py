@@ -187,7 +187,11 @@ def set_study_status(
     if status not in set(Study.Status.values) - {Study.Status.DRAFT}:
         raise Refused("invalid", "a study can be opened, paused, closed or archived")
     with transaction.atomic():
-        before = Study.objects.select_for_update().values_list("status", flat=True).get(pk=study.pk)
+        before = (
+            Study.objects.select_for_update(no_key=True)
+            .values_list("status", flat=True)
+            .get(pk=study.pk)
+        )
         if before == status:
             return
         Study.objects.filter(pk=study.pk).update(status=status)
