@@ -130,7 +130,7 @@ _oidc_secret = env.text("PLANJURY_OIDC_CLIENT_SECRET", default="")
 OIDC = OidcServer(
     url=env.text("PLANJURY_OIDC_SERVER", default=""),
     client_id=env.text("PLANJURY_OIDC_CLIENT_ID", default=""),
-    name=env.text("PLANJURY_OIDC_NAME", default="Single sign-on"),
+    name=env.text("PLANJURY_OIDC_NAME", default="single sign-on"),
     has_secret=bool(_oidc_secret),
 )
 SOCIALACCOUNT_ADAPTER = "config.oidc.adapter.IdentityAdapter"

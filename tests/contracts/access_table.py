@@ -60,7 +60,7 @@ api:get_task                      GET  login    403      403      403      403  
 api:list_agents                   GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_agent                     GET  login    403      403      403      403      403      403      ok       403      ok
 api:list_runs                     GET  login    403      403      403      403      403      403      ok       403      ok
-api:list_runs                     POST login    403      403      403      403      403      403      403      403      422
+api:list_runs                     POST login    403      403      403      403      403      403      403      422      422
 api:get_run                       GET  login    403      403      403      403      403      403      ok       403      ok
 api:pause_one_run                 POST login    403      403      403      403      403      403      403      422      422
 api:resume_one_run                POST login    403      403      403      403      403      403      403      422      422

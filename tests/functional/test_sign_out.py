@@ -45,7 +45,7 @@ def test_unsent_answers_are_told_of_sent_or_removed(
     expect(page.get_by_text("2 answers are not on the server yet.")).to_be_visible()
     expect(page.get_by_role("button", name="Sign out", exact=True)).to_be_hidden()
     # Sent first: signed out once the network is back.
-    page.get_by_role("button", name="Send them, then sign out").click()
+    page.get_by_role("button", name="Send, then sign out").click()
     expect(page.get_by_text("signed out as soon as they are sent")).to_be_visible()
     assert not RatingEdit.objects.exists()
     page.unroute(ANSWERS, cut)
@@ -61,7 +61,7 @@ def test_unsent_answers_are_told_of_sent_or_removed(
     expect(page.locator(".desk-bar .save-state")).to_contain_text("waiting for the network (1)")
     sign_out(page, live_server.url)
     expect(page.get_by_text("1 answer is not on the server yet.")).to_be_visible()
-    page.get_by_role("button", name="Sign out without them").click()
+    page.get_by_role("button", name="Sign out without sending").click()
     page.wait_for_url("**/accounts/login/**")
     assert page.evaluate(KEYS) == 0
     assert RatingEdit.objects.count() == 2
@@ -87,5 +87,6 @@ def test_a_desk_left_open_sends_nothing_in_the_name_of_who_comes_next(
     # They wait for Ann, who finds them sent when she is back.
     assert other.evaluate(KEYS) == 1
     sign_in(other, live_server.url)
-    other.wait_for_function(f"{KEYS} === 0")
+    expect(other.locator(".answers-left .save-state")).to_have_text("saved")
+    assert other.evaluate(KEYS) == 0
     assert RatingEdit.objects.get().by.username == "ann"
