@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, QuerySet
 from django.http import Http404, HttpRequest
 
 from annotation.blinding import blind_studies
@@ -94,13 +95,31 @@ def fetch_assignment(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[StudyAccess, Assignment]:
     """One of this person's own items; somebody else's cannot be named."""
-    access = fetch_study(request, pk)
-    item = (
-        access.study.assignments.filter(annotator=access.user, part=part, position=position)
-        .select_related("item__task", "trajectory")
-        .first()
-    )
-    if item is None or not access.annotates:
+    user = person(request)
+    item = _own(user, pk, position, part).select_related("item__task", "trajectory").first()
+    if item is None:
         raise Http404
-    item.study, item.annotator = access.study, access.user
+    roles = frozenset(item.study.memberships.filter(user=user).values_list("role", flat=True))
+    access = StudyAccess(item.study, user, roles)
+    if not access.annotates:
+        raise Http404
+    item.annotator = user
     return access, item
+
+
+def fetch_seat(
+    request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
+) -> tuple[User, Assignment]:
+    """The same in one query and without what the item is about: enough to save an answer."""
+    user = person(request)
+    annotates = Membership.objects.filter(study=pk, user=user, role=Role.ANNOTATOR)
+    item = _own(user, pk, position, part).filter(Exists(annotates)).first()
+    if item is None:
+        raise Http404
+    item.annotator = user
+    return user, item
+
+
+def _own(user: User, pk: int, position: int, part: str) -> QuerySet[Assignment]:
+    rows = Assignment.objects.filter(study=pk, annotator=user, part=part, position=position)
+    return rows.select_related("study", "item")
