@@ -7,6 +7,7 @@ from annotation.questionnaires.loader import (
     known_questionnaires,
     load_questionnaire,
     newest_questionnaires,
+    questionnaire_text,
     questionnaires_for,
     shipped_questionnaires,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "known_questionnaires",
     "load_questionnaire",
     "newest_questionnaires",
+    "questionnaire_text",
     "questionnaires_for",
     "read_questionnaire",
     "shipped_questionnaires",

@@ -45,15 +45,20 @@ def questionnaires_for(system: str) -> list[Questionnaire]:
 @lru_cache(maxsize=256)
 def load_questionnaire(id: str) -> Questionnaire:
     """The questionnaire ``NAME@VERSION``, checked. A version never changes, so it is kept."""
+    return read_questionnaire(questionnaire_text(id), source=f"questionnaire {id}", id=id)
+
+
+def questionnaire_text(id: str) -> str:
+    """The questionnaire ``NAME@VERSION`` as it was written."""
     match = _ID.match(id)
     if match is not None:
         name, version = match["name"], int(match["version"])
         path = FOLDER / f"{name}.v{version}.yaml"
         if path.is_file():
-            return read_questionnaire(path.read_text(encoding="utf-8"), source=path.name, id=id)
+            return path.read_text(encoding="utf-8")
         text = _stored(name, version)
         if text is not None:
-            return read_questionnaire(text, source=f"questionnaire {id}", id=id)
+            return text
     known = ", ".join(known_questionnaires())
     raise QuestionnaireError(f"there is no questionnaire {id!r}; known are {known}")
 
