@@ -397,11 +397,6 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name='message',
-            name='read_by',
-            field=models.ManyToManyField(related_name='+', through='annotation.MessageRead', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
             model_name='participant',
             name='study',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='annotation.study'),
