@@ -12,7 +12,10 @@ USER = django_settings.AUTH_USER_MODEL
 
 
 class Consent(AppendOnly):
-    """What a person answered to one version of a consent text. Rows are only ever added."""
+    """What a person answered to one version of a text. Rows are only ever added.
+
+    To information there is one answer: that it was read (``given``).
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="consents")
     user = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")

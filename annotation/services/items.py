@@ -10,6 +10,7 @@ from annotation.questionnaires import Slot, load_questionnaire
 from annotation.questionnaires.types import Questionnaire
 from annotation.services.errors import Incomplete, Refused
 from annotation.services.seats import lock_participant, move_assignment, refuse_unless_working
+from annotation.services.training import judge_training
 
 State, Part = Assignment.State, Assignment.Part
 
@@ -55,7 +56,7 @@ def submit_assignment(*, assignment: Assignment, by: User) -> None:
     def submit(item: Assignment, participant: Participant) -> None:
         if item.state == State.SUBMITTED:
             return
-        refuse_unless_working(item.study, participant)
+        refuse_unless_working(item.study, participant, item.part)
         missing = missing_slots(item)
         if missing:
             raise Incomplete([slot.name for slot in missing], [_title(slot) for slot in missing])
@@ -64,6 +65,8 @@ def submit_assignment(*, assignment: Assignment, by: User) -> None:
         move_assignment(item, State.SUBMITTED, by=by)
         if item.part == Part.BACKGROUND:
             Participant.objects.filter(pk=participant.pk).update(told_background=True)
+        elif item.part == Part.TRAINING:
+            judge_training(study=item.study, participant=participant)
 
     _change(assignment, by, submit)
 
@@ -82,7 +85,7 @@ def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
         if item.state != State.OPEN:
             word = item.get_state_display().lower()
             raise Refused("not_open", f"this item is {word}; reopen it before you skip it")
-        refuse_unless_working(item.study, participant)
+        refuse_unless_working(item.study, participant, item.part)
         move_assignment(item, State.SKIPPED, by=by, reason=reason[:1000])
 
     _change(assignment, by, skip)
@@ -94,7 +97,7 @@ def reopen_assignment(*, assignment: Assignment, by: User) -> None:
     def reopen(item: Assignment, participant: Participant) -> None:
         if item.state == State.OPEN:
             return
-        refuse_unless_working(item.study, participant)
+        refuse_unless_working(item.study, participant, item.part)
         if item.part == Part.TRAINING:
             raise Refused("not_open", "an item of the training stays as it was submitted")
         move_assignment(item, State.OPEN, by=by)

@@ -202,7 +202,7 @@ def _refuse_unless_open(assignment: Assignment, participant: Participant | None)
     """Refuse where no answer is taken now. A lease that ran out is taken up again if it can be."""
     if participant is None:
         raise Refused("not_yours", "you are no annotator of this study")
-    refuse_unless_working(assignment.study, participant)
+    refuse_unless_working(assignment.study, participant, assignment.part)
     if assignment.state == State.RETURNED:
         move_assignment(assignment, State.OPEN, by=assignment.annotator)
     if assignment.state != State.OPEN:

@@ -13,10 +13,12 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+from annotation.selectors.pool import free_items
+from annotation.selectors.steps import standstill, step_before
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from benchmarks.selectors.players import trajectories_played_by
@@ -25,7 +27,6 @@ State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Kind = StudyEvent.Kind
 # Seats of an item that everybody gets, such as training items.
 EVERYBODY = 1_000_000
-COUNTED = (Use.MAIN, Use.GOLD)
 HOLDS = {State.OPEN, State.SUBMITTED}
 EVENTS = {
     State.SUBMITTED: Kind.SUBMITTED,
@@ -60,19 +61,11 @@ def lock_participant(*, study: Study, user: User) -> Participant:
     return found
 
 
-def refuse_unless_working(study: Study, participant: Participant) -> None:
-    """Refuse where the study, or this person in it, takes no answers now."""
-    Status = Study.Status
-    if study.status == Status.PAUSED:
-        raise Refused("paused", "the study is paused; what you answered is kept in this browser")
-    if study.status != Status.OPEN:
-        raise Refused("closed", "the study is closed and takes no more answers")
-    if study.closes_at is not None and study.closes_at <= timezone.now():
-        raise Refused("closed", "the study has reached its end and takes no more answers")
-    if participant.state == Participant.State.PAUSED:
-        raise Refused("paused", "a manager has paused your part in this study")
-    if participant.state != Participant.State.ACTIVE:
-        raise Refused("closed", "you take no part in this study any more")
+def refuse_unless_working(study: Study, participant: Participant, part: str = Part.MAIN) -> None:
+    """Refuse where the study, or this person in it, takes no answers to this part now."""
+    step = standstill(study, participant) or step_before(study, participant, part)
+    if step is not None:
+        raise Refused(step.code, step.reason)
 
 
 # --- Seats ----------------------------------------------------------------------------------------
@@ -228,7 +221,7 @@ def _take_free(study: Study, user: User, participant: Participant) -> Item | Non
     At first items that somebody else is about to take are passed over; where nothing else is left
     they are waited for.
     """
-    rows = _free(study, user).order_by("rank")
+    rows = free_items(study, user).order_by("rank")
     passing = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
     for found in (passing.filter(rank__gt=participant.cursor), rows):
         while (item := found.first()) is not None:
@@ -236,14 +229,6 @@ def _take_free(study: Study, user: User, participant: Participant) -> Item | Non
                 participant.cursor = item.rank
                 return item
     return None
-
-
-def _free(study: Study, user: User) -> QuerySet[Item]:
-    """Items with a free seat that this person may judge."""
-    rows = Item.objects.filter(study=study, use__in=COUNTED, given__lt=F("wanted"))
-    rows = rows.exclude(Exists(Assignment.objects.filter(item=OuterRef("pk"), annotator=user)))
-    played = list(trajectories_played_by(user).values_list("pk", flat=True))
-    return rows.exclude(trajectory__in=played) if played else rows
 
 
 def _take_seat(item: int) -> bool:

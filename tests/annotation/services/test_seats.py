@@ -311,6 +311,8 @@ def test_people_may_come_while_others_take_items() -> None:
     def work(number: int) -> None:
         if number >= 3:
             add_member(study=study, user=users[number], role=Role)
+        told = Participant.objects.filter(study=study, user=users[number])
+        told.update(told_background=True)
         for _ in range(4):
             item = take_next(study=study, user=users[number])
             assert item is not None
