@@ -6,7 +6,7 @@ from django.utils.crypto import salted_hmac
 
 from annotation.models import Aspect, Assignment, Item, Rating
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.ratings import turn_of
+from annotation.selectors.ratings import of_those_who_stay, turn_of
 from benchmarks.models import Run
 from benchmarks.ratings import PersonRating, rating_source
 
@@ -19,18 +19,15 @@ def pseudonym(user: int) -> str:
 @rating_source
 def submitted_ratings(run: Run) -> Iterator[PersonRating]:
     """What annotators answered about a run's trajectories, item by item."""
-    rows = (
-        Rating.objects.filter(
-            assignment__trajectory__run=run,
-            assignment__item__use=Item.Use.MAIN,
-            assignment__state=Assignment.State.SUBMITTED,
-            aspect__in=[Aspect.ANSWER, Aspect.COMMENT],
-        )
-        .select_related(
-            "assignment__study", "assignment__trajectory__task", "assignment__annotator__annotator"
-        )
-        .order_by("assignment", "pk")
+    rows = Rating.objects.filter(
+        assignment__trajectory__run=run,
+        assignment__item__use=Item.Use.MAIN,
+        assignment__state=Assignment.State.SUBMITTED,
+        aspect__in=[Aspect.ANSWER, Aspect.COMMENT],
+    ).select_related(
+        "assignment__study", "assignment__trajectory__task", "assignment__annotator__annotator"
     )
+    rows = of_those_who_stay(rows).order_by("assignment", "pk")
     for row in rows.iterator(chunk_size=500):
         item = row.assignment
         trajectory = item.trajectory

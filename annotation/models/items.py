@@ -85,6 +85,9 @@ class Participant(models.Model):
         WITHDRAWN = "withdrawn", "Withdrawn"
         ERASED = "erased", "Erased"
 
+    # Those who left: what they said is stored and counts no more.
+    GONE = (State.WITHDRAWN, State.ERASED)
+
     class Training(models.TextChoices):
         NONE = "none", "None"
         PASSED = "passed", "Passed"

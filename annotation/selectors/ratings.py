@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
 from annotation.questionnaires import load_questionnaire
@@ -11,7 +11,10 @@ from annotation.questionnaires import load_questionnaire
 
 @dataclass(frozen=True, slots=True)
 class HumanScore:
-    """One current answer of one annotator. ``dimension`` is empty for questions on the feedback."""
+    """One current answer of one annotator. ``dimension`` is empty for questions on the feedback.
+
+    ``unblinded``: given after the annotator had been told who made what.
+    """
 
     study: int
     assignment: int
@@ -23,6 +26,7 @@ class HumanScore:
     dimension: str
     value: int
     subject: str = ""
+    unblinded: bool = False
 
     @property
     def turn(self) -> int | None:
@@ -42,12 +46,14 @@ def human_scores(
     trajectories: Iterable[int] | None = None,
     runs: Iterable[int] | None = None,
     partial: bool = False,
+    blind_only: bool = False,
 ) -> Iterator[HumanScore]:
     """Scores of submitted items that count, ordered by study and item.
 
     Gold and training items do not count, nor do answers of people who withdrew. ``partial`` adds
-    the answers of items that are still open. Skipped items never count. Each
-    filter that is given restricts; none given means all studies.
+    the answers of items that are still open. Skipped items never count. ``blind_only`` leaves out
+    what was said after the blinding was lifted. Each filter that is given restricts; none given
+    means all studies.
     """
     states = [Assignment.State.SUBMITTED, *([Assignment.State.OPEN] if partial else [])]
     rows = Rating.objects.filter(
@@ -57,12 +63,9 @@ def human_scores(
         aspect=Aspect.ANSWER,
         value__isnull=False,
     )
-    gone = Participant.objects.filter(
-        study=OuterRef("assignment__study"),
-        user=OuterRef("assignment__annotator"),
-        state__in=[Participant.State.WITHDRAWN, Participant.State.ERASED],
-    )
-    rows = rows.exclude(Exists(gone))
+    rows = of_those_who_stay(rows)
+    if blind_only:
+        rows = rows.exclude(edit__unblinded=True)
     if studies is not None:
         rows = rows.filter(assignment__study__in=list(studies))
     if trajectories is not None:
@@ -80,6 +83,7 @@ def human_scores(
         "question",
         "value",
         "subject",
+        "edit__unblinded",
     )
     ordered = rows.order_by("assignment__study", "assignment", "pk")
     for (
@@ -92,6 +96,7 @@ def human_scores(
         question,
         value,
         part,
+        unblinded,
     ) in ordered.values_list(*fields).iterator():
         yield HumanScore(
             study,
@@ -104,7 +109,47 @@ def human_scores(
             dimensions.get((study, question), ""),
             value,
             part,
+            unblinded,
         )
+
+
+def of_those_who_stay(rows: QuerySet[Rating]) -> QuerySet[Rating]:
+    """These ratings without those of people who withdrew or were erased."""
+    return rows.exclude(Exists(_gone("assignment__study", "assignment__annotator")))
+
+
+def _gone(study: str, user: str) -> QuerySet[Participant]:
+    return Participant.objects.filter(
+        study=OuterRef(study), user=OuterRef(user), state__in=Participant.GONE
+    )
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What analyses leave out of a study because its annotators withdrew: people, items, answers.
+
+    Answers are scores and marks of submitted items that would count otherwise.
+    """
+
+    people: int = 0
+    items: int = 0
+    answers: int = 0
+
+
+def left_out(study: Study) -> LeftOut:
+    """How much does not count because somebody withdrew, in two queries."""
+    people = study.participants.filter(state__in=Participant.GONE).count()
+    if not people:
+        return LeftOut()
+    rows = Rating.objects.filter(
+        Exists(_gone("assignment__study", "assignment__annotator")),
+        assignment__study=study,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__item__use=Item.Use.MAIN,
+        aspect=Aspect.ANSWER,
+    ).order_by()
+    found = rows.aggregate(items=Count("assignment", distinct=True), answers=Count("pk"))
+    return LeftOut(people, found["items"], found["answers"])
 
 
 def _dimensions() -> dict[tuple[int, str], str]:

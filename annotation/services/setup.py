@@ -186,8 +186,12 @@ def add_member(*, study: Study, user: User, role: str, by: User | None = None) -
     """Give a person a role in a study; giving it twice is harmless.
 
     Annotators get a number, and a seat at every training item and at the background questions.
+    Whoever withdrew comes back by `withdrawal.restore_annotator` alone.
     """
     with transaction.atomic():
+        left = study.participants.filter(user=user, state__in=Participant.GONE)
+        if role == Role.ANNOTATOR and left.exists():
+            raise Refused("invalid", "this person left the study; a manager can take them back")
         member, made = Membership.objects.get_or_create(study=study, user=user, role=role)
         if made:
             record_event(
@@ -204,7 +208,9 @@ def _add_participant(study: Study, user: User) -> None:
     if Participant.objects.filter(study=study, user=user).exists():
         return
     number = (study.participants.aggregate(last=Max("number"))["last"] or 0) + 1
-    Participant.objects.create(study=study, user=user, number=number)
+    # Whoever comes into a study that is not blind any more is not blind either.
+    told = study.settings.get("unblinded_at")
+    Participant.objects.create(study=study, user=user, number=number, unblinded_at=told)
     for_all = study.items.filter(use__in=[Use.TRAINING, Use.BACKGROUND]).order_by("rank")
     rows = list(for_all)
     if rows:

@@ -1,0 +1,107 @@
+"""Leaving a study, being taken back, and giving up a role.
+
+What a person said before they left stays stored and counts no more: selectors ask for their state.
+"""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.models import Assignment, Membership, Participant, Study, StudyEvent
+from annotation.services.errors import Refused
+from annotation.services.events import record_event
+from annotation.services.seats import lock_participant, lock_study, move_assignment
+from annotation.services.setup import add_member
+
+Role, Kind = Membership.Role, StudyEvent.Kind
+PState, AState = Participant.State, Assignment.State
+LONGEST_REASON = 1000
+# Why a seat was returned, to find it again should the person come back.
+LEFT = "the annotator left the study"
+
+
+def remove_member(
+    *, study: Study, user: User, role: str, by: User | None, reason: str = ""
+) -> None:
+    """Take a role from a person; taking it twice is harmless.
+
+    An annotator leaves by `withdraw_annotator`, which returns their items. The last manager stays.
+    """
+    if role == Role.ANNOTATOR:
+        withdraw_annotator(study=study, user=user, by=by, reason=reason)
+        return
+    with transaction.atomic():
+        lock_study(study)
+        others = study.memberships.filter(role=Role.MANAGER).exclude(user=user)
+        if role == Role.MANAGER and not others.exists():
+            raise Refused("invalid", "a study keeps at least one manager; name another one first")
+        _take_role(study, user, role, by, reason)
+
+
+def withdraw_annotator(*, study: Study, user: User, by: User | None, reason: str = "") -> None:
+    """Let an annotator leave, of their own accord or by a manager who says why.
+
+    Open items go back to the pool, or wait to be given to somebody else. Doing it twice is harmless.
+    """
+    reason = reason.strip()[:LONGEST_REASON]
+    if not reason and by != user:
+        raise Refused("invalid", "say in a few words why this person is withdrawn")
+    with transaction.atomic():
+        person = lock_participant(study=study, user=user)
+        if person.state in (PState.WITHDRAWN, PState.ERASED):
+            return
+        before = person.state
+        seats = _locked_seats(study, user, AState.OPEN)
+        for seat in seats:
+            move_assignment(seat, AState.RETURNED, by=by, reason=LEFT)
+        Participant.objects.filter(pk=person.pk).update(state=PState.WITHDRAWN, break_since=None)
+        _take_role(study, user, Role.ANNOTATOR, by, "")
+        record_event(
+            study=study, kind=Kind.WITHDRAWN, by=by, about=user, reason=reason,
+            detail={"before": before, "after": PState.WITHDRAWN, "returned": len(seats)},
+        )  # fmt: skip
+
+
+def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> None:
+    """Take back an annotator who was withdrawn; their answers count again.
+
+    Items that they had open when they left come back to them, as far as nobody has them now.
+    """
+    reason = reason.strip()[:LONGEST_REASON]
+    if not reason:
+        raise Refused("invalid", "say in a few words why this person comes back")
+    with transaction.atomic():
+        lock_study(study)
+        person = lock_participant(study=study, user=user)
+        if person.state == PState.ERASED:
+            raise Refused("invalid", "this person was erased and cannot come back")
+        if person.state != PState.WITHDRAWN:
+            return
+        Participant.objects.filter(pk=person.pk).update(state=PState.ACTIVE)
+        add_member(study=study, user=user, role=Role.ANNOTATOR, by=by)
+        taken = 0
+        for seat in _locked_seats(study, user, AState.RETURNED):
+            left = seat.events.filter(kind=Kind.RETURNED).order_by("-pk").first()
+            if left is None or left.reason != LEFT:
+                continue
+            try:
+                move_assignment(seat, AState.OPEN, by=by)
+            except Refused:
+                continue  # somebody else has it
+            taken += 1
+        record_event(
+            study=study, kind=Kind.WITHDRAWN, by=by, about=user, reason=reason,
+            detail={"before": PState.WITHDRAWN, "after": PState.ACTIVE, "reopened": taken},
+        )  # fmt: skip
+
+
+def _locked_seats(study: Study, user: User, state: str) -> list[Assignment]:
+    rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
+    rows = rows.filter(study=study, annotator=user, state=state).select_related("study")
+    return list(rows.order_by("pk"))
+
+
+def _take_role(study: Study, user: User, role: str, by: User | None, reason: str) -> None:
+    if Membership.objects.filter(study=study, user=user, role=role).delete()[0]:
+        record_event(
+            study=study, kind=Kind.ROLE, by=by, about=user, reason=reason, detail={"taken": role}
+        )
