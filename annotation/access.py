@@ -25,6 +25,10 @@ class StudyAccess:
     roles: frozenset[str] = field(default_factory=frozenset)
 
     @property
+    def takes_part(self) -> bool:
+        return self.user.is_superuser or bool(self.roles)
+
+    @property
     def oversees(self) -> bool:
         return self.user.is_superuser or bool(self.roles & OVERSEERS)
 

@@ -1,6 +1,9 @@
-"""Numbers of studies in words."""
+"""Numbers of studies in words, and the pages of a study."""
 
 from django import template
+
+from annotation import study_tabs as pages
+from annotation.access import StudyAccess
 
 register = template.Library()
 
@@ -16,3 +19,9 @@ def minutes(seconds: float) -> str:
     """A duration as minutes and seconds."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02d} min"
+
+
+@register.simple_tag
+def study_tabs(access: StudyAccess) -> list[tuple[pages.Tab, str]]:
+    """The pages of a study that this person may open, with their addresses."""
+    return list(pages.study_tabs(access))
