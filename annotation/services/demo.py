@@ -1,4 +1,4 @@
-"""The demo: accounts for every role, runs made by the driver, and the paper's study over them."""
+"""The demo: accounts for every role, runs made by the driver, and the studies over them."""
 
 import time
 
@@ -6,10 +6,18 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.models import Assignment, Membership, Study
-from annotation.services.setup import add_member
-from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
-from annotation.services.studies import create_study, plan_design
+from annotation.models import Assignment
+from annotation.services.demo_plans import LEVEL
+from annotation.services.demo_studies import (
+    ACCOUNTS,
+    ANNOTATOR,
+    FILTER_CHECK,
+    TEN_QUESTIONS,
+    VIOLATION_CHECK,
+    DemoStudy,
+    ensure_demo_study,
+    simulate_demo_study,
+)
 from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.services.demo import (
     CONDITIONS,
@@ -25,26 +33,17 @@ from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 
 KIND = "demo"
 PASSWORD = "planjury-demo"
-# Marks accounts whose password is public knowledge, so that they are never taken for others.
-ACCOUNTS = "demo accounts"
-LEVELS = ("mid", "low", "high")
-STUDIED = "mid"
-STUDY = "Ten questions on household plans"
-SIMULATED = 7
-QUERIES_EACH = 3
-# Of the first seeds the one that gives the demo annotator short and long trajectories alike.
-STUDY_SEED = 1
-# How much of their items the simulated annotators have done, in their order.
-SHARES = (1.0, 1.0, 1.0, 0.6, 1.0, 1.0, 0.85)
+# That of the studies comes first.
+LEVELS = (LEVEL, "low", "high")
 PAUSE = 0.2
 
-# Username, role in the study, group with rights over all studies, what the role is for.
+# Username, group with rights over all studies, what the role is for.
 PEOPLE = (
-    ("admin", "", "", "administrator: everything"),
-    ("researcher", Membership.Role.RESEARCHER, "researchers", "starts runs, reads results"),
-    ("manager", Membership.Role.MANAGER, "viewers", "manages the study, reads results"),
-    ("annotator", Membership.Role.ANNOTATOR, "", "has 30 trajectories to judge"),
-    ("observer", Membership.Role.OBSERVER, "viewers", "looks on"),
+    ("admin", "", "administrator: everything"),
+    ("researcher", "researchers", "starts runs, makes studies, reads results"),
+    ("manager", "viewers", "manages the studies, reads results"),
+    (ANNOTATOR, "", "has items to judge in three studies"),
+    ("observer", "viewers", "looks on"),
 )
 GROUPS = {"researchers": ("view_results", "start_runs"), "viewers": ("view_results",)}
 
@@ -67,7 +66,7 @@ def ensure_demo() -> list[tuple[str, str, str]]:
             _create_accounts()
             enqueue_job(kind=KIND, title="Loading the demo")
         known = {name for name, *_ in PEOPLE}
-    return [(name, PASSWORD, role) for name, _, _, role in PEOPLE if name in known]
+    return [(name, PASSWORD, role) for name, _, role in PEOPLE if name in known]
 
 
 def ensure_groups() -> dict[str, Group]:
@@ -86,7 +85,7 @@ def ensure_groups() -> dict[str, Group]:
 def _create_accounts() -> None:
     groups = ensure_groups()
     marked, _ = Group.objects.get_or_create(name=ACCOUNTS)
-    for name, _, group, _ in PEOPLE:
+    for name, group, _ in PEOPLE:
         make = User.objects.create_superuser if name == "admin" else User.objects.create_user
         user = make(username=name, password=PASSWORD)
         user.groups.add(marked, *([groups[group]] if group else []))
@@ -96,22 +95,18 @@ def _create_accounts() -> None:
 def load_demo(job: Job, progress: Progress) -> None:
     """Everything in steps that find out what is done already, so it can be killed anywhere.
 
-    The level of the study comes first, then the study, then the other levels, then the runs among
-    tools.
+    The level of the studies comes first, then the first study, the other levels, the two checks,
+    and the runs among tools.
     """
     dataset = save_demo_dataset()
     for level in LEVELS:
         start_demo_runs(dataset, [level])
         runs = Run.objects.filter(dataset=dataset, level=level, is_demo=True)
         _finish_runs(job, runs, f"Ten scripted agents at level {level}", dataset, progress)
-        if level == STUDIED:
-            _tell(dataset, progress, "Setting up the study")
-            study = ensure_demo_study(dataset, progress)
-            for number, share in enumerate(SHARES, 1):
-                _tell(dataset, progress, f"Simulated annotator {number} of {SIMULATED}")
-                simulate_annotator(
-                    study=study, user=ensure_simulated_annotator(number=number), share=share
-                )
+        if level == LEVEL:
+            _make_study(TEN_QUESTIONS, dataset, progress)
+    for kind in (VIOLATION_CHECK, FILTER_CHECK):
+        _make_study(kind, dataset, progress)
     nursery = save_nursery_dataset()
     for condition in CONDITIONS:
         start_nursery_runs(nursery, condition)
@@ -119,6 +114,14 @@ def load_demo(job: Job, progress: Progress) -> None:
         words = f"Four scripted agents among tools, condition {condition}"
         _finish_runs(job, runs, words, dataset, progress)
     _tell(dataset, progress, "The demo is complete")
+
+
+def _make_study(kind: DemoStudy, dataset: Dataset, progress: Progress) -> None:
+    """A study, and what simulated annotators say in it."""
+    _tell(dataset, progress, f"Setting up a study: {kind.name}")
+    study = ensure_demo_study(dataset, kind, progress)
+    for message in simulate_demo_study(study, kind):
+        _tell(dataset, progress, message)
 
 
 def _finish_runs(
@@ -163,38 +166,6 @@ def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
     if reached > job.payload.get("reached", 0):
         job.payload["reached"] = reached
         Job.objects.filter(pk=job.pk).update(payload=job.payload, attempts=1)
-
-
-def ensure_demo_study(dataset: Dataset, progress: Progress | None = None) -> Study:
-    """The paper's design over the runs at one level: eight annotators, three queries each."""
-    stored = Study.objects.filter(is_demo=True, settings__demo=STUDIED).first()
-    if stored is not None:
-        return stored
-    accounts = User.objects.filter(groups__name=ACCOUNTS).in_bulk(field_name="username")
-    people = {"annotator": accounts["annotator"]} if "annotator" in accounts else {}
-    for number in range(1, SIMULATED + 1):
-        user = ensure_simulated_annotator(number=number)
-        people[user.get_username()] = user
-    runs = Run.objects.filter(dataset=dataset, level=STUDIED, is_demo=True)
-    with transaction.atomic():
-        if progress is not None:
-            progress.report()  # raises when another worker has taken the job over
-        study = create_study(
-            name=STUDY,
-            design=plan_design(
-                runs=list(runs.select_related("dataset").order_by("pk")),
-                annotators=list(people),
-                each=QUERIES_EACH,
-                seed=STUDY_SEED,
-            ),
-            people=people,
-            is_demo=True,
-            settings={"demo": STUDIED},
-        )
-        for name, role, _, _ in PEOPLE:
-            if role and name in accounts:
-                add_member(study=study, user=accounts[name], role=role)
-    return study
 
 
 def reload_demo() -> None:

@@ -1,4 +1,4 @@
-"""Simulated annotators: seeded stand-ins who judge by what a plan is really like.
+"""Simulated annotators: seeded stand-ins who judge by what an item is really like.
 
 They fill the demo, so that its pages have something to show. Their accounts are flagged, cannot
 sign in, and are labelled wherever they appear; analyses can leave them out.
@@ -6,27 +6,38 @@ sign in, and are labelled wherever they appear; analyses can leave them out.
 
 import random
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Annotator, Assignment, Study
-from annotation.questionnaires import load_questionnaire
+from annotation.models import Annotator, Assignment, Study, StudyText
+from annotation.questionnaires import Slot, load_questionnaire
+from annotation.selectors.texts import text_version
 from annotation.services.errors import Refused
 from annotation.services.items import skip_assignment, slots_of, submit_assignment
+from annotation.services.places import markable
 from annotation.services.ratings import Edit, record_edits
+from annotation.services.texts import answer_consent, note_information_read
+from annotation.services.truth import (
+    feedback_levels,
+    true_decisions,
+    true_levels,
+    true_violations,
+    turn_levels,
+)
 from benchmarks.core.registry import SYSTEMS
 from benchmarks.core.seeds import derive_seed
-from benchmarks.mappers import core_task
-from benchmarks.models import Trajectory, Turn
-from benchmarks.systems.adaplanbench.plans import pool_of, split_steps
 
+State, Part = Assignment.State, Assignment.Part
 NAMESPACE = uuid.UUID("6f6b1f7e-3c0e-4f0b-9d57-1c7f0c9a2f10")
 SKIP_REASON = "I could not tell what the last plan was meant to do."
 SKIP_CHANCE = 0.03
+# How often somebody overlooks a violation, sees one where there is none, or decides otherwise about
+# a candidate; a hasty annotator does so more often.
+MISSES, INVENTS, DIFFERS = 0.06, 0.006, 0.06
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,16 @@ class Character:
     spread: float
     soft_on: str
     hurry: float
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is right about one item, as far as it is known: by question, turn, and candidate."""
+
+    levels: Mapping[str, float] = field(default_factory=dict)
+    by_turn: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    violated: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    decisions: Mapping[str, int] = field(default_factory=dict)
 
 
 def ensure_simulated_annotator(*, number: int) -> User:
@@ -54,8 +75,8 @@ def ensure_simulated_annotator(*, number: int) -> User:
 def simulate_annotator(*, study: Study, user: User, share: float = 1.0) -> int:
     """Let a simulated annotator do the first ``share`` of their items; returns how many were done.
 
-    Doing it again adds nothing: finished items are passed over, and the answers of one that was
-    left half-way have the same ids and values.
+    What comes before the first item is done as well. Doing it again adds nothing: finished items
+    are passed over, and the answers of one that was left half-way have the same ids and values.
     """
     if not Annotator.objects.filter(user=user, is_simulated=True).exists():
         raise ValueError(f"{user} is a person; only flagged accounts may be simulated")
@@ -65,16 +86,32 @@ def simulate_annotator(*, study: Study, user: User, share: float = 1.0) -> int:
             "these trajectories were made elsewhere: nothing tells a script what they are worth, "
             "so no simulated annotator can judge them",
         )
-    items = study.assignments.filter(annotator=user)
-    wanted = round(share * items.count())
     character = _character(study.seed, user.get_username())
+    items = study.assignments.filter(annotator=user).select_related(
+        "study", "item__task", "trajectory__task", "trajectory__run__agent"
+    )
+    _come_in(study, user)
+    for item in items.filter(part=Part.BACKGROUND, state=State.OPEN):
+        _do(item, user, _tell_of_oneself, character)
+    for item in items.filter(part=Part.TRAINING, state=State.OPEN).order_by("position"):
+        _do(item, user, _as_expected, character)
+    main = items.filter(part=Part.MAIN)
+    wanted = round(share * main.count())
     done = 0
-    for item in items.filter(position__lte=wanted, state=Assignment.State.OPEN).select_related(
-        "study", "item", "trajectory__task", "trajectory__run__agent"
-    ):
-        _judge(item, user, character)
+    for item in main.filter(position__lte=wanted, state=State.OPEN):
+        _do(item, user, _judgement, character, may_skip=True)
         done += 1
     return done
+
+
+def _come_in(study: Study, user: User) -> None:
+    """Read and agree; repeating it is harmless."""
+    for kind in StudyText.Kind:
+        version = text_version(study, kind)
+        if version and kind == StudyText.Kind.CONSENT:
+            answer_consent(study=study, user=user, version=version, given=True)
+        elif version:
+            note_information_read(study=study, user=user, version=version)
 
 
 def _character(seed: int, name: str) -> Character:
@@ -87,34 +124,109 @@ def _character(seed: int, name: str) -> Character:
     )
 
 
-def _judge(item: Assignment, user: User, character: Character) -> None:
+# --- One item -------------------------------------------------------------------------------------
+
+# From an item, somebody's character and chance to what they say at a place.
+Say = Callable[[Slot], tuple[int | None, list[str] | None, str]]
+Judge = Callable[[Assignment, Character, random.Random], Say]
+
+
+def _do(
+    item: Assignment, user: User, judge: Judge, character: Character, *, may_skip: bool = False
+) -> None:
     """Answer and submit one item, or skip it, in one transaction."""
-    trajectory = item.trajectory
-    assert trajectory is not None  # only trajectories are simulated
-    what = trajectory.task.external_id, trajectory.run.agent.name
+    if item.trajectory is not None:
+        what = [item.trajectory.task.external_id, item.trajectory.run.agent.name]
+    else:
+        what = [item.item.task.external_id if item.item.task is not None else item.part]
     rng = random.Random(derive_seed(item.study.seed, user.get_username(), item.position, *what))
     takes = character.hurry * rng.lognormvariate(11.2, 0.35)  # about 70 s
-    levels = {**_feedback_levels(trajectory), **_plan_levels(trajectory)}
-    edits = [
-        Edit(
-            uuid.uuid5(NAMESPACE, f"{item.pk}:{slot.name}"),
-            slot.question.key,
-            _answer(levels.get(slot.question.key), slot.question.key, character, rng),
-            subject=slot.subject,
+    say = judge(item, character, rng)
+    edits = []
+    for slot in slots_of(item):
+        value, chosen, text = say(slot)
+        edits.append(
+            Edit(
+                uuid.uuid5(NAMESPACE, f"{item.pk}:{slot.name}"),
+                slot.question.key,
+                value,
+                subject=slot.subject,
+                chosen=chosen,
+                text=text,
+            )  # fmt: skip
         )
-        for slot in slots_of(item)
-    ]
+    skips = may_skip and not load_questionnaire(item.study.questionnaire).wants
     with transaction.atomic():
         now = timezone.now()
         Assignment.objects.filter(pk=item.pk).update(opened_at=now, active_ms=int(takes))
-        if rng.random() < SKIP_CHANCE:
+        if skips and rng.random() < SKIP_CHANCE:
             skip_assignment(assignment=item, by=user, reason=SKIP_REASON)
         else:
             record_edits(assignment=item, by=user, edits=edits)
             submit_assignment(assignment=item, by=user)
 
 
-def _answer(level: float | None, key: str, character: Character, rng: random.Random) -> int:
+def _judgement(item: Assignment, character: Character, rng: random.Random) -> Say:
+    """What somebody of this character says of an item, near the truth."""
+    truth = _truth_about(item)
+
+    def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
+        question = slot.question
+        if question.scale.kind == "marks":
+            allowed = markable(item.item.subjects, question.scale.of)
+            return None, _marks(truth.violated.get(slot.part, {}), allowed, character, rng), ""
+        if question.scale.kind == "choice":
+            known = truth.decisions.get(slot.part)
+            return _choice(known, question.scale.values, character, rng), None, ""
+        if question.scale.kind == "text":
+            return None, None, "Said by a script." if question.required else ""
+        levels = truth.by_turn.get(slot.part, {}) if question.about == "turn" else truth.levels
+        score = _score(levels.get(question.key), question.key, character, rng)
+        return 1 + round((score - 1) / 4 * (question.scale.most - 1)), None, ""
+
+    return say
+
+
+def _truth_about(item: Assignment) -> Truth:
+    questionnaire = load_questionnaire(item.study.questionnaire)
+    if item.trajectory is None:
+        task = item.item.task_id
+        return Truth(decisions=true_decisions(task) if task is not None else {})
+    kinds = {q.scale.kind for q in questionnaire.questions}
+    whole = any(q.about != "turn" for q in questionnaire.questions)
+    return Truth(
+        levels={**feedback_levels(item.trajectory), **true_levels(item.trajectory)}
+        if whole
+        else {},
+        by_turn={} if whole or "points" not in kinds else turn_levels(item.trajectory),
+        violated=true_violations(item.trajectory) if "marks" in kinds else {},
+    )
+
+
+def _tell_of_oneself(item: Assignment, character: Character, rng: random.Random) -> Say:
+    """Background questions: any answer, as there is nobody to tell of."""
+
+    def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
+        values = slot.question.scale.values
+        return (rng.choice(values), None, "") if values else (None, None, "simulated")
+
+    return say
+
+
+def _as_expected(item: Assignment, character: Character, rng: random.Random) -> Say:
+    """Training items: as expected, so that everybody passes; else like any other item."""
+    otherwise = _judgement(item, character, rng)
+
+    def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
+        right = item.item.expected.get(slot.name)
+        if right is None:
+            return otherwise(slot)
+        return (None, right["chosen"], "") if "chosen" in right else (right["values"][0], None, "")
+
+    return say
+
+
+def _score(level: float | None, key: str, character: Character, rng: random.Random) -> int:
     """A score near the true level; where nobody knows that, a guess around the middle."""
     if level is None:
         return min(5, max(1, round(rng.gauss(3.2, 1.0))))
@@ -122,34 +234,23 @@ def _answer(level: float | None, key: str, character: Character, rng: random.Ran
     return min(5, max(1, round(level + rng.gauss(0, character.spread))))
 
 
-def _plan_levels(trajectory: Trajectory) -> Mapping[str, float]:
-    """The true quality of the final plan, where it is one of the task's known plans."""
-    final = Turn.objects.filter(trajectory=trajectory, is_final=True).first()
-    if final is None:
-        return {}
-    wanted = _normal(final.text)
-    for plan in pool_of(core_task(trajectory.task, None)):
-        if _normal(plan.text) == wanted:
-            return {key: float(level) for key, level in plan.quality.items()}
-    return {}
+def _marks(
+    violated: Mapping[str, object], allowed: list[str], character: Character, rng: random.Random
+) -> list[str]:
+    """The violated conditions, some overlooked, and now and then one that is not violated."""
+    haste = 1 / character.hurry
+    return [
+        key
+        for key in allowed
+        if rng.random() < (1 - MISSES * haste if key in violated else INVENTS * haste)
+    ]
 
 
-def _normal(text: str) -> list[str]:
-    return [" ".join(step.lower().split()) for step in split_steps(text)]
-
-
-def _feedback_levels(trajectory: Trajectory) -> Mapping[str, float]:
-    """How reasonable and how clear the feedback is.
-
-    Clear: the share of revealed conditions whose words stand in it. Reasonable: a little less
-    where somebody has to say the same thing again and again.
-    """
-    revealed = said = repeats = 0
-    for turn in Turn.objects.filter(trajectory=trajectory).prefetch_related("violations"):
-        for violation in turn.violations.all():
-            if violation.revealed:
-                revealed += 1
-                said += violation.text.lower() in turn.feedback.lower()
-            repeats += violation.repeated
-    clear = 4.7 - 2.5 * (1 - said / revealed) if revealed else 4.0
-    return {"feedback_reasonable": 4.6 - min(1.0, 0.15 * repeats), "feedback_clear": clear}
+def _choice(
+    known: int | None, values: tuple[int, ...], character: Character, rng: random.Random
+) -> int:
+    """The right choice, now and then another one; any where nobody knows."""
+    if known not in values or rng.random() < DIFFERS / character.hurry:
+        return rng.choice([value for value in values if value != known])
+    assert known is not None  # it is among the values
+    return known

@@ -1,11 +1,14 @@
 """Rows for the tests of studies: trajectories without driver, people, a small study."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth.models import Permission, User
 
 from annotation.models import Study
-from annotation.services.studies import create_study, plan_design
+from annotation.plans import Source, StudyPlan
+from annotation.services.planned import create_planned_study
+from annotation.services.planning import plan_study
 from benchmarks.models import (
     Agent,
     Constraint,
@@ -91,6 +94,15 @@ def make_study(
     *, annotators: Sequence[User], manager: User | None = None, tasks: int = 3, each: int = 1
 ) -> Study:
     """An open study over two agents, ``each`` queries for every annotator."""
-    people = {user.username: user for user in annotators}
-    design = plan_design(runs=make_runs(tasks=tasks), annotators=list(people), each=each, seed=7)
-    return create_study(name="Pilot", design=design, people=people, created_by=manager)
+    plan = plan_for(make_runs(tasks=tasks), annotators, name="Pilot", queries_each=each, seed=7)
+    return create_planned_study(planned=plan_study(plan), by=manager)
+
+
+def plan_for(runs: Sequence[Run], annotators: Sequence[User | str], **more: Any) -> StudyPlan:
+    """The paper's design over some runs; ``more`` are other wishes of the plan."""
+    wishes: dict[str, Any] = {
+        "name": "Study", "questionnaire": "ten_questions@1", "order": "queries",
+        "queries_each": 1, **more,
+    }  # fmt: skip
+    source = wishes.pop("items", Source(runs=tuple(run.pk for run in runs)))
+    return StudyPlan(items=source, annotators=tuple(map(str, annotators)), **wishes)

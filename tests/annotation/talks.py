@@ -6,10 +6,11 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Study
-from annotation.services.studies import create_study, plan_design
+from annotation.services.planned import create_planned_study
+from annotation.services.planning import plan_study
 from benchmarks.core.types import Message
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
-from tests.annotation.rows import SECRETS
+from tests.annotation.rows import SECRETS, plan_for
 
 RULES = "Rules of the library: one extension per loan."
 # What must not reach an annotator, beside the names of agents.
@@ -94,12 +95,8 @@ def make_talk_study(
     raters: int = 1,
 ) -> Study:  # fmt: skip
     """A study over two agents' dialogues, one query for each annotator."""
-    people = {user.username: user for user in annotators}
-    design = plan_design(
-        runs=make_talk_runs(), annotators=list(people), each=1, seed=7, raters=raters,
-        questionnaire="tool_dialogues@1",
+    plan = plan_for(
+        make_talk_runs(), annotators, name="Library talks", seed=7, raters=raters,
+        questionnaire="tool_dialogues@1", shows_hidden=shows_hidden,
     )  # fmt: skip
-    return create_study(
-        name="Library talks", design=design, people=people, created_by=manager,
-        shows_hidden=shows_hidden,
-    )  # fmt: skip
+    return create_planned_study(planned=plan_study(plan), by=manager)

@@ -1,0 +1,378 @@
+"""The forms by which a study is planned, one for each step. Each says a part of the plan."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django import forms
+
+from annotation.designs.sampling import Sample
+from annotation.plans import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
+from annotation.questionnaires import (
+    Questionnaire,
+    QuestionnaireError,
+    load_questionnaire,
+    newest_questionnaires,
+)
+from annotation.selectors.study_sources import SourceChoice
+from benchmarks.blinding import Visibility
+
+WAYS = {
+    "all": "All of them",
+    "total": "A sample: so many in all",
+    "per_model": "A sample: so many of each model",
+    "per_task": "A sample: so many of each task",
+    "stratified": "A stratified sample: so many in all, spread over strata",
+}
+STRATA = {
+    "model": "Model",
+    "task": "Task",
+    "level": "Level",
+    "category": "Category of the task",
+    "ending": "How the trajectory ended",
+    "dataset": "Dataset",
+}
+LONGEST_TEXT = 20_000
+
+
+class StepForm(forms.Form):
+    """One step. ``paths``: wishes of the plan that this form's fields hold, path → field."""
+
+    use_required_attribute = False
+    key: ClassVar[str]
+    title: ClassVar[str]
+    lead: ClassVar[str]
+    paths: ClassVar[Mapping[str, str]] = {}
+
+    def wishes(self) -> dict[str, Any]:
+        """The fields of the plan that this step gives, by name."""
+        return {path: self.cleaned_data[name] for path, name in self.paths.items()}
+
+
+class ItemsForm(StepForm):
+    """What is judged: where items come from, and which of them."""
+
+    key = "items"
+    title = "What to judge"
+    lead = "Choose where the items come from, then all of them or a sample drawn by seed."
+    paths = {"name": "name"}
+
+    name = forms.CharField(max_length=160, help_text="Annotators see it above every item.")
+    source = forms.ChoiceField(
+        label="Source",
+        help_text="Runs that were started together, at one level; runs imported into one dataset; "
+        "or tasks whose candidate constraints are checked.",
+    )
+    agents = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Only these agents"
+    )
+    endings = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Only those that ended so"
+    )
+    trials = forms.ChoiceField(
+        label="Trials of a task",
+        required=False,
+        choices=[
+            ("all", "All trials of each agent"),
+            ("first", "The first of each agent"),
+        ],
+        help_text="Imported agents may have tried a task several times.",
+    )
+    way = forms.ChoiceField(label="How many", choices=list(WAYS.items()), required=False)
+    count = forms.IntegerField(
+        label="Size of the sample", required=False, min_value=1, max_value=1_000_000,
+        help_text="In all, or of each model or task. Leave it empty where all are taken.",
+    )  # fmt: skip
+    strata = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, choices=list(STRATA.items()),
+        label="Strata", help_text="For a stratified sample alone.",
+    )  # fmt: skip
+    allocation = forms.ChoiceField(
+        label="Shares of the strata", required=False,
+        choices=[("proportional", "In proportion to their size"), ("equal", "Equal")],
+    )  # fmt: skip
+    keep_tasks = forms.BooleanField(
+        label="Keep tasks whole", required=False,
+        help_text="The sample is of tasks, each with all its items.",
+    )  # fmt: skip
+    take_fewer = forms.BooleanField(
+        label="Where there are too few, take what is there", required=False
+    )
+    shown_for = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    FOLDED: ClassVar[Sequence[str]] = ("agents", "endings", "trials")
+    SAMPLE: ClassVar[Sequence[str]] = (
+        "way", "count", "keep_tasks", "take_fewer", "strata", "allocation",
+    )  # fmt: skip
+
+    def __init__(
+        self, *args: Any, sources: Mapping[str, SourceChoice], seen: Visibility, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.sources = sources
+        _offer(self, "source", [(key, choice.title) for key, choice in sources.items()])
+        self.chosen = sources.get(str(self["source"].value())) or next(iter(sources.values()))
+        _offer(self, "agents", self.chosen.agents(seen))
+        _offer(self, "endings", self.chosen.endings(seen))
+        if self.chosen.unit == "task":
+            for name in self.FOLDED:
+                del self.fields[name]
+
+    @property
+    def turned(self) -> bool:
+        """Whether agents and endings on the page are those of another source."""
+        shown = self["shown_for"].value()
+        return bool(shown) and shown != self.chosen.key
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        sampled = (given.get("way") or "all") != "all"
+        if sampled and not given.get("count") and "count" not in self.errors:
+            self.add_error("count", "Say how many the sample has.")
+        return given
+
+    def wishes(self) -> dict[str, Any]:
+        given, base = self.cleaned_data, self.chosen.source
+        way = given.get("way") or "all"
+        source = type(base)(
+            experiment=base.experiment,
+            dataset=base.dataset,
+            levels=base.levels,
+            agents=tuple(given.get("agents", ())),
+            endings=tuple(given.get("endings", ())),
+            trials=given.get("trials") or "all",
+        )
+        sample = Sample(
+            way=way,
+            count=given["count"] if way != "all" else None,
+            strata=tuple(given["strata"]) if way == "stratified" else (),
+            allocation=given.get("allocation") or "proportional",
+            whole_tasks=given["keep_tasks"],
+            take_fewer=given["take_fewer"],
+        )
+        return {"name": given["name"], "items": source, "sample": sample}
+
+
+class QuestionnaireForm(StepForm):
+    """Which form annotators fill in."""
+
+    key = "form"
+    title = "Which form"
+    lead = "An item is asked only the questions for which it has what they need."
+    paths = {"questionnaire": "questionnaire"}
+
+    questionnaire = forms.ChoiceField(widget=forms.RadioSelect)
+    shows_hidden = forms.ChoiceField(
+        label="What was hidden from the agent",
+        required=False,
+        choices=[
+            ("shown", "Shown to annotators, marked as hidden"),
+            ("kept", "Not shown to annotators either"),
+        ],
+        help_text="Such as the aim that a simulated user was given. Concerns trajectories made "
+        "elsewhere; rewards and names of agents are never shown.",
+    )
+    blinded = forms.ChoiceField(
+        label="Blinding", required=False,
+        choices=[("yes", "Annotators do not learn who made an item"),
+                 ("no", "Not blinded: who made it is no secret to those who may see results")],
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, chosen: SourceChoice, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = [
+            q
+            for q in newest_questionnaires()
+            if q.system == chosen.system and q.unit == chosen.unit
+        ]
+        self.known = sorted(rows, key=lambda q: (bool(q.wants), q.name))
+        given = str(self["questionnaire"].value() or "")
+        if given and given not in {q.id for q in self.known}:
+            self.known += _older(given, chosen)
+        _offer(
+            self, "questionnaire", [(q.id, f"{q.title}, version {q.version}") for q in self.known]
+        )
+        if self.known:
+            self.fields["questionnaire"].initial = self.known[0].id
+
+    def wishes(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        return {
+            "questionnaire": given["questionnaire"],
+            "shows_hidden": given.get("shows_hidden") != "kept",
+            "blinded": given.get("blinded") != "no",
+        }
+
+
+def _older(id: str, chosen: SourceChoice) -> list[Questionnaire]:
+    """An older version that was asked for, if it fits."""
+    try:
+        found = load_questionnaire(id)
+    except QuestionnaireError:
+        return []
+    return [found] if (found.system, found.unit) == (chosen.system, chosen.unit) else []
+
+
+class PeopleForm(StepForm):
+    """Who judges, and how many judge each item."""
+
+    key = "people"
+    title = "Who judges"
+    lead = "Name annotators who get lists of their own, or let whoever is free take the next item."
+    paths = {
+        "dealing": "dealing", "annotators": "annotators", "raters": "raters",
+        "lease_minutes": "lease_minutes",
+    }  # fmt: skip
+
+    dealing = forms.ChoiceField(
+        label="Who gets which item", widget=forms.RadioSelect, choices=list(DEALINGS.items()),
+        initial="named",
+    )  # fmt: skip
+    annotators = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="Usernames, separated by spaces, commas or lines. For a pool nobody need be "
+        "named: people can be invited later.",
+    )
+    raters = forms.IntegerField(
+        label="Annotators for each item",
+        min_value=1,
+        max_value=MOST_ANNOTATORS,
+        initial=1,
+        help_text="With two or more it can be said how far people agree with each other; three "
+        "allow a majority.",
+    )
+    lease_minutes = forms.IntegerField(
+        label="Minutes for which an item is lent", required=False, initial=120,
+        min_value=BOUNDS["lease_minutes"][0], max_value=BOUNDS["lease_minutes"][1],
+        help_text="In a pool alone: after so long without an answer an item goes to somebody else.",
+    )  # fmt: skip
+
+    def clean_annotators(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.cleaned_data["annotators"].replace(",", " ").split()))
+
+    def clean_lease_minutes(self) -> int:
+        return self.cleaned_data["lease_minutes"] or 120
+
+
+class DealingForm(StepForm):
+    """How items are dealt, and in which order they come."""
+
+    key = "dealing"
+    title = "How items are dealt"
+    lead = "The same names, items and seed give the same study again."
+    paths = {
+        "order": "order", "queries_each": "queries_each", "whole_tasks": "whole_tasks",
+        "seed": "seed",
+    }  # fmt: skip
+
+    order = forms.ChoiceField(
+        label="Order", widget=forms.RadioSelect, choices=list(ORDERS.items()), initial="blocks"
+    )
+    queries_each = forms.IntegerField(
+        label="Queries for each annotator", required=False, min_value=1, max_value=1000,
+        help_text="For the paper’s order alone: an annotator judges all agents’ trajectories of a "
+        "query.",
+    )  # fmt: skip
+    whole_tasks = forms.BooleanField(
+        label="Deal whole tasks", required=False,
+        help_text="All items of a task go to the same people. A Latin square needs it to be exact.",
+    )  # fmt: skip
+    seed = forms.IntegerField(
+        min_value=0, max_value=BOUNDS["seed"][1], initial=1,
+        help_text="Decides the sample, who gets what and in which order.",
+    )  # fmt: skip
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        if given.get("order") != "queries":
+            given["queries_each"] = None
+        elif given.get("queries_each") is None and "queries_each" not in self.errors:
+            self.add_error("queries_each", "Say how many queries each annotator gets.")
+        return given
+
+
+class BeforeForm(StepForm):
+    """What comes before the first item, and what holds at the desk."""
+
+    key = "before"
+    title = "Before the first item"
+    lead = "Everything here may be left as it is."
+    paths = {
+        name: name
+        for name in ("information", "consent", "background", "gold_each", "pass_mark",
+                     "idle_seconds", "break_minutes", "closes_at")
+    }  # fmt: skip
+
+    information = forms.CharField(
+        required=False, max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="What the study is about, how long it takes, whom to ask. An empty line ends a "
+        "paragraph.",
+    )  # fmt: skip
+    consent = forms.CharField(
+        label="Consent text", required=False, max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="Left empty, consent is not asked for.",
+    )  # fmt: skip
+    background = forms.ChoiceField(label="Questions about the annotator", required=False)
+    pass_mark = forms.IntegerField(
+        label="Pass mark of the training, in percent", required=False, min_value=0, max_value=100,
+        initial=75, help_text="The share of expected answers that opens the items.",
+    )  # fmt: skip
+    gold_each = forms.IntegerField(
+        label="Gold items for each annotator", required=False, min_value=0, max_value=1000,
+        help_text="None, or at least two, at most one for four others. In a pool everybody gets "
+        "all of them.",
+    )  # fmt: skip
+    idle_seconds = forms.IntegerField(
+        label="Seconds without a sign of life after which time stops counting", required=False,
+        min_value=BOUNDS["idle_seconds"][0], max_value=BOUNDS["idle_seconds"][1], initial=60,
+    )  # fmt: skip
+    break_minutes = forms.IntegerField(
+        label="Minutes after which a break is suggested", required=False, initial=45,
+        min_value=BOUNDS["break_minutes"][0], max_value=BOUNDS["break_minutes"][1],
+        help_text="0 suggests none.",
+    )  # fmt: skip
+    closes_at = forms.DateTimeField(
+        label="Closes at", required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"],
+        help_text="Left empty, the study is open until somebody closes it.",
+    )  # fmt: skip
+
+    TEXTS: ClassVar[Sequence[str]] = ("information", "consent", "background")
+    DESK: ClassVar[Sequence[str]] = ("idle_seconds", "break_minutes", "closes_at")
+    CHECKS: ClassVar[Sequence[str]] = ("pass_mark", "gold_each")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        about = [q for q in newest_questionnaires() if q.unit == "person"]
+        _offer(
+            self,
+            "background",
+            [("", "None"), *((q.id, f"{q.title}, version {q.version}") for q in about)],
+        )
+
+    def wishes(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        usual = {"idle_seconds": 60, "break_minutes": 45, "gold_each": 0}
+        found = {name: given[name] for name in self.paths}
+        for name, value in usual.items():
+            if found[name] is None:
+                found[name] = value
+        mark = given["pass_mark"]
+        return {**found, "pass_mark": 0.75 if mark is None else mark / 100}
+
+
+STEPS: Sequence[type[StepForm]] = (
+    ItemsForm,
+    QuestionnaireForm,
+    PeopleForm,
+    DealingForm,
+    BeforeForm,
+)
+
+
+def _offer(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = choices

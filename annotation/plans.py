@@ -1,0 +1,123 @@
+"""What a study is to be: a plan that can be read from a file, filled in on pages, and kept.
+
+A plan names things as people do (usernames, names of agents, a seed) and stores nothing. Fields are
+called as in a plan's file, so that a problem can be told by its path on both.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from annotation.designs.sampling import Sample
+
+Dealing = Literal["named", "pool"]
+Order = Literal["random", "blocks", "latin", "queries"]
+Trials = Literal["all", "first"]
+DEALINGS: Mapping[str, str] = {
+    "named": "Each annotator gets a list of their own",
+    "pool": "Whoever is free takes the next item",
+}
+ORDERS: Mapping[str, str] = {
+    "random": "Random: everybody’s items in an order drawn by seed",
+    "blocks": "Balanced blocks: each model once in a block, items of a task apart",
+    "latin": "Latin square: task by task, models in the rows of a balanced square",
+    "queries": "As in the paper: so many whole queries for each annotator, in random order",
+}
+MOST_ANNOTATORS = 200
+# Least and most of wishes that are numbers; times are in the unit that they name.
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "lease_minutes": (5, 10_080),
+    "idle_seconds": (10, 3_600),
+    "break_minutes": (0, 1_440),
+    "raters": (1, MOST_ANNOTATORS),
+    "seed": (0, 2**62),
+    "gold_each": (0, 1_000),
+}
+
+
+class PlanProblem(NamedTuple):
+    """What is wrong with a plan, and where: a path such as ``items.sample.count``."""
+
+    path: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.words}" if self.path else self.words
+
+
+class PlanError(Exception):
+    """A plan that cannot be carried out; nothing was stored. Every problem is named."""
+
+    def __init__(self, problems: Iterable[PlanProblem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where items come from, and which of them are looked at.
+
+    At least one of ``runs``, ``experiment`` and ``dataset`` is named; with several, what all of
+    them hold is meant. An experiment goes by id or name, a dataset by id, name or name@version.
+    Empty lists leave everything in. Of several ``trials`` of a task by a run, all or the first.
+    """
+
+    runs: tuple[int, ...] = ()
+    experiment: str = ""
+    dataset: str = ""
+    levels: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    trials: Trials = "all"
+
+
+@dataclass(frozen=True)
+class SpecialItem:
+    """A training or gold item: a trajectory by id, or what makes it one, or a task.
+
+    ``expected`` is as `Item.expected` holds it: slot → values or marks that are right, and why.
+    """
+
+    trajectory: int | None = None
+    task: str = ""
+    agent: str = ""
+    level: str = ""
+    attempt: int | None = None
+    expected: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """Everything that is decided about a study before its first answer.
+
+    Each item is to have ``raters`` annotators. ``whole_tasks`` deals all items of a task to the
+    same people. ``queries_each`` belongs to the order ``queries``, which deals whole tasks in
+    rounds as the paper did. ``pass_mark`` is a share from 0 to 1; times are in the unit they name.
+    """
+
+    name: str
+    questionnaire: str
+    items: Source = field(default_factory=Source)
+    sample: Sample = field(default_factory=Sample)
+    raters: int = 1
+    annotators: tuple[str, ...] = ()
+    dealing: Dealing = "named"
+    lease_minutes: int = 120
+    order: Order = "blocks"
+    whole_tasks: bool = False
+    queries_each: int | None = None
+    seed: int = 1
+    training: tuple[SpecialItem, ...] = ()
+    gold: tuple[SpecialItem, ...] = ()
+    gold_each: int = 0
+    pass_mark: float = 0.75
+    background: str = ""
+    information: str = ""
+    consent: str = ""
+    idle_seconds: int = 60
+    break_minutes: int = 45
+    closes_at: datetime | None = None
+    blinded: bool = True
+    shows_hidden: bool = True

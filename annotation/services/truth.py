@@ -1,0 +1,112 @@
+"""What is right about items that scripts made: known plans and candidates say it themselves.
+
+Simulated annotators judge by it, and training items of the demo expect it. Nobody is shown it.
+"""
+
+from collections.abc import Mapping
+
+from annotation.models import Item
+from benchmarks.mappers import core_task
+from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn
+from benchmarks.systems.adaplanbench.plans import PoolPlan, pool_of, split_steps
+
+KEEP, REMOVE = 1, 0
+
+
+def known_plan(task: Task, text: str) -> PoolPlan | None:
+    """The task's known plan that reads like this; None where it is nobody's."""
+    wanted = _normal(text)
+    return next((p for p in pool_of(core_task(task, None)) if _normal(p.text) == wanted), None)
+
+
+def true_violations(trajectory: Trajectory) -> dict[str, dict[str, list[str]]]:
+    """Turn → key of each violated condition → what of the plan violates it.
+
+    A known plan names its tools and traits; for other plans the judges are taken at their word,
+    which says nothing of why.
+    """
+    plans = pool_of(core_task(trajectory.task, None))
+    known = {tuple(_normal(plan.text)): plan for plan in plans}
+    about = {row.key: row.about for row in Constraint.objects.filter(profile=trajectory.profile_id)}
+    found: dict[str, dict[str, list[str]]] = {}
+    for turn in Turn.objects.filter(trajectory=trajectory).prefetch_related("violations"):
+        plan = known.get(tuple(_normal(turn.text)))
+        if plan is None:
+            found[str(turn.index)] = {row.key: [] for row in turn.violations.all()}
+        else:
+            found[str(turn.index)] = {
+                key: [name.partition(":")[2]]
+                for key, name in about.items()
+                if name and plan.uses(name)
+            }
+    return found
+
+
+def true_decisions(task: int) -> dict[str, int]:
+    """Candidate → keep (1) or remove (0), of those of which it is known."""
+    rows = Candidate.objects.filter(task=task).values_list("key", "payload")
+    known = {"keep": KEEP, "remove": REMOVE}
+    return {key: known[p["truth"]] for key, p in rows if p.get("truth") in known}
+
+
+def true_levels(trajectory: Trajectory) -> Mapping[str, float]:
+    """The true quality of the final plan by dimension, where it is one of the known plans."""
+    final = Turn.objects.filter(trajectory=trajectory, is_final=True).first()
+    plan = known_plan(trajectory.task, final.text) if final is not None else None
+    return {key: float(level) for key, level in plan.quality.items()} if plan else {}
+
+
+def turn_levels(trajectory: Trajectory) -> dict[str, Mapping[str, float]]:
+    """Turn → the true quality of its plan by dimension."""
+    plans = pool_of(core_task(trajectory.task, None))
+    known = {tuple(_normal(plan.text)): plan for plan in plans}
+    found = {}
+    for index, text in Turn.objects.filter(trajectory=trajectory).values_list("index", "text"):
+        plan = known.get(tuple(_normal(text)))
+        found[str(index)] = {k: float(v) for k, v in plan.quality.items()} if plan else {}
+    return found
+
+
+def feedback_levels(trajectory: Trajectory) -> Mapping[str, float]:
+    """How reasonable and how clear the feedback is.
+
+    Clear: the share of revealed conditions whose words stand in it. Reasonable: a little less
+    where somebody has to say the same thing again and again.
+    """
+    revealed = said = repeats = 0
+    for turn in Turn.objects.filter(trajectory=trajectory).prefetch_related("violations"):
+        for violation in turn.violations.all():
+            if violation.revealed:
+                revealed += 1
+                said += violation.text.lower() in turn.feedback.lower()
+            repeats += violation.repeated
+    clear = 4.7 - 2.5 * (1 - said / revealed) if revealed else 4.0
+    return {"feedback_reasonable": 4.6 - min(1.0, 0.15 * repeats), "feedback_clear": clear}
+
+
+def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[str, object]]:
+    """What is expected of an item of a violation check, place by place, with reasons."""
+    texts = dict(
+        Constraint.objects.filter(profile=trajectory.profile_id).values_list("key", "text")
+    )
+    truth = true_violations(trajectory)
+    found: dict[str, dict[str, object]] = {}
+    for question, kind in (("world_violated", "world"), ("user_violated", "user")):
+        allowed = item.subjects.get(kind, [])
+        for turn in item.subjects.get("turn", []) if question in item.asked else []:
+            marks = {key: why for key, why in truth[turn].items() if key in allowed}
+            said = [
+                f"“{texts[key]}” is violated: the plan uses {', '.join(why)}."
+                if why
+                else f"“{texts[key]}” is violated."
+                for key, why in marks.items()
+            ]
+            found[f"{question}.turn-{turn}"] = {
+                "chosen": sorted(marks),
+                "why": " ".join(said) or "Nothing in this plan needs what the conditions rule out.",
+            }
+    return found
+
+
+def _normal(text: str) -> list[str]:
+    return [" ".join(step.lower().split()) for step in split_steps(text)]
