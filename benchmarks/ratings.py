@@ -11,9 +11,12 @@ from benchmarks.models import Run
 
 @dataclass(frozen=True)
 class PersonRating:
-    """One answer of one rater; ``turn`` is None where it is about the whole trajectory.
+    """What one rater said to one question about a trajectory or a part of it.
 
-    ``rater`` is a pseudonym that is the same in every export of one installation.
+    ``turn`` is None where it is about the whole trajectory, ``question`` empty for a remark on all
+    of it. ``chosen`` are marks: an empty tuple says that nothing is to be marked, None that the
+    question is not answered by marks. ``rater`` is a pseudonym that is the same in every export of
+    one study.
     """
 
     task_id: str
@@ -26,6 +29,10 @@ class PersonRating:
     dimension: str
     value: int | None
     text: str
+    subject: str = ""
+    label: str = ""
+    chosen: tuple[str, ...] | None = None
+    comment: str = ""
 
 
 RatingSource = Callable[[Run], Iterator[PersonRating]]

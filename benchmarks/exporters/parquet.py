@@ -14,18 +14,21 @@ _MESSAGE = ("role", "content", "tool_call_id", "name", "reasoning_content", "tim
 
 def write_trajectories(rows: Iterable[Mapping[str, Any]], target: Path) -> int:
     """Write rows of chats; how many there were."""
-    return _write(map(_trajectory, rows), target, _trajectory_schema())
+    return write_rows(map(_trajectory, rows), target, _trajectory_schema())
 
 
 def write_ratings(rows: Iterable[Mapping[str, Any]], target: Path) -> int:
     """Write rows of ratings; how many there were."""
-    return _write(map(dict, rows), target, _rating_schema())
+    return write_rows(map(dict, rows), target, _rating_schema())
 
 
-def _write(rows: Iterator[dict[str, Any]], target: Path, schema: Any) -> int:
+def write_rows(
+    rows: Iterator[dict[str, Any]], target: Path, schema: Any, *, group_size: int = GROUP
+) -> int:
+    """Write rows of a schema, ``group_size`` of them at a time; how many there were."""
     arrow, count = pyarrow(), 0
     with target.open("xb") as file, arrow.parquet.ParquetWriter(file, schema) as writer:
-        while group := list(islice(rows, GROUP)):
+        while group := list(islice(rows, group_size)):
             writer.write_table(arrow.Table.from_pylist(group, schema=schema))
             count += len(group)
     return count
@@ -80,4 +83,5 @@ def _rating_schema() -> Any:
         [("task_id", text), ("attempt", whole), ("study", text), ("rater", text)]
         + [("simulated", arrow.bool_()), ("turn", whole), ("question", text)]
         + [("dimension", text), ("value", whole), ("text", text)]
+        + [("subject", text), ("label", text), ("chosen", arrow.list_(text)), ("comment", text)]
     )

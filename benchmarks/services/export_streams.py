@@ -25,11 +25,11 @@ def _stream_atif(run: Run) -> Iterator[bytes]:
             text = json.dumps(atif.document(trajectory), ensure_ascii=False, indent=1)
             yield f"{place:06}.json", [text]
 
-    return _zipped(members())
+    return zipped(members())
 
 
 def _stream_folder(run: Run) -> Iterator[bytes]:
-    return _zipped(folder_texts(run, f"Run {run.pk}"))
+    return zipped(folder_texts(run, f"Run {run.pk}"))
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ class _Sink(io.RawIOBase):
         return found
 
 
-def _zipped(members: Iterable[Member]) -> Iterator[bytes]:
+def zipped(members: Iterable[Member]) -> Iterator[bytes]:
+    """Members as a ZIP archive, piece by piece."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, texts in members:

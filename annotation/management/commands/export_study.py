@@ -1,0 +1,59 @@
+"""Export a study."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Study
+from annotation.selectors.exports.scope import Scope
+from annotation.services.errors import Refused
+from annotation.services.exports import FORMATS, Wish, usual_formats, write_study
+
+
+class Command(BaseCommand):
+    """``export_study STUDY --out DIR [--format NAME …] [--names]``."""
+
+    help = "Write a study into a new folder: table, whole study, data set folder with card."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", type=int)
+        parser.add_argument("--out", type=Path, required=True, help="a folder that is made")
+        parser.add_argument(
+            "--format", nargs="+", choices=list(FORMATS), metavar="NAME", dest="formats",
+            help=f"some of {', '.join(FORMATS)}; without it csv, json and huggingface, and parquet "
+            "where its extra is installed",
+        )  # fmt: skip
+        parser.add_argument(
+            "--names", action="store_true",
+            help="names of accounts beside pseudonyms (not in the data set folder)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--withdrawn", action="store_true", help="with those who withdrew, for an audit"
+        )
+        parser.add_argument(
+            "--events", action="store_true", help="with the record of what was done, in the JSON"
+        )
+        parser.add_argument(
+            "--licence", default="", help="licence of the ratings, as Hugging Face names it"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.filter(pk=options["study"]).first()
+        if study is None:
+            raise CommandError(f"there is no study {options['study']}")
+        scope = Scope(study, names=options["names"], withdrawn=options["withdrawn"])
+        wish = Wish(scope, options["events"], options["licence"])
+        formats = options["formats"] or usual_formats()
+        try:
+            made = write_study(wish=wish, formats=formats, target=options["out"])
+        except Refused as refused:
+            raise CommandError(f"{refused.reason}.") from None
+        if not options["formats"] and "parquet" not in formats:
+            self.stdout.write("Parquet is left out: its extra 'parquet' is not installed.")
+        for path in made:
+            self.stdout.write(str(path))
+        for state, count in scope.left_out.items():
+            if count:
+                self.stdout.write(f"Left out: {count} {state}.")

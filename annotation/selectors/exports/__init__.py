@@ -1,0 +1,1 @@
+"""A study as files tell it: which columns, whose rows, under which names."""

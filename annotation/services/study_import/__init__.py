@@ -1,0 +1,1 @@
+"""Making a study anew from the document in which it was exported."""
