@@ -1,22 +1,24 @@
 """Studies in the HTTP API: which there are, and the answers for those who may export them."""
 
-from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from annotation.access import StudyAccess, fetch_read_study, fetch_study, person
+from annotation.access import fetch_read_study, fetch_study, person
 from annotation.models import Membership, Study
-from annotation.selectors.export import Cell, edit_rows, only_own, rating_rows
+from annotation.selectors.exports.scope import scope_of
+from annotation.services.exports import Wish
+from annotation.views.exports import file_of
 from benchmarks.api.errors import refusals
 from benchmarks.api.requests import Paged, one_page
 from benchmarks.api.schemas.common import PageOut
-from benchmarks.tables import csv_lines
 
 router = Router(tags=["Studies"])
+JSON = {"responses": {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}}
 CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
 
 
@@ -64,27 +66,55 @@ def _study(row: Study, roles: list[str]) -> dict[str, Any]:
     return {"id": row.pk, "roles": roles, **{name: getattr(row, name) for name in names}}
 
 
-@router.get("/{int:study_id}/ratings.csv", response=refusals(404), openapi_extra=CSV)
-def list_ratings_as_csv(request: HttpRequest, study_id: int) -> StreamingHttpResponse:
-    """Everybody's current answers, for the study's managers and researchers.
+class ExportWish(Schema):
+    """What a file is to hold."""
 
-    While you have open items in it yourself and it is blinded: your own answers alone, without
-    the agents' names.
+    names: bool = Field(False, description="Names of accounts beside pseudonyms; for managers.")
+    withdrawn: bool = Field(False, description="With those who withdrew.")
+
+
+class DocumentWish(ExportWish):
+    """What the whole study is to hold."""
+
+    events: bool = Field(False, description="With the record of what was done.")
+
+
+@router.get("/{int:study_id}/ratings.csv", response=refusals(404), openapi_extra=CSV)
+def list_ratings_as_csv(
+    request: HttpRequest, study_id: int, wish: Query[ExportWish]
+) -> StreamingHttpResponse:
+    """What was said, one row for each rater, item, turn and question.
+
+    For the study's managers and researchers, under pseudonyms. While you have open items in it
+    yourself and it is blinded: your own answers alone, without what tells who made an item.
     """
-    access = fetch_read_study(request, study_id)
-    return _csv(access, "ratings", rating_rows(access.study, only=only_own(access)))
+    return _file(request, study_id, "csv", wish)
 
 
 @router.get("/{int:study_id}/history.csv", response=refusals(404), openapi_extra=CSV)
-def list_rating_edits_as_csv(request: HttpRequest, study_id: int) -> StreamingHttpResponse:
+def list_rating_edits_as_csv(
+    request: HttpRequest, study_id: int, wish: Query[ExportWish]
+) -> StreamingHttpResponse:
     """Every edit of every answer, under the same rules."""
+    return _file(request, study_id, "history", wish)
+
+
+@router.get("/{int:study_id}/study.json", response=refusals(404), openapi_extra=JSON)
+def export_study(
+    request: HttpRequest, study_id: int, wish: Query[DocumentWish]
+) -> StreamingHttpResponse:
+    """The whole study, under the same rules: design, questionnaires, items, people, edits, rows.
+
+    Another installation with the same trajectories can import it.
+    """
+    return _file(request, study_id, "json", wish, events=wish.events)
+
+
+def _file(
+    request: HttpRequest, study_id: int, format: str, said: ExportWish, events: bool = False
+) -> StreamingHttpResponse:
     access = fetch_read_study(request, study_id)
-    return _csv(access, "history", edit_rows(access.study, only=only_own(access)))
-
-
-def _csv(access: StudyAccess, what: str, rows: Iterable[list[Cell]]) -> StreamingHttpResponse:
-    lines: Iterator[str] = csv_lines(rows)
-    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    name = f"study-{access.study.pk}-{what}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    if said.names and not access.manages:
+        raise PermissionDenied("Names of accounts are for the study's managers.")
+    scope = scope_of(access, names=said.names, withdrawn=said.withdrawn)
+    return file_of(Wish(scope, events=events), format, access)

@@ -1,25 +1,18 @@
-"""Lists of studies, one study, and making one."""
-
-import csv
-from collections.abc import Iterator
+"""Lists of studies, and one study."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.text import slugify
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import (
     StudyAccess,
     fetch_managed_study,
-    fetch_read_study,
     fetch_study,
     person,
 )
-from annotation.forms import KEPT, StudyForm
-from annotation.models import Assignment, Study
+from annotation.models import Assignment
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.export import Cell, edit_rows, only_own, question_rows, rating_rows
 from annotation.selectors.labels import study_banner
 from annotation.selectors.needs import study_questions
 from annotation.selectors.studies import (
@@ -28,14 +21,8 @@ from annotation.selectors.studies import (
     studies_of,
 )
 from annotation.services.errors import Refused
-from annotation.services.studies import (
-    Design,
-    create_study,
-    design_questions,
-    plan_design,
-    set_study_status,
-)
-from benchmarks.access import START, allow, signed_in, visibility
+from annotation.services.studies import set_study_status
+from benchmarks.access import START, signed_in
 
 
 @require_GET
@@ -113,100 +100,3 @@ def study_status(request: HttpRequest, pk: int) -> HttpResponseBase:
         word = access.study.get_status_display().lower()
         messages.success(request, f"The study is {word}.")
     return redirect("annotation:study", pk=pk)
-
-
-# --- Export ---------------------------------------------------------------------------------------
-
-
-class _Line:
-    """A file of one line: csv writes into it and the line is sent on."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-@require_GET
-@signed_in
-def ratings_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Current answers as CSV."""
-    access = fetch_read_study(request, pk)
-    return _csv(access.study, "answers", rating_rows(access.study, only=only_own(access)))
-
-
-@require_GET
-@signed_in
-def history_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Every edit as CSV."""
-    access = fetch_read_study(request, pk)
-    return _csv(access.study, "history", edit_rows(access.study, only=only_own(access)))
-
-
-@require_GET
-@signed_in
-def questions_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The questions as CSV: how many items were asked each, and why others were not."""
-    access = fetch_read_study(request, pk)
-    return _csv(access.study, "questions", question_rows(access.study))
-
-
-def _csv(study: Study, what: str, rows: Iterator[list[Cell]]) -> StreamingHttpResponse:
-    writer = csv.writer(_Line())
-    response = StreamingHttpResponse(
-        (writer.writerow(row) for row in rows), content_type="text/csv; charset=utf-8"
-    )
-    name = f"{slugify(study.name) or 'study'}-{what}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-# --- A new study ----------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "POST"])
-@signed_in
-def study_new(request: HttpRequest) -> HttpResponseBase:
-    """Make a study in two steps: see what would be assigned, then create it."""
-    allow(request, START)
-    form = StudyForm(request.POST or None, seen=visibility(request))
-    design: Design | None = None
-    status = 200
-    if request.method == "POST":
-        status = 422
-        if form.is_valid():
-            people = {user.get_username(): user for user in form.cleaned_data["annotators"]}
-            try:
-                design = plan_design(
-                    runs=form.runs,
-                    annotators=list(people),
-                    each=form.cleaned_data["each"],
-                    seed=form.cleaned_data["seed"],
-                    questionnaire=form.cleaned_data["questionnaire"],
-                    raters=form.cleaned_data["raters"],
-                    trials=form.cleaned_data["trials"],
-                )
-                if request.POST.get("action") == "create":
-                    made = create_study(
-                        name=form.cleaned_data["name"],
-                        design=design,
-                        people=people,
-                        created_by=person(request),
-                        shows_hidden=form.cleaned_data["hidden"] != KEPT,
-                    )
-                    messages.success(request, f"{design.items} items were assigned.")
-                    return redirect("annotation:study", pk=made.pk)
-                status = 200
-            except Refused as refused:
-                form.add_error(None, f"Nothing was created: {refused.reason}.")
-                status = 422
-    return render(
-        request,
-        "annotation/study_new.html",
-        {
-            "form": form,
-            "design": design,
-            "has_runs": bool(form.sources),
-            "questionnaire": load_questionnaire(design.questionnaire) if design else None,
-            "questions": design_questions(design) if design and design.items else [],
-        },
-        status=status,
-    )

@@ -162,7 +162,7 @@ class _Storing:
                     unblinded_at=person.unblinded_at,
                     joined_at=person.joined_at,
                     active_ms=active[person.rater],
-                    **seats.get(person.rater, {}),
+                    **dict(seats.get(person.rater, {})),
                 )
             )
             Membership.objects.create(
