@@ -1,169 +1,31 @@
-"""Making studies: choosing trajectories, dealing them to annotators, opening and closing."""
+"""Who made what a study asks about; opening, changing and closing it."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
-from annotation.designs.queries import deal_queries
-from annotation.models import Study, StudyEvent
-from annotation.questionnaires import load_questionnaire
-from annotation.selectors.needs import Asked, asked_questions, what_trajectories_have
+from annotation.models import Assignment, RatingEdit, Study, StudyEvent
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
-from annotation.services.setup import NewItem, store_study
-from benchmarks.models import Run, Trajectory
+from annotation.services.planning import BOUNDS
+from annotation.services.returning import CLOSED, return_seats, take_up_seats
+from benchmarks.models import Run
 
-TEN_QUESTIONS = "ten_questions@1"
-# Which of an agent's trials of a task are judged.
-ALL_TRIALS, FIRST_TRIAL = "all", "first"
-
-
-@dataclass(frozen=True)
-class Design:
-    """What would be assigned: annotator's username → trajectories in their order."""
-
-    runs: tuple[int, ...]
-    questionnaire: str
-    each: int
-    seed: int
-    dealt: Mapping[str, Sequence[int]]
-    queries: int
-    queries_dealt: int
-    agents: int
-    unusable: int
-    raters: int = 1
-    trials: str = ALL_TRIALS
-    later_trials: int = 0
-
-    @property
-    def items(self) -> int:
-        return sum(len(items) for items in self.dealt.values())
-
-
-def plan_design(
-    *,
-    runs: Sequence[Run],
-    annotators: Sequence[str],
-    each: int,
-    seed: int,
-    questionnaire: str = TEN_QUESTIONS,
-    raters: int = 1,
-    trials: str = ALL_TRIALS,
-) -> Design:
-    """Deal the ended trajectories of ``runs``; writes nothing, so it serves as a preview too.
-
-    ``raters`` annotators get each query; of several trials of a task by one agent all are judged,
-    or the first.
-    """
-    system = load_questionnaire(questionnaire).system
-    strange = sorted({run.dataset.system for run in runs} - {system})
-    if strange:
-        raise Refused("invalid", f"{questionnaire} is for {system}, not for {', '.join(strange)}")
-    if not runs:
-        raise Refused("invalid", "choose at least one run")
-    if not annotators or len(set(annotators)) != len(annotators):
-        raise Refused("invalid", "name at least one annotator, and nobody twice")
-    if each < 1:
-        raise Refused("invalid", "each annotator needs at least one query")
-    if not 1 <= raters <= len(annotators):
-        words = f"a query needs 1 to {len(annotators)} of the annotators named here, not {raters}"
-        raise Refused("invalid", words)
-    if trials not in (ALL_TRIALS, FIRST_TRIAL):
-        raise Refused("invalid", f"trials are {ALL_TRIALS} or {FIRST_TRIAL}, not {trials!r}")
-    ids = [run.pk for run in runs]
-    usable = Trajectory.objects.filter(
-        run__in=ids, status=Trajectory.Status.DONE, turns__is_final=True
-    )
-    queries: dict[int, list[int]] = {}
-    begun: set[tuple[int, int]] = set()
-    found = 0
-    rows = usable.order_by("task", "attempt", "pk").values_list("task", "run", "pk")
-    for task, run, pk in rows:
-        found += 1
-        if trials == ALL_TRIALS or (task, run) not in begun:
-            queries.setdefault(task, []).append(pk)
-        begun.add((task, run))
-    return Design(
-        runs=tuple(ids),
-        questionnaire=questionnaire,
-        each=each,
-        seed=seed,
-        dealt=deal_queries(
-            annotators=annotators, queries=queries, each=each, seed=seed, raters=raters
-        ),
-        queries=len(queries),
-        queries_dealt=min(len(queries), each * len(annotators) // raters),
-        agents=len({run.agent_id for run in runs}),
-        unusable=Trajectory.objects.filter(run__in=ids).count() - found,
-        raters=raters,
-        trials=trials,
-        later_trials=found - sum(len(items) for items in queries.values()),
-    )
-
-
-def design_questions(design: Design) -> list[Asked]:
-    """Which questions the items of a design would be asked, and why others not."""
-    questionnaire = load_questionnaire(design.questionnaire)
-    has = what_trajectories_have({pk for items in design.dealt.values() for pk in items})
-    keys = (tuple(questionnaire.asked(has[pk])) for items in design.dealt.values() for pk in items)
-    return asked_questions(questionnaire, Counter(keys))
-
-
-def create_study(
-    *,
-    name: str,
-    design: Design,
-    people: Mapping[str, User],
-    created_by: User | None = None,
-    status: str = Study.Status.OPEN,
-    is_demo: bool = False,
-    shows_hidden: bool = True,
-    settings: Mapping[str, Any] | None = None,
-) -> Study:
-    """Store a study as ``design`` deals it: all of it or nothing.
-
-    ``people`` maps the design's usernames to their accounts; who creates it becomes its manager.
-    ``shows_hidden``: annotators see what was hidden from the agent, marked as such.
-    """
-    if not design.items:
-        raise Refused("invalid", "nothing to assign: no trajectory of these runs has ended")
-    wanted = Counter(pk for items in design.dealt.values() for pk in items)
-    places = {pk: place for place, pk in enumerate(wanted)}
-    study = Study(
-        name=name,
-        questionnaire=design.questionnaire,
-        seed=design.seed,
-        status=status,
-        is_demo=is_demo,
-        shows_hidden=shows_hidden,
-        settings={
-            "design": {
-                "kind": "queries",
-                "runs": list(design.runs),
-                "queries_each": design.each,
-                "annotators": sorted(design.dealt),
-                "raters": design.raters,
-                "trials": design.trials,
-            },
-            "labels": fillers_of(design.runs),
-            **(settings or {}),
-        },
-        created_by=created_by,
-    )
-    return store_study(
-        study=study,
-        items=[NewItem(trajectory=pk, wanted=count) for pk, count in wanted.items()],
-        people=[people[username] for username in design.dealt],
-        dealt={
-            people[username].pk: [places[pk] for pk in items]
-            for username, items in design.dealt.items()
-        },
-        by=created_by,
-    )
+OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
+WORKING = (Study.Status.OPEN, Study.Status.PAUSED)
+ENDED = "the closing date has passed"
+LONGEST_REASON = 1000
+TIMES: Mapping[str, str] = {
+    "lease_minutes": "minutes that somebody may keep an item",
+    "idle_seconds": "seconds after which time is no longer counted",
+    "break_minutes": "minutes of work after which a break is suggested",
+}
+CHANGEABLE = frozenset({"name", "closes_at", *TIMES})
 
 
 def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
@@ -180,23 +42,114 @@ def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
     return {"agents": sorted(agents), "others": sorted(others)}
 
 
-def set_study_status(
-    *, study: Study, status: str, by: User | None = None, reason: str = ""
-) -> None:
-    """Open, pause, close or archive a study. Unless it is open it takes no answers."""
-    if status not in set(Study.Status.values) - {Study.Status.DRAFT}:
+def set_study_status(*, study: Study, status: str, by: User | None = None, reason: str = "") -> int:
+    """Open, pause, close or archive a study. Unless it is open it takes no answers.
+
+    Closing returns all open seats, so that nobody stays bound to a study that is over; opening it
+    again gives dealt items back to whom they were taken from. Returns how many seats moved.
+    """
+    Status = Study.Status
+    if status not in set(Status.values) - {Status.DRAFT}:
         raise Refused("invalid", "a study can be opened, paused, closed or archived")
+    moved = 0
     with transaction.atomic():
-        before = (
-            Study.objects.select_for_update(no_key=True)
-            .values_list("status", flat=True)
-            .get(pk=study.pk)
-        )
+        fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        before = fresh.status
         if before == status:
-            return
+            return 0
+        ended = fresh.closes_at is not None and fresh.closes_at <= timezone.now()
+        if status in WORKING and before not in WORKING and ended:
+            words = "the closing date has passed; set a later one, or none, in the settings first"
+            raise Refused("conflict", words)
         Study.objects.filter(pk=study.pk).update(status=status)
+        if status in OVER and before not in OVER:
+            everything = Assignment.objects.filter(study=study)
+            moved = return_seats(study=study, seats=everything, by=by, reason=CLOSED)
+        elif before in OVER and status not in OVER:
+            moved = take_up_seats(study=fresh, by=by)
         record_event(
-            study=study, kind=StudyEvent.Kind.STATUS, by=by, reason=reason,
-            detail={"before": before, "after": status},
+            study=study, kind=StudyEvent.Kind.STATUS, by=by, reason=checked_reason(reason),
+            detail={"before": before, "after": status, "seats": moved},
         )  # fmt: skip
     study.refresh_from_db()
+    return moved
+
+
+def close_ended_studies() -> int:
+    """Close studies whose closing date has passed, and free who is still bound to a closed one.
+
+    Somebody may take an item at the very moment in which a study is closed. Returns how many
+    studies were touched.
+    """
+    count = 0
+    ended = Study.objects.filter(status__in=WORKING, closes_at__lte=timezone.now())
+    for study in ended:
+        set_study_status(study=study, status=Study.Status.CLOSED, reason=ENDED)
+        count += 1
+    bound = Assignment.objects.filter(study=OuterRef("pk"), state=Assignment.State.OPEN)
+    for study in Study.objects.filter(Exists(bound), status__in=OVER):
+        everything = Assignment.objects.filter(study=study)
+        return_seats(study=study, seats=everything, by=None, reason=CLOSED)
+        count += 1
+    return count
+
+
+def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> list[str]:
+    """Change name, closing date or times of a study; returns the names of what changed.
+
+    Leases that are running keep their end; the next ones are as long as is said here.
+    """
+    strange = set(wishes) - CHANGEABLE
+    if strange:
+        raise Refused("invalid", f"not to be changed: {', '.join(sorted(strange))}")
+    if "name" in wishes and not 1 <= len(str(wishes["name"]).strip()) <= 160:
+        raise Refused("invalid", "give the study a name of at most 160 characters")
+    for name, words in TIMES.items():
+        least, most = BOUNDS[name]
+        if name in wishes and not least <= wishes[name] <= most:
+            raise Refused("invalid", f"{words}: from {least:,} to {most:,} is expected")
+    with transaction.atomic():
+        fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        detail = {
+            name: {"before": _plain(getattr(fresh, name)), "after": _plain(value)}
+            for name, value in wishes.items()
+            if getattr(fresh, name) != value
+        }
+        end = wishes.get("closes_at")
+        if "closes_at" in detail and end is not None and end <= timezone.now():
+            raise Refused("invalid", "the closing date must lie in the future; or close the study")
+        if detail:
+            Study.objects.filter(pk=study.pk).update(**{name: wishes[name] for name in detail})
+            record_event(
+                study=study, kind=StudyEvent.Kind.CHANGED, by=by, reason=checked_reason(reason),
+                detail=detail,
+            )  # fmt: skip
+    study.refresh_from_db()
+    return list(detail)
+
+
+def delete_draft(*, study: Study) -> None:
+    """Delete a study that was never opened, with all that belongs to it; others are archived."""
+    with transaction.atomic():
+        fresh = Study.objects.select_for_update().get(pk=study.pk)
+        if fresh.status != Study.Status.DRAFT:
+            words = "only drafts can be deleted; archive this study, and its answers stay"
+            raise Refused("conflict", words)
+        if RatingEdit.objects.filter(assignment__study=fresh).exists():
+            raise Refused("conflict", "somebody has answered in this draft; archive it instead")
+        fresh.assignments.all().delete()
+        fresh.delete()
+
+
+def checked_reason(reason: str, *, why: str = "") -> str:
+    """A reason as it is kept; ``why`` asks for one, in words, where none was given."""
+    reason = reason.strip()
+    if why and not reason:
+        raise Refused("invalid", f"say in a few words why {why}")
+    if len(reason) > LONGEST_REASON:
+        raise Refused("invalid", f"a reason has at most {LONGEST_REASON:,} characters")
+    return reason
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

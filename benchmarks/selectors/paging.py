@@ -25,18 +25,21 @@ def as_id(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def page_by_id(rows: QuerySet[M], params: QueryDict, *, size: int, newest: bool = True) -> Page[M]:
+def page_by_id(
+    rows: QuerySet[M], params: QueryDict, *, size: int, newest: bool = True, key: str = "pk"
+) -> Page[M]:
     """One page of ``rows`` by id, newest or oldest first, as ``after`` or ``before`` ask for.
 
-    One query; a further row than is shown tells whether the list goes on.
+    ``key`` names another whole number by which the rows are ordered. One query; a further row than
+    is shown tells whether the list goes on.
     """
     after, before = as_id(params.get("after", "")), as_id(params.get("before", ""))
     backwards = before is not None
     falling = newest != backwards
     anchor = before if backwards else after
     if anchor is not None:
-        rows = rows.filter(pk__lt=anchor) if falling else rows.filter(pk__gt=anchor)
-    found = list(rows.order_by("-pk" if falling else "pk")[: size + 1])
+        rows = rows.filter(**{f"{key}__{'lt' if falling else 'gt'}": anchor})
+    found = list(rows.order_by(f"-{key}" if falling else key)[: size + 1])
     more, found = len(found) > size, found[:size]
     if backwards:
         found.reverse()
@@ -44,8 +47,8 @@ def page_by_id(rows: QuerySet[M], params: QueryDict, *, size: int, newest: bool 
     has_next = bool(found) if backwards else more
     return Page(
         found,
-        _with(params, "before", found[0].pk) if found and has_previous else "",
-        _with(params, "after", found[-1].pk) if found and has_next else "",
+        _with(params, "before", getattr(found[0], key)) if found and has_previous else "",
+        _with(params, "after", getattr(found[-1], key)) if found and has_next else "",
     )
 
 

@@ -1,0 +1,248 @@
+"""How far a study is, person by person: from counters, so that it costs the same at any size.
+
+Only the median time asks the items themselves, and of each person no more than the latest ones.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from typing import NamedTuple
+
+from django.core.cache import cache
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.utils import timezone
+
+from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+from annotation.selectors.steps import step_before
+from annotation.selectors.studies import Counts
+
+State, Part, Use = Assignment.State, Assignment.Part, Item.Use
+Standing, Training, Kind = Participant.State, Participant.Training, StudyEvent.Kind
+# Of how many of their latest items somebody's median time is told.
+LATEST = 100
+# What managers should look at.
+AWAY = timedelta(days=3)
+LONG_BREAK = timedelta(hours=2)
+MANY_SKIPS = 0.25
+ENOUGH = 8
+DAY = 24 * 3600
+STAGES = {
+    "consent": "consent",
+    "background": "about themselves",
+    "training": "training",
+    "waiting": "training not passed",
+}
+
+
+class Size(NamedTuple):
+    """How many items a study has, gold apart, and how many judgements they want in all."""
+
+    items: int = 0
+    wanted: int = 0
+    gold: int = 0
+
+    def wanted_of(self, people: int) -> int:
+        """With the gold items, which everybody gets."""
+        return self.wanted + self.gold * people
+
+
+@dataclass(frozen=True)
+class AnnotatorProgress:
+    """Where one annotator stands. ``seconds`` is the median active time of their latest items,
+    ``pace`` items per hour of active time; None where nothing was submitted from the desk.
+    """
+
+    number: int
+    username: str
+    is_simulated: bool
+    state: str
+    stage: str
+    counts: Counts
+    pace: float | None
+    last_seen: datetime | None
+    break_since: datetime | None
+    warnings: tuple[str, ...]
+    seconds: float | None = None
+
+    @property
+    def gone(self) -> bool:
+        return self.state in Participant.GONE
+
+    @property
+    def tone(self) -> str:
+        """The tone of the badge of their state."""
+        return {Standing.ACTIVE: "ok", Standing.PAUSED: "warn"}.get(Standing(self.state), "idle")
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    """A study as a whole, in judgements: ``submitted`` were made, ``open`` are in somebody's hands,
+    ``free`` in nobody's; ``gone`` were submitted by people who have left since.
+    """
+
+    people: Sequence[AnnotatorProgress]
+    items: int
+    submitted: int
+    open: int
+    free: int
+    skipped: int
+    gone: int
+    mark: str
+
+    @property
+    def wanted(self) -> int:
+        return self.submitted + self.open + self.free
+
+    @property
+    def simulated(self) -> int:
+        return sum(row.is_simulated for row in self.people)
+
+    @property
+    def present(self) -> int:
+        return sum(not row.gone for row in self.people)
+
+    @property
+    def attention(self) -> list[tuple[AnnotatorProgress, str]]:
+        """What a manager should look at, person by person."""
+        return [(row, words) for row in self.people for words in row.warnings]
+
+
+def study_mark(study: Study) -> str:
+    """Changes whenever something changes that the progress shows; one query."""
+    rows = _participants(study).values_list(
+        "number", "state", "training", "consent_version", "told_background", "assigned",
+        "submitted", "skipped", "returned", "active_ms", "break_since", "last_seen_at",
+        "unblinded_at",
+    )  # fmt: skip
+    said = (study.status, study.closes_at, study.consent_version, study.trains, list(rows))
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+def study_progress(study: Study) -> StudyProgress:
+    """How far everybody is, people before simulated ones; five queries at any size."""
+    now = timezone.now()
+    people = list(_participants(study).select_related("user__annotator"))
+    size = study_sizes([study])[study.pk]
+    pool = study.dealing == Study.Dealing.POOL
+    taken = sum(p.assigned - p.returned - p.skipped for p in people)
+    here = sum(p.state not in Participant.GONE for p in people)
+    free = max(0, size.wanted_of(here) - taken) if pool else free_seat_count(study)
+    seconds = _medians(study)
+    rows = [
+        _row(study, person, seconds.get(person.user_id), pool and free > 0, now)
+        for person in people
+    ]
+    counted = [row.counts for row in rows]
+    return StudyProgress(
+        people=sorted(rows, key=lambda row: (row.gone, row.is_simulated, row.number)),
+        items=size.items + size.gold,
+        free=free,
+        submitted=sum(counts.submitted for counts in counted),
+        open=sum(counts.open for counts in counted),
+        skipped=sum(counts.skipped for counts in counted),
+        gone=sum(row.counts.submitted for row in rows if row.gone),
+        mark=study_mark(study),
+    )
+
+
+def study_sizes(studies: Sequence[Study]) -> dict[int, Size]:
+    """How much each study asks for.
+
+    Kept until a study's items change, which its record tells; one query where all is kept.
+    """
+    ids = [study.pk for study in studies]
+    events = StudyEvent.objects.filter(study__in=ids, kind__in=(Kind.CREATED, Kind.CHANGED))
+    latest = events.order_by().values("study").annotate(last=Max("pk"))
+    keys = {pk: f"study-size:{pk}:{last}" for pk, last in latest.values_list("study", "last")}
+    kept = cache.get_many(list(keys.values()))
+    found = {pk: Size(*kept[key]) for pk, key in keys.items() if key in kept}
+    missing = [pk for pk in ids if pk not in found]
+    if missing:
+        rows = Item.objects.filter(study__in=missing, use__in=(Use.MAIN, Use.GOLD))
+        counted = rows.order_by().values("study").annotate(
+            items=Count("pk", filter=Q(use=Use.MAIN)),
+            wanted=Sum("wanted", filter=Q(use=Use.MAIN), default=0),
+            gold=Count("pk", filter=Q(use=Use.GOLD)),
+        )  # fmt: skip
+        sums = {row["study"]: Size(row["items"], row["wanted"], row["gold"]) for row in counted}
+        found |= {pk: sums.get(pk, Size()) for pk in missing}
+        cache.set_many({keys[pk]: tuple(found[pk]) for pk in missing if pk in keys}, DAY)
+    return found
+
+
+def _participants(study: Study) -> QuerySet[Participant]:
+    return Participant.objects.filter(study=study).order_by("number")
+
+
+def free_seat_count(study: Study) -> int:
+    """How many judgements of a study nobody makes yet; by an index of what is free."""
+    rows = Item.objects.filter(study=study, given__lt=F("wanted"), use=Use.MAIN).order_by()
+    free: int = rows.aggregate(free=Sum(F("wanted") - F("given"), default=0))["free"]
+    return free
+
+
+def _medians(study: Study) -> dict[int, float]:
+    """The median active time of each person's latest items, in seconds."""
+    rows = Assignment.objects.filter(
+        study=study, part=Part.MAIN, state=State.SUBMITTED, active_ms__gt=0,
+        annotator__participations__study=study,
+        position__gt=F("annotator__participations__assigned") - LATEST,
+    )  # fmt: skip
+    times: dict[int, list[int]] = {}
+    for user, active_ms in rows.order_by().values_list("annotator", "active_ms"):
+        times.setdefault(user, []).append(active_ms)
+    return {user: median(found) / 1000 for user, found in times.items()}
+
+
+def _row(
+    study: Study, person: Participant, seconds: float | None, free: bool, now: datetime
+) -> AnnotatorProgress:
+    counts = Counts(person.assigned - person.returned, person.submitted, person.skipped)
+    hours = person.active_ms / 3_600_000
+    simulated = getattr(person.user, "annotator", None)
+    return AnnotatorProgress(
+        number=person.number,
+        username=person.user.get_username(),
+        is_simulated=simulated is not None and simulated.is_simulated,
+        state=person.state,
+        stage=_stage(study, person, counts, free),
+        counts=counts,
+        pace=person.submitted / hours if hours else None,
+        last_seen=person.last_seen_at,
+        break_since=person.break_since,
+        warnings=tuple(_warnings(study, person, counts, now)),
+        seconds=seconds,
+    )
+
+
+def _stage(study: Study, person: Participant, counts: Counts, free: bool) -> str:
+    """Where somebody stands on the way through the study."""
+    if person.state in Participant.GONE:
+        return "has left"
+    step = step_before(study, person, Part.MAIN)
+    if step is not None:
+        return STAGES[step.name]
+    if counts.open or free:
+        return "items"
+    return "finished" if counts.total else "no items yet"
+
+
+def _warnings(study: Study, person: Participant, counts: Counts, now: datetime) -> list[str]:
+    if person.state in Participant.GONE or study.status not in (
+        Study.Status.OPEN, Study.Status.PAUSED,
+    ):  # fmt: skip
+        return []
+    found = []
+    if study.trains and person.training == Training.FAILED:
+        found.append("has not passed the training and waits for you")
+    if counts.open and person.last_seen_at and now - person.last_seen_at > AWAY:
+        found.append(f"has {counts.open} open and was not seen for {AWAY.days} days")
+    if person.break_since and now - person.break_since > LONG_BREAK:
+        found.append("has been on a break for more than two hours")
+    if counts.ended >= ENOUGH and counts.skipped > MANY_SKIPS * counts.ended:
+        found.append(f"skipped {counts.skipped} of {counts.ended} items")
+    if study.dealing == Study.Dealing.NAMED and not counts.total:
+        found.append("has no items yet")
+    return found

@@ -1,0 +1,173 @@
+"""The items of a study page by page, and who holds them.
+
+Whose item it is and how far everybody is may be known to those who look on. What a person says, and
+who made a trajectory, follows their role, and what is closed to them.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, F, QuerySet
+from django.db.models.functions import Substr
+from django.http import QueryDict
+
+from annotation.access import StudyAccess
+from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
+from benchmarks.blinding import Visibility
+from benchmarks.models import Task, Trajectory
+from benchmarks.selectors.paging import Page, page_by_id
+
+State, Use = Assignment.State, Item.Use
+SIZE = 50
+TITLE = 120
+ALL, FREE, SKIPPED = "", "free", "skipped"
+FILTERS = {ALL: "All", FREE: "With free seats", SKIPPED: "Skipped by somebody"}
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One person's place at an item. ``said`` is why it was skipped, None where it is closed."""
+
+    number: int
+    username: str
+    state: str
+    label: str
+    position: int
+    seconds: float
+    at: datetime | None
+    leased_until: datetime | None
+    said: str | None
+
+
+@dataclass(frozen=True)
+class ItemRow:
+    """An item in the list. ``wanted`` is None where everybody gets it; ``agent`` and ``flags`` are
+    None where they are closed to the reader."""
+
+    rank: int
+    use: str
+    title: str
+    agent: str | None
+    trajectory: int | None
+    wanted: int | None
+    given: int
+    done: int
+    skipped: int
+    flags: int | None
+
+    @property
+    def free(self) -> int:
+        return 0 if self.wanted is None else self.wanted - self.given
+
+
+@dataclass(frozen=True)
+class ItemPage:
+    """A page of the list; ``mark`` changes when something on it does."""
+
+    rows: Sequence[ItemRow]
+    previous_url: str
+    next_url: str
+    mark: str
+
+
+def item_page(access: StudyAccess, params: QueryDict, seen: Visibility) -> ItemPage:
+    """One page of a study's items by their numbers, in five queries however many there are."""
+    items = counted_items(access.study)
+    chosen = params.get("show", ALL)
+    if chosen == FREE:
+        items = items.filter(use=Use.MAIN, given__lt=F("wanted"))
+    elif chosen == SKIPPED:
+        skipped = Assignment.objects.filter(study=access.study, state=State.SKIPPED)
+        items = items.filter(pk__in=skipped.order_by().values("item"))
+    page: Page[Item] = page_by_id(items, params, size=SIZE, newest=False, key="rank")
+    rows = item_rows(access, page.rows, seen)
+    mark = hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
+    return ItemPage(rows, page.previous_url, page.next_url, mark)
+
+
+def counted_items(study: Study) -> QuerySet[Item]:
+    """The items of a study, those about the annotators themselves apart."""
+    return Item.objects.filter(study=study).exclude(use=Use.BACKGROUND)
+
+
+def item_rows(access: StudyAccess, items: Sequence[Item], seen: Visibility) -> list[ItemRow]:
+    """These items as the list shows them to this person."""
+    ids = [item.pk for item in items]
+    skipped = _skipped(ids)
+    titles = _titles([item.task_id for item in items if item.task_id is not None])
+    open_to = _agents(items, seen) if access.reads_answers else {}
+    flags = _flags([item.pk for item in items if item.pk in open_to])
+    return [
+        ItemRow(
+            rank=item.rank,
+            use=item.use,
+            title=titles.get(item.task_id or 0, ""),
+            agent=open_to.get(item.pk),
+            trajectory=item.trajectory_id if item.pk in open_to else None,
+            wanted=item.wanted if item.use == Use.MAIN else None,
+            given=item.given,
+            done=item.done,
+            skipped=skipped[item.pk],
+            flags=flags[item.pk] if item.pk in open_to else None,
+        )
+        for item in items
+    ]
+
+
+def item_seats(access: StudyAccess, item: Item, *, closed: bool) -> list[Seat]:
+    """Everybody who holds or held an item. ``closed``: what they wrote is not shown."""
+    numbers = dict(Participant.objects.filter(study=access.study).values_list("user", "number"))
+    rows = Assignment.objects.filter(item=item).select_related("annotator").order_by("pk")
+    shown = access.reads_answers and not closed
+    return [
+        Seat(
+            number=numbers.get(row.annotator_id, 0),
+            username=row.annotator.get_username(),
+            state=row.state,
+            label=row.get_state_display(),
+            position=row.position,
+            seconds=row.active_ms / 1000,
+            at=row.submitted_at,
+            leased_until=row.leased_until,
+            said=row.skip_reason if shown else None,
+        )
+        for row in rows
+    ]
+
+
+def _skipped(ids: Sequence[int]) -> Counter[int]:
+    rows = Assignment.objects.filter(item__in=ids, state=State.SKIPPED).order_by()
+    return Counter(dict(rows.values_list("item").annotate(n=Count("pk"))))
+
+
+def _titles(tasks: Sequence[int]) -> dict[int, str]:
+    rows = Task.objects.filter(pk__in=tasks).order_by()
+    return dict(rows.annotate(title=Substr("prompt", 1, TITLE)).values_list("pk", "title"))
+
+
+def _agents(items: Sequence[Item], seen: Visibility) -> Mapping[int, str]:
+    """Who made each item (empty for a task), of those that are not closed to the reader."""
+    made = [item.trajectory_id for item in items if item.trajectory_id is not None]
+    rows = seen.of(Trajectory.objects.filter(pk__in=made)).order_by()
+    names = dict(rows.values_list("pk", "run__agent__title"))
+    asked = [item.task_id for item in items if item.trajectory_id is None]
+    tasks: set[int] = set()
+    if asked:
+        found = seen.of(Task.objects.filter(pk__in=[pk for pk in asked if pk is not None]))
+        tasks = set(found.order_by().values_list("pk", flat=True))
+    return {
+        item.pk: names[item.trajectory_id] if item.trajectory_id is not None else ""
+        for item in items
+        if item.trajectory_id in names or (item.trajectory_id is None and item.task_id in tasks)
+    }
+
+
+def _flags(ids: Sequence[int]) -> Counter[int]:
+    rows = Rating.objects.filter(assignment__item__in=ids, aspect=Aspect.FLAG, value=1)
+    found: dict[int, int] = defaultdict(int)
+    for item, n in rows.order_by().values_list("assignment__item").annotate(n=Count("pk")):
+        found[item] += n
+    return Counter(found)

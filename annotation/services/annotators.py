@@ -1,0 +1,100 @@
+"""What managers do about one annotator, and when an annotator was last there."""
+
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.models import Assignment, Participant, Study, StudyEvent
+from annotation.services.errors import Refused
+from annotation.services.events import record_event
+from annotation.services.returning import return_seats
+from annotation.services.seats import give_item, lock_participant, lock_study, move_assignment
+from annotation.services.studies import checked_reason
+
+State, Standing, Kind = Assignment.State, Participant.State, StudyEvent.Kind
+# How exactly it is known when somebody was last there: a sign of life costs one write a minute.
+SEEN_EVERY = timedelta(minutes=1)
+
+
+def note_seen(participant: Participant) -> None:
+    """Keep that somebody is at their desk, unless that was kept within the last minute."""
+    now = timezone.now()
+    seen = participant.last_seen_at
+    if seen is not None and now - seen < SEEN_EVERY:
+        return
+    rows = Participant.objects.filter(pk=participant.pk)
+    rows = rows.filter(Q(last_seen_at=None) | Q(last_seen_at__lt=now - SEEN_EVERY))
+    rows.update(last_seen_at=now)
+    participant.last_seen_at = now
+
+
+def pause_annotator(*, study: Study, user: User, by: User, reason: str) -> None:
+    """Let somebody answer nothing for a while; what they have answered and hold stays theirs."""
+    _change_standing(study, user, Standing.ACTIVE, Standing.PAUSED, by, reason)
+
+
+def resume_annotator(*, study: Study, user: User, by: User, reason: str = "") -> None:
+    """Let somebody go on who was paused."""
+    _change_standing(study, user, Standing.PAUSED, Standing.ACTIVE, by, reason)
+
+
+def _change_standing(
+    study: Study, user: User, before: Standing, after: Standing, by: User, reason: str
+) -> None:
+    pausing = after == Standing.PAUSED
+    reason = checked_reason(reason, why="this annotator is paused" if pausing else "")
+    with transaction.atomic():
+        person = lock_participant(study=study, user=user)
+        if person.state == after:
+            return
+        if person.state != before:
+            word = person.get_state_display().lower()
+            raise Refused("conflict", f"this person is {word} and takes no part any more")
+        Participant.objects.filter(pk=person.pk).update(state=after)
+        record_event(
+            study=study, kind=Kind.PAUSED, by=by, about=user, reason=reason,
+            detail={"before": before, "after": after},
+        )  # fmt: skip
+
+
+def return_open_items(*, study: Study, user: User, by: User, reason: str) -> int:
+    """Take back everything that somebody has open and counts, and pause them; returns how many.
+
+    Paused, because whoever still has an item on the screen would take it up again with the next
+    answer. Training and background questions stay: nobody else can do them.
+    """
+    reason = checked_reason(reason, why="these items are taken back")
+    with transaction.atomic():
+        lock_study(study)
+        person = lock_participant(study=study, user=user)
+        mine = Assignment.objects.filter(study=study, annotator=user, part=Assignment.Part.MAIN)
+        count = return_seats(study=study, seats=mine, by=by, reason=reason)
+        if not count:
+            raise Refused("conflict", "this person has no open items")
+        if person.state == Standing.ACTIVE:
+            pause_annotator(study=study, user=user, by=by, reason=reason)
+        return count
+
+
+def reassign_item(*, assignment: Assignment, to: User, by: User, reason: str) -> Assignment:
+    """Give an open item to somebody else, both or neither; what was answered to it is kept."""
+    study = assignment.study
+    reason = checked_reason(reason, why="this item goes to somebody else")
+    if to.pk == assignment.annotator_id:
+        raise Refused("invalid", "this person has the item already")
+    with transaction.atomic():
+        lock_study(study)
+        people = Participant.objects.filter(study=study, user__in=[to.pk, assignment.annotator_id])
+        list(people.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+        rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
+        seat = rows.select_related("study", "item").get(pk=assignment.pk)
+        if seat.part != Assignment.Part.MAIN:
+            raise Refused("invalid", "everybody does this part themselves")
+        if seat.state != State.OPEN:
+            word = seat.get_state_display().lower()
+            raise Refused("conflict", f"this item is {word} by now; only an open one can move")
+        move_assignment(seat, State.RETURNED, by=by, reason=reason, kind=Kind.REASSIGNED)
+        return give_item(study=study, item=seat.item, to=to, by=by, reason=reason)
