@@ -2,9 +2,23 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from annotation.views import desk, exports, home, new_study, studies
+from annotation.models import Assignment
+from annotation.views import desk, desk_answers, exports, home, new_study, studies
 
 app_name = "annotation"
+Part = Assignment.Part
+
+
+def _desk(folder: str, prefix: str, part: str) -> list[URLPattern]:
+    """The desk of one part: its page, the saving of answers, and submitting."""
+    at, kwargs = f"studies/<int:pk>/{folder}<int:position>/", {"part": part}
+    return [
+        path(at, desk.desk, kwargs, name=f"{prefix}desk"),
+        path(f"{at}answers/", desk_answers.answers, kwargs, name=f"{prefix}answers"),
+        path(f"{at}submit/", desk_answers.submit, kwargs, name=f"{prefix}submit"),
+    ]
+
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("demo/progress/", home.demo, name="demo"),
@@ -16,7 +30,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<int:pk>/export/", exports.study_export, name="study_export"),
     path("studies/<int:pk>/export/file/", exports.study_download, name="study_download"),
     path("studies/<int:pk>/annotate/", desk.next_item, name="next_item"),
-    path("studies/<int:pk>/annotate/<int:position>/", desk.desk, name="desk"),
-    path("studies/<int:pk>/annotate/<int:position>/answers/", desk.answers, name="answers"),
-    path("studies/<int:pk>/annotate/<int:position>/submit/", desk.submit, name="submit"),
+    *_desk("annotate/", "", Part.MAIN),
+    *_desk("training/", "training_", Part.TRAINING),
+    *_desk("background/", "background_", Part.BACKGROUND),
 ]

@@ -31,7 +31,7 @@ MARKED = ("all", "world", "user")
 REQUIRED = ("id", "version", "kind", "system", "title", "sections", "questions")
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 # Keys that the desk uses itself.
-_DESK_KEYS = frozenset("cdefhjnpu[]?/")
+_DESK_KEYS = frozenset("cdefhjnpu[]?/!")
 
 
 def read_questionnaire(text: str, *, source: str, id: str) -> Questionnaire:

@@ -17,6 +17,8 @@ PARTS: Mapping[str, str] = {
     "candidate": "asked of every candidate constraint",
     "person": "asked of the annotator, before the first item",
 }
+# The parts of which an item may have many.
+MANY = ("turn", "candidate")
 # What an item may be: a trajectory, or a task with its candidate constraints.
 UNITS = ("trajectory", "task", "person")
 # The system of a questionnaire that is about no system's items.
@@ -173,7 +175,7 @@ class Questionnaire:
     @property
     def wants(self) -> frozenset[str]:
         """The lists of an item that its questions refer to: turns, candidates, constraints."""
-        lists: set[str] = {"turn", "candidate"} & {q.about for q in self.questions}
+        lists: set[str] = {q.about for q in self.questions} & set(MANY)
         if any(q.scale.kind == "marks" for q in self.questions):
             lists.add("constraint")
         return frozenset(lists)
@@ -185,7 +187,7 @@ class Questionnaire:
     def slots(self, asked: Sequence[str], subjects: Mapping[str, Sequence[str]]) -> Iterator[Slot]:
         """The places for answers of an item, part by part within each question."""
         for question in self.of_keys(asked):
-            if question.about in ("turn", "candidate"):
+            if question.about in MANY:
                 for part in subjects.get(question.about, ()):
                     yield Slot(question, f"{question.about}-{part}")
             else:

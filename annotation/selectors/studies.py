@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Avg, Count, Max, Q
 
-from annotation.models import Assignment, Membership, Study
+from annotation.models import Assignment, Membership, Participant, Study
 
 State = Assignment.State
 
@@ -102,10 +102,12 @@ def counts_of(states: Iterable[str]) -> Counts:
     return Counts(found.total(), found[State.SUBMITTED], found[State.SKIPPED])
 
 
-def own_counts(study: Study, user: User) -> Counts:
-    """How far this person is in a study."""
-    row = study.assignments.filter(annotator=user).aggregate(**_COUNTS)
-    return Counts(**row)
+def own_counts(participant: Participant | None) -> Counts:
+    """How far this person is in a study, as counted; seats that they gave back are not theirs."""
+    if participant is None:
+        return Counts()
+    held = participant.assigned - participant.returned
+    return Counts(held, participant.submitted, participant.skipped)
 
 
 def annotator_rows(study: Study) -> list[AnnotatorRow]:

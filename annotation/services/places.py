@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.models import Aspect, Item
 from annotation.questionnaires import Question, Questionnaire
+from annotation.questionnaires.types import MANY
 from annotation.services.errors import Refused
 
 LONGEST_TEXT = 5000
@@ -59,7 +60,7 @@ def _asked(
     question = questionnaire.by_key.get(key)
     if question is None or key not in item.asked:
         raise Refused("invalid", f"this item is not asked {key!r}")
-    if question.about in ("turn", "candidate"):
+    if question.about in MANY:
         kind, _, part = subject.partition("-")
         if kind != question.about or part not in item.subjects.get(kind, ()):
             raise Refused(
@@ -77,6 +78,8 @@ def _check_answer(
     if scale.kind == "marks":
         if value is not None or text:
             raise Refused("invalid", "marks come without score or text")
+        if chosen is None:
+            return  # the last mark was taken away, which does not say that none applies
         allowed = markable(item.subjects, scale.of)
         if not isinstance(chosen, list) or not all(mark in allowed for mark in chosen):
             raise Refused("invalid", f"marks must be a list from {', '.join(allowed) or 'nothing'}")

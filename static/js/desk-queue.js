@@ -85,8 +85,8 @@
     };
   }
 
-  // tell(state, detail): state is saved, saving, waiting or refused; done(entry, result) and
-  // refused(entry, reason, reply) follow each entry.
+  // tell(state, detail): state is saved, saving, waiting, paused or refused; done(entry, result) and
+  // refused(entry, reason, reply, code) follow each entry.
   function makeQueue({ owner, tell, done = () => {}, refused = () => {} }) {
     const store = makeStore(owner);
     let sending = false;
@@ -94,11 +94,12 @@
     let failures = 0;
     let timer = null;
     let lastRefusal = "";
-    let halted = "";
+    // Why nothing can be sent now though the server answers: {state, words}.
+    let halted = null;
 
     function report() {
       const left = store.all().length;
-      if (halted) tell("refused", halted);
+      if (halted) tell(halted.state, halted.state === "paused" ? { left, words: halted.words } : halted.words);
       else if (left && (failures || !navigator.onLine)) tell("waiting", left);
       else if (left) tell("saving", left);
       else if (lastRefusal) tell("refused", lastRefusal);
@@ -147,43 +148,53 @@
     async function take(message, response) {
       const reply = await response.json().catch(() => ({}));
       if (response.status === 401) {
-        halted = reply.refused || "you are signed out";
+        halted = { state: "refused", words: reply.refused || "you are signed out" };
         return false;
       }
-      if (response.status === 403 && !reply.code) {
-        halted = "the server did not accept this page; reload it, your answers are kept";
+      if (response.status === 403 && !reply.code && !reply.results) {
+        halted = { state: "refused", words: "the server did not accept this page; reload it, your answers are kept" };
         return false;
       }
       if (response.status === 429 || response.status >= 500) throw new Error("try later");
-      halted = "";
+      halted = null;
       if (message.entries[0].kind === "submit") {
         const [entry] = message.entries;
+        if (reply.code === "paused") return pause(reply.refused);
         store.remove(entry);
         if (response.ok) done(entry, reply);
-        else refuse(entry, reply.refused || words(response.status), reply);
+        else refuse(entry, reply.refused || words(response.status), reply, reply.code);
         return true;
       }
       const results = new Map((reply.results || []).map((result) => [result.id, result]));
+      let paused = "";
       for (const entry of message.entries) {
         const result = results.get(entry.id);
-        if (result && !result.refused) {
+        if (result && result.code === "paused") {
+          paused = result.refused;
+        } else if (result && !result.refused) {
           store.remove(entry);
           done(entry, result);
         } else if (result || !response.ok) {
           store.remove(entry);
-          refuse(entry, (result && result.refused) || reply.refused || words(response.status), reply);
+          refuse(entry, (result && result.refused) || reply.refused || words(response.status), reply, (result && result.code) || reply.code);
         } else {
           throw new Error("an answer without a result");
         }
       }
-      return true;
+      return paused ? pause(paused) : true;
     }
 
-    function refuse(entry, reason, reply) {
+    // Not now, but later with the same answers.
+    function pause(reason) {
+      halted = { state: "paused", words: reason };
+      return false;
+    }
+
+    function refuse(entry, reason, reply, code) {
       lastRefusal = reason;
       // What was to follow for the same item rests on what was just refused.
       for (const other of store.all()) if (other.kind === "submit" && other.here === entry.here) store.remove(other);
-      refused(entry, reason, reply);
+      refused(entry, reason, reply, code);
     }
 
     const words = (status) => (status === 404 ? "this item is not yours any more" : "the server answered " + status);
@@ -223,7 +234,7 @@
 
     // Nothing is left here, be it that another tab sent it.
     function settle() {
-      halted = "";
+      halted = null;
       failures = 0;
     }
 
@@ -253,6 +264,7 @@
       saved: "saved",
       saving: "saving",
       waiting: "waiting for the network (" + detail + ")",
+      paused: detail && "kept here (" + detail.left + "): " + detail.words,
       refused: "refused: " + detail,
     }[state];
     element.dataset.state = state;

@@ -3,125 +3,56 @@
   "use strict";
   const desk = document.querySelector("[data-desk]");
   if (!desk) return;
+  const { makeSlots, makeText, makeReading, makeRemarks, makeSaving, placeOf, showState, notice, showPane } = window.planjury;
   const settings = JSON.parse(document.getElementById("desk-settings").textContent);
+  const find = (selector) => desk.querySelector(selector);
   const form = document.getElementById("answers");
-  const actions = document.getElementById("item-actions");
-  const questions = Array.from(form.querySelectorAll("[data-question]"));
-  const comment = form.elements.comment;
-  const words = desk.querySelector("[data-words]");
-  const undoButton = desk.querySelector("[data-undo]");
-  const submitButton = desk.querySelector("[data-submit]");
+  const words = find("[data-words]");
+  const undoButton = find("[data-undo]");
+  const submitButton = find("[data-submit]");
+  const panes = find(".pane-switch");
   const help = document.getElementById("keys");
   const locked = "locked" in desk.dataset;
-  const named = new Map(questions.map((fieldset) => [fieldset.dataset.question, fieldset]));
-  const versions = settings.versions;
-  // Scores that can be undone, the latest last; comments are undone in their field.
-  const stack = settings.edits.filter((edit) => edit.question !== "comment");
-  let storedComment = comment.value;
-  let commentTimer = null;
-  let arrowing = false;
+  const touch = matchMedia("(pointer: coarse)").matches;
+  const slots = makeSlots(form);
+  const parts = Array.from(form.querySelectorAll("[data-part]"));
   let current = null;
+  let arrowing = false;
+  let going = false;
+
+  const inWords = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
+  const say = (text) => (words.textContent = text);
+  const narrow = () => panes && getComputedStyle(panes).display !== "none";
+  const showForm = () => narrow() && showPane("rate");
+  const showText = () => narrow() && showPane("read");
 
   // --- The form as it stands ---------------------------------------------------------------------
-  const keyOf = (fieldset) => fieldset.dataset.question;
-  const titleOf = (fieldset) => fieldset.querySelector("legend").textContent.trim().replace(/\s+/g, " ");
-  const numberOf = (fieldset) => fieldset.querySelector("legend .n").textContent;
-  const inWords = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
-  function valueOf(fieldset) {
-    const checked = fieldset.querySelector("input:checked");
-    return checked ? Number(checked.value) : null;
+  const isOpen = (slot) => slots.read(slot) === null;
+  const required = slots.all.filter(slots.required);
+  const missing = () => required.filter(isOpen);
+  function count() {
+    const text = required.length - missing().length + " of " + required.length;
+    for (const place of desk.querySelectorAll("[data-answered]")) place.textContent = text;
+    if (undoButton && saving) undoButton.disabled = !saving.canUndo();
+    for (const link of form.querySelectorAll("[data-part-link]")) {
+      const part = parts.find((one) => one.dataset.part === link.dataset.partLink);
+      const done = !required.some((slot) => part.contains(slot) && isOpen(slot));
+      link.classList.toggle("done", done);
+      link.querySelector("[data-done]").textContent = done ? ", complete" : "";
+    }
   }
-  function show(question, value) {
-    const fieldset = named.get(question);
+  function show(field, said) {
+    const { slot, aspect } = placeOf(field);
+    if (aspect !== "answer") {
+      if (remarks) remarks.show(slot, aspect);
+      return;
+    }
+    const fieldset = slots.named.get(slot);
     if (!fieldset) return;
-    for (const input of fieldset.querySelectorAll("input")) input.checked = Number(input.value) === value;
-    if (value !== null) unmark(fieldset);
+    slots.show(fieldset, said);
+    if (said !== null) unmark(fieldset);
     count();
   }
-  const open = () => questions.filter((fieldset) => valueOf(fieldset) === null);
-  function count() {
-    const text = questions.length - open().length + " of " + questions.length;
-    for (const place of desk.querySelectorAll("[data-answered]")) place.textContent = text;
-    if (undoButton) undoButton.disabled = !stack.length;
-  }
-  function say(text) {
-    words.textContent = text;
-  }
-
-  // --- Focus -------------------------------------------------------------------------------------
-  function focusOn(fieldset, { scroll = true, move = true } = {}) {
-    if (!fieldset) return;
-    current = fieldset;
-    for (const other of questions) {
-      other.classList.toggle("current", other === fieldset);
-      other.classList.toggle("short", other !== fieldset);
-    }
-    if (move && !fieldset.contains(document.activeElement)) fieldset.focus({ preventScroll: true });
-    if (scroll) fieldset.scrollIntoView({ block: "nearest" });
-  }
-  function step(by) {
-    const place = questions.indexOf(current) + by;
-    if (place >= 0 && place < questions.length) focusOn(questions[place]);
-    else if (place >= questions.length && submitButton) submitButton.focus();
-  }
-  // To the next question without an answer; when all have one, to the button that ends the item.
-  function goOn() {
-    const place = questions.indexOf(current);
-    const left = open();
-    const next = left.find((fieldset) => questions.indexOf(fieldset) > place) || left[0];
-    if (next) focusOn(next);
-    else {
-      focusOn(current, { move: false, scroll: false });
-      submitButton.focus({ preventScroll: true });
-      say("All answered. Enter submits.");
-    }
-  }
-
-  // --- Answers -----------------------------------------------------------------------------------
-  function record(edit) {
-    cancelSubmission();
-    queue.add({
-      kind: "edit", id: edit.id, url: settings.answers, here: settings.here, activeMs: Math.round(active),
-      edit: Object.assign({ at: new Date().toISOString() }, edit),
-    });
-  }
-  function see(question) {
-    const seen = versions[question] || 0;
-    versions[question] = seen + 1;
-    return seen;
-  }
-  function answer(fieldset, value) {
-    const question = keyOf(fieldset);
-    const edit = { id: queue.makeId(), question, value, seen: see(question) };
-    stack.push(edit);
-    show(question, value);
-    say("");
-    record(edit);
-  }
-  const before = (question) => {
-    const earlier = stack.filter((edit) => edit.question === question);
-    return earlier.length ? earlier[earlier.length - 1].value : null;
-  };
-  function undo() {
-    const last = stack.pop();
-    if (!last) return;
-    show(last.question, before(last.question));
-    focusOn(named.get(last.question));
-    say("Undone: " + titleOf(named.get(last.question)));
-    record({ id: queue.makeId(), question: last.question, undoes: last.id, seen: see(last.question) });
-  }
-  function keepComment() {
-    clearTimeout(commentTimer);
-    if (locked || comment.value === storedComment) return;
-    storedComment = comment.value;
-    // Of several versions that have not been sent yet, only the last is worth sending.
-    for (const entry of queue.all()) {
-      if (entry.here === settings.here && entry.kind === "edit" && entry.edit.question === "comment" && entry.unsent) queue.remove(entry);
-    }
-    record({ id: queue.makeId(), question: "comment", text: comment.value, seen: see("comment") });
-  }
-
-  // --- Marks on what is missing or was refused ---------------------------------------------------
   function mark(fieldset, reason) {
     unmark(fieldset);
     fieldset.classList.add("missing");
@@ -140,167 +71,232 @@
     for (const list of fieldset.querySelectorAll(".errorlist")) list.remove();
   }
 
-  // --- Submitting and skipping -------------------------------------------------------------------
-  const submissions = () => queue.all().filter((entry) => entry.kind === "submit" && entry.here === settings.here);
-  function cancelSubmission() {
-    const waiting = submissions();
-    for (const entry of waiting) queue.remove(entry);
-    if (waiting.length) say("Not submitted, because you changed an answer.");
-  }
-  function submit() {
-    if (locked) return;
-    keepComment();
-    const left = open();
-    if (left.length) {
-      for (const fieldset of left) mark(fieldset, "not answered yet");
-      say("Not answered yet: " + (left.length > 3 ? "questions " + inWords(left.map(numberOf)) : left.map(titleOf).join(", ")));
-      if (window.planjury.showPane) showForm();
-      focusOn(left[0]);
-      return;
-    }
-    if (submissions().length) return;
-    say("Submitting");
-    queue.add({ kind: "submit", url: settings.submit, here: settings.here, activeMs: Math.round(active) });
-    if (!navigator.onLine) say("Will be submitted when the network is back.");
-  }
-  const panes = desk.querySelector(".pane-switch");
-  const showForm = () => getComputedStyle(panes).display !== "none" && window.planjury.showPane("rate");
-  const showText = () => getComputedStyle(panes).display !== "none" && window.planjury.showPane("read");
-
-  // --- The queue ---------------------------------------------------------------------------------
-  const state = desk.querySelector(".save-state");
-  const queue = window.planjury.makeQueue({
-    owner: settings.owner,
+  // --- Saving ------------------------------------------------------------------------------------
+  const state = find(".save-state");
+  const titleOf = (slot) => (slots.named.has(slot) ? slots.title(slots.named.get(slot)) : "the item");
+  const ASPECTS = { comment: "The comment on ", flag: "The flag of ", evidence: "The evidence for ", answer: "" };
+  const named = (field) => {
+    const { slot, aspect } = placeOf(field);
+    return ASPECTS[aspect] + titleOf(slot);
+  };
+  const answerWords = (field, said) => {
+    const fieldset = slots.named.get(field);
+    return fieldset ? ": " + slots.words(fieldset, said) : "";
+  };
+  let remarks = null;
+  let saving = null;
+  let active = settings.activeMs;
+  saving = makeSaving({
+    settings,
+    show,
+    wire: (slot, said) => slots.wire(slots.named.get(slot), said),
+    active: () => Math.round(active),
     tell(name, detail) {
-      window.planjury.showState(state, name, detail);
-      if (name === "waiting" && words.textContent === "Submitting") say("Will be submitted when the network is back.");
-    },
-    done(entry, result) {
-      if (entry.here !== settings.here) return;
-      if (entry.kind === "submit") {
-        location.assign(result.next);
+      if (name === "cancelled") {
+        say("Not submitted, because you changed an answer.");
         return;
       }
-      const pending = queue.all().some((other) => other.here === settings.here && other.kind === "edit" && other.edit.question === result.question && other.id !== entry.id);
-      if (!pending) {
-        versions[result.question] = result.version;
-        if (result.question !== "comment") show(result.question, result.value);
-      }
-      if (result.overtook !== null && result.overtook !== undefined) {
-        window.planjury.notice("This replaced the answer " + result.overtook + ", which was given in another tab. Both are kept in the history.", { kind: "warning", key: "overtook" });
-      }
+      showState(state, name, detail);
+      if (words.textContent !== "Submitting") return;
+      if (name === "waiting") say("Will be submitted when the network is back.");
+      if (name === "paused") say("Will be submitted when the study goes on.");
     },
-    refused(entry, reason, reply) {
-      if (entry.here !== settings.here) return;
-      if (entry.kind === "submit") {
+    submitted: (next) => location.assign(next),
+    elsewhere: () => location.reload(),
+    changed(field, said) {
+      notice(named(field) + " was changed in another tab" + answerWords(field, said) + ".", { kind: "info", key: "changed" });
+    },
+    replaced(field, before) {
+      const what = slots.named.has(field) ? "the answer " + slots.words(slots.named.get(field), before) : "what was there";
+      notice("This replaced " + what + ", which was given in another tab. Both are kept in the history.", { kind: "warning", key: "overtook" });
+    },
+    refuse(field, reason, code, left) {
+      if (code === "gone" || code === "not_open" || code === "closed") {
+        find("[data-happened-words]").textContent = reason[0].toUpperCase() + reason.slice(1) + ". What was saved before is kept.";
+        find("[data-happened]").hidden = false;
+      }
+      if (field === null) {
         say("Not submitted: " + reason);
-        for (const key of reply.missing || []) if (named.has(key)) mark(named.get(key), "not answered yet");
-        if (reply.missing && reply.missing.length) focusOn(named.get(reply.missing[0]));
+        const lacking = left.map((name) => slots.named.get(name)).filter(Boolean);
+        for (const fieldset of lacking) mark(fieldset, "not answered yet");
+        if (lacking.length) focusOn(lacking[0]);
         return;
       }
-      const place = stack.findIndex((edit) => edit.id === entry.id);
-      if (place >= 0) stack.splice(place, 1);
-      const fieldset = named.get(entry.edit.question);
+      const fieldset = slots.named.get(placeOf(field).slot);
       if (fieldset) mark(fieldset, "not saved: " + reason);
       else say("Not saved: " + reason);
     },
   });
-  // What an earlier visit could not send stands in the form again.
-  for (const entry of queue.all()) {
-    if (entry.here !== settings.here || entry.kind !== "edit" || locked) continue;
-    const { question, undoes, value, text, id } = entry.edit;
-    see(question);
-    if (question === "comment") {
-      comment.value = storedComment = text;
-    } else if (undoes) {
-      const place = stack.findIndex((edit) => edit.id === undoes);
-      if (place >= 0) stack.splice(place, 1);
-      show(question, before(question));
-    } else {
-      if (!stack.some((edit) => edit.id === id)) stack.push({ id, question, value });
-      show(question, value);
+  const pane = find(".desk-read");
+  if (pane) {
+    remarks = makeRemarks({
+      form, locked, say, showText, titleOf,
+      text: (desk.text = makeText(pane)),
+      places: saving.places,
+      give: saving.give,
+      current: () => (form.querySelector(".item-remarks").contains(document.activeElement) ? "" : current ? current.dataset.slot : ""),
+    });
+  }
+
+  // --- Focus -------------------------------------------------------------------------------------
+  const byTurn = parts.length > 0;
+  const reading = makeReading({
+    desk, text: desk.text, showText, byTurn,
+    turnChosen(number) {
+      const part = parts.find((one) => one.dataset.part === "turn-" + number);
+      if (part) focusOn(firstOf(part), { move: false, follow: false });
+      reading.setTurn(number, { move: false });
+    },
+  });
+  const inPart = (part) => slots.all.filter((slot) => part.contains(slot));
+  const firstOf = (part) => inPart(part).find(isOpen) || inPart(part)[0];
+  // Shows the group of a turn, and takes what is read along.
+  function showPart(part, { follow = true } = {}) {
+    if ("shown" in part.dataset) return;
+    for (const other of parts) other.toggleAttribute("data-shown", other === part);
+    for (const link of form.querySelectorAll("[data-part-link]")) {
+      if (link.dataset.partLink === part.dataset.part) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+    reading.setTurn(Number(part.dataset.part.slice(5)), { move: follow });
+  }
+  function focusOn(fieldset, { scroll = true, move = true, follow = true } = {}) {
+    if (!fieldset) return;
+    current = fieldset;
+    const part = slots.part(fieldset);
+    if (part) showPart(part, { follow });
+    for (const other of slots.all) {
+      other.classList.toggle("current", other === fieldset);
+      other.classList.toggle("short", other !== fieldset);
+    }
+    if (move && !fieldset.contains(document.activeElement)) fieldset.focus({ preventScroll: true });
+    if (scroll) fieldset.scrollIntoView({ block: "nearest" });
+    if (remarks) remarks.draw();
+  }
+  function step(by) {
+    const place = slots.all.indexOf(current) + by;
+    if (place >= 0 && place < slots.all.length) focusOn(slots.all[place]);
+    else if (place >= slots.all.length && submitButton) submitButton.focus();
+  }
+  // To the next question without an answer; when all have one, to the button that ends the item.
+  function goOn() {
+    const place = slots.all.indexOf(current);
+    const left = missing();
+    const next = left.find((slot) => slots.all.indexOf(slot) > place) || left[0];
+    if (next) focusOn(next);
+    else {
+      focusOn(current, { move: false, scroll: false });
+      submitButton.focus({ preventScroll: true });
+      say("All answered. Enter submits.");
     }
   }
+  function answer(fieldset, said) {
+    if (said !== null) unmark(fieldset);
+    saving.give(fieldset.dataset.slot, said);
+    say("");
+    count();
+  }
+  function undo() {
+    const field = saving.undo();
+    if (!field) return;
+    const fieldset = slots.named.get(field);
+    focusOn(fieldset);
+    say("Undone: " + slots.title(fieldset));
+  }
+  function submit() {
+    if (locked) return;
+    keepTexts();
+    const left = missing();
+    if (left.length) {
+      for (const fieldset of left) mark(fieldset, "not answered yet");
+      const few = left.length <= 3 || byTurn || new Set(left.map(slots.number)).size < left.length;
+      const names = left.slice(0, 3).map(slots.title).join(", ") + (left.length > 3 ? " and " + (left.length - 3) + " more" : "");
+      say("Not answered yet: " + (few ? names : "questions " + inWords(left.map(slots.number))));
+      showForm();
+      focusOn(left[0]);
+      return;
+    }
+    if (saving.submissions().length) return;
+    say("Submitting");
+    saving.submit();
+    if (!navigator.onLine) say("Will be submitted when the network is back.");
+  }
+
+  // --- Texts: kept while they are written --------------------------------------------------------
+  const storedText = (slot) => (saving.places.get(slot) || { said: null }).said || "";
+  function keepText(fieldset) {
+    const said = slots.read(fieldset);
+    if (!locked && (said || "") !== storedText(fieldset.dataset.slot)) answer(fieldset, said);
+  }
+  function keepTexts() {
+    for (const slot of slots.all) if (slot.dataset.scale === "text") keepText(slot);
+    if (remarks) remarks.keepAll();
+  }
+  let textTimer = null;
+  form.addEventListener("input", (event) => {
+    const fieldset = event.target.closest("[data-scale=text]");
+    if (!fieldset || event.target.closest(".remarks")) return;
+    clearTimeout(textTimer);
+    textTimer = setTimeout(() => keepText(fieldset), 1200);
+  });
+  form.addEventListener("focusout", (event) => {
+    const fieldset = event.target.closest("[data-scale=text]");
+    if (fieldset && !event.target.closest(".remarks")) keepText(fieldset);
+  });
 
   // --- Mouse -------------------------------------------------------------------------------------
   form.addEventListener("change", (event) => {
-    const fieldset = event.target.closest("[data-question]");
-    if (!fieldset || event.target.type !== "radio") return;
+    const fieldset = event.target.closest("fieldset[data-slot]");
+    if (!fieldset || !event.target.matches("[type=radio], [type=checkbox]")) return;
+    slots.settle(fieldset, event.target);
     focusOn(fieldset, { scroll: false, move: false });
-    answer(fieldset, Number(event.target.value));
-    if (!arrowing) goOn();
+    answer(fieldset, slots.read(fieldset));
+    if (event.target.type === "radio" && !arrowing && !fieldset.matches(".compact")) goOn();
+    else if (going || (event.target.type === "radio" && !missing().length)) goOn();
   });
-  form.addEventListener("click", (event) => {
-    const fieldset = event.target.closest("[data-question]");
-    if (fieldset && fieldset !== current) focusOn(fieldset, { move: false });
-  });
-  form.addEventListener("focusin", (event) => {
-    const fieldset = event.target.closest("[data-question]");
-    if (fieldset && fieldset !== current && event.target.matches(":focus-visible")) focusOn(fieldset, { move: false });
-  });
-  comment.addEventListener("input", () => {
-    clearTimeout(commentTimer);
-    commentTimer = setTimeout(keepComment, 1200);
-  });
-  comment.addEventListener("blur", keepComment);
+  for (const name of ["click", "focusin"]) {
+    form.addEventListener(name, (event) => {
+      const fieldset = event.target.closest("fieldset[data-slot]");
+      const wanted = name === "click" || event.target.matches(":focus-visible");
+      if (fieldset && fieldset !== current && wanted) focusOn(fieldset, { move: false, scroll: name === "focusin" });
+    });
+  }
+  for (const link of form.querySelectorAll("[data-part-link]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const part = parts.find((one) => one.dataset.part === link.dataset.partLink);
+      focusOn(firstOf(part), { move: false });
+      reading.setTurn(Number(part.dataset.part.slice(5)));
+    });
+  }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
   });
-  actions.addEventListener("submit", (event) => {
-    const action = event.submitter && event.submitter.value;
-    if (action === "undo") {
+  document.getElementById("item-actions").addEventListener("submit", (event) => {
+    if (event.submitter && event.submitter.value === "undo") {
       event.preventDefault();
       undo();
     }
-    keepComment();
+    keepTexts();
   });
-  const turns = Array.from(desk.querySelectorAll(".turn"));
-  const fold = (open) => turns.forEach((turn) => (turn.open = open));
-  function goTo(turn) {
-    if (!turn) return;
-    showText();
-    turn.open = true;
-    turn.scrollIntoView({ block: "start" });
-    turn.querySelector("summary").focus({ preventScroll: true });
-  }
-  const showFinal = () => goTo(desk.querySelector(".turn.final") || turns[turns.length - 1]);
-  // From the turn at the top of the screen; backwards first to its own beginning, if that is past.
-  function passTurns(by) {
-    const bar = desk.querySelector(".desk-bar").getBoundingClientRect().bottom;
-    const boxes = turns.map((turn) => turn.getBoundingClientRect());
-    // A turn that was gone to stands a little below the bar.
-    const place = boxes.findIndex((box) => box.bottom > bar + 48);
-    if (place < 0) return goTo(turns[by > 0 ? -1 : turns.length - 1]);
-    const begun = boxes[place].top <= bar + 48;
-    goTo(turns[by > 0 ? place + begun : place - (boxes[place].top >= bar)]);
-  }
-  const changes = desk.querySelector("[data-changes]");
-  function toggleChanges() {
-    if (!changes) return;
-    const on = desk.classList.toggle("diff-off");
-    changes.setAttribute("aria-pressed", String(!on));
-  }
-  function toggleHelp() {
-    if (help.open) help.close();
-    else help.showModal();
-  }
-  function follow(relation) {
-    const link = desk.querySelector("a[rel=" + relation + "]");
-    if (link) link.click();
-  }
-  desk.querySelector("[data-fold]").addEventListener("click", () => fold(false));
-  desk.querySelector("[data-unfold]").addEventListener("click", () => fold(true));
-  desk.querySelector("[data-final]").addEventListener("click", showFinal);
-  for (const link of desk.querySelectorAll(".desk-turns a")) {
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      goTo(document.getElementById(link.hash.slice(1)));
-    });
-  }
-  if (changes) changes.addEventListener("click", toggleChanges);
+  // Beside a narrow form what is read was out of sight when the turn changed.
+  document.addEventListener("panechange", (event) => {
+    const turn = event.detail === "read" && find(".turn[data-current]");
+    if (turn) turn.scrollIntoView({ block: "start" });
+  });
 
   // --- Keys --------------------------------------------------------------------------------------
+  function write(slot, aspect) {
+    if (!remarks || !remarks.has(slot)) return;
+    showForm();
+    remarks.write(slot, aspect);
+  }
+  const slotName = () => (current ? current.dataset.slot : "");
+  function follow(relation) {
+    const link = find("a[rel=" + relation + "]");
+    if (link) link.click();
+  }
   const KEYS = {
     ArrowDown: () => step(1),
     ArrowUp: () => step(-1),
@@ -309,37 +305,51 @@
       if (example) example.open = !example.open;
     },
     u: () => !locked && undo(),
-    f: showFinal,
-    j: () => passTurns(1),
-    k: () => passTurns(-1),
-    "[": () => fold(false),
-    "]": () => fold(true),
-    d: toggleChanges,
-    c() {
-      showForm();
-      comment.focus();
-    },
+    f: () => reading.showFinal(),
+    j: () => reading.passTurns(1),
+    k: () => reading.passTurns(-1),
+    "[": () => reading.fold(false),
+    "]": () => reading.fold(true),
+    d: () => reading.toggleChanges(),
+    h: () => remarks && remarks.mark(),
+    c: () => write(slotName(), "comment"),
+    "!": () => write(slotName(), "flag"),
+    C: () => write("", "comment"),
     n: () => follow("next"),
     p: () => follow("prev"),
-    "?": toggleHelp,
+    "?": () => (help.open ? help.close() : help.showModal()),
   };
+  function choose(fieldset, key) {
+    const input = slots.keyed(fieldset, key);
+    if (!input) return false;
+    showForm();
+    if (input.type === "radio") {
+      input.checked = true;
+      answer(fieldset, slots.read(fieldset));
+      goOn();
+    } else {
+      going = !input.value && !input.checked;
+      input.click();
+      going = false;
+    }
+    return true;
+  }
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const target = event.target;
     arrowing = event.key === "ArrowLeft" || event.key === "ArrowRight";
-    if (target.closest("textarea, input:not([type=radio]), select")) {
-      if (event.key === "Escape") {
-        target.blur();
-        focusOn(current, { scroll: false });
-      }
+    // Shift and arrows change a selection.
+    if (event.shiftKey && event.key.startsWith("Arrow")) return;
+    if (target.closest("textarea, select, input:not([type=radio], [type=checkbox])")) {
+      if (event.key !== "Escape") return;
+      if (target === reading.search) reading.leaveSearch();
+      else target.blur();
+      focusOn(current, { scroll: false });
       return;
     }
     if (help.open && event.key !== "?") return;
-    if (!locked && /^[1-5]$/.test(event.key) && current) {
+    if (!locked && current && choose(current, event.key)) {
       event.preventDefault();
-      showForm();
-      answer(current, Number(event.key));
-      goOn();
       return;
     }
     if (event.key === "Enter") {
@@ -357,7 +367,6 @@
   document.addEventListener("keyup", () => (arrowing = false));
 
   // --- Time at work: what passes within a while of the last movement -----------------------------
-  let active = settings.activeMs;
   let moved = performance.now();
   let told = moved;
   for (const name of ["keydown", "pointermove", "pointerdown", "wheel", "scroll", "touchmove"]) {
@@ -370,9 +379,14 @@
     told = now;
   }, 1000);
 
-  for (const fieldset of questions) fieldset.tabIndex = -1;
+  for (const slot of slots.all) slot.tabIndex = -1;
   count();
-  focusOn(open()[0] || questions[0], { scroll: false, move: !matchMedia("(pointer: coarse)").matches });
-  const submitted = submissions();
-  if (submitted.length) say("Will be submitted when the network is back.");
+  const first = missing()[0] || slots.all[0];
+  if (byTurn && first) {
+    const part = slots.part(first) || parts[0];
+    for (const other of parts) other.toggleAttribute("data-shown", other === part);
+    reading.setTurn(Number(part.dataset.part.slice(5)), { move: false });
+  }
+  focusOn(first, { scroll: false, move: !touch });
+  if (saving.submissions().length) say("Will be submitted when the network is back.");
 })();

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Annotator, Assignment, Study
-from annotation.selectors.desk import load_turns
+from annotation.selectors.desk_reading import load_turns
 from annotation.selectors.labels import study_banner
 from annotation.selectors.ratings import human_scores
 from annotation.selectors.studies import next_open_position

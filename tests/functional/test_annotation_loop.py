@@ -143,7 +143,7 @@ def test_the_loop_by_keyboard_alone(live_server: Any, page: Page, study: Study) 
     press("?")
     expect(page.get_by_role("dialog")).to_be_hidden()
 
-    press("c")
+    press("Shift+C")
     page.keyboard.type("Turn 1 was odd; 5 of 5.")
     press("Escape")
     state(page).to_have_text("saved")
@@ -155,7 +155,7 @@ def test_the_loop_by_keyboard_alone(live_server: Any, page: Page, study: Study) 
     assert done.state == "submitted"
     given = ratings(done)
     assert [given[key] for key in done.item.asked] == [4, 3, 5, 3, 1, 2, 3, 4, 5, 1]
-    assert Rating.objects.get(assignment=done, question="comment").text == "Turn 1 was odd; 5 of 5."
+    assert Rating.objects.get(assignment=done, aspect="comment").text == "Turn 1 was odd; 5 of 5."
     # ten answers, one of them undone and given again, and the comment
     assert RatingEdit.objects.filter(assignment=done, undoes=None).count() == 12
     assert RatingEdit.objects.filter(assignment=done).exclude(undoes=None).count() == 1

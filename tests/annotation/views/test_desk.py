@@ -148,7 +148,7 @@ def test_page_holds_the_item_and_ten_questions(tab: Client, item: Assignment, ur
     page = tab.get(url).content.decode()
     assert item.trajectory.task.prompt in page
     assert page.count('class="score') >= 10
-    assert page.count('<fieldset class="score short"') == 9
+    assert page.count('<fieldset class="score scale-points short') == 9
     assert "Final plan, turn 2" in page
     assert "I have no hammer." in page
     assert "revealed now" in page
@@ -168,12 +168,12 @@ def test_desk_costs_few_queries(tab: Client, url: str, django_assert_max_num_que
 
 
 def test_form_saves_and_submits_as_a_whole(tab: Client, item: Assignment, url: str) -> None:
-    given = dict.fromkeys(item.item.asked, "3") | {"comment": "fine"}
+    given = dict.fromkeys(item.item.asked, "3") | {":comment": "fine"}
     reply = tab.post(url, {"action": "save", **given})
     assert reply.status_code == 302
     assert answers(item) == {**dict.fromkeys(item.item.asked, 3), "": None}
-    seen = {f"was_{key}": "3" for key in item.item.asked} | {"was_comment": "fine"}
-    reply = tab.post(url, {"action": "submit", **given, **seen})
+    seen = json.dumps(dict.fromkeys(item.item.asked, 3) | {":comment": "fine"})
+    reply = tab.post(url, {"action": "submit", "shown": seen, **given})
     assert reply.headers["Location"].endswith("/annotate/?after=1")
     assert RatingEdit.objects.count() == 11
 
@@ -183,14 +183,14 @@ def test_a_stale_form_overwrites_nothing(tab: Client, item: Assignment, url: str
     record_rating(
         assignment=item, by=item.annotator, question="safety", value=5, client_id=uuid.uuid4()
     )
-    tab.post(url, {"action": "save", "safety": "2", "was_safety": "2", "autonomy": "4"})
+    tab.post(url, {"action": "save", "safety": "2", "shown": '{"safety":2}', "autonomy": "4"})
     assert answers(item) == {"safety": 5, "autonomy": 4}
 
 
 def test_an_incomplete_form_comes_back_with_what_was_given(
     tab: Client, item: Assignment, url: str
 ) -> None:
-    reply = tab.post(url, {"action": "submit", "safety": "2", "comment": "odd"})
+    reply = tab.post(url, {"action": "submit", "safety": "2", ":comment": "odd"})
     page = reply.content.decode()
     assert reply.status_code == 422
     assert "Not answered yet: 1 Feedback reasonable" in page

@@ -1,0 +1,180 @@
+"""What an annotator reads of an item. Only what the questionnaire shows is read from the database.
+
+The plain text of a block is what evidence counts its characters in: of a plan its steps, one a
+line and without their numbers, or the text as it was written where it is more than steps.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.models import Item
+from benchmarks.diffs import Line, diff_steps
+from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
+from benchmarks.systems.adaplanbench.plans import split_steps
+
+# With more turns than this only the last two are unfolded at first.
+FEW_TURNS = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A condition that the judges found violated, and whether the agent heard of it."""
+
+    text: str
+    kind: str
+    word: str
+    tone: str
+    why: str
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """A turn. ``lines`` compares with the plan before; empty where there is nothing in common.
+
+    ``findings`` is None where the judges' decisions are not shown.
+    """
+
+    index: int
+    is_final: bool
+    text: str
+    steps: Sequence[str]
+    lines: Sequence[Line]
+    change: str
+    decided: bool
+    findings: Sequence[Finding] | None
+    feedback: str
+    unfolded: bool
+
+    @property
+    def previous(self) -> int:
+        return self.index - 1
+
+
+def load_turns(
+    trajectory: int, *, feedback: bool = True, findings: bool = True, unfolded: bool = False
+) -> list[TurnView]:
+    """All turns with what changed in each; without what is not asked for."""
+    fields = ["index", "text", "is_final"]
+    fields += ["feedback"] * feedback + ["payload"] * findings
+    turns = Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields)
+    rows = list(turns.prefetch_related("violations") if findings else turns)
+    views: list[TurnView] = []
+    for place, row in enumerate(rows):
+        steps = split_steps(row.text)
+        before = views[-1].steps if views else []
+        lines = diff_steps(before, steps) if before else []
+        change, shown = _change(lines, row.index, [view.steps for view in views], steps)
+        views.append(
+            TurnView(
+                index=row.index,
+                is_final=row.is_final,
+                text="" if _is_all(row.text, steps) else row.text,
+                steps=steps,
+                lines=shown,
+                change=change,
+                decided=not findings or row.payload.get("valid", True) is not None,
+                findings=[_finding(v) for v in row.violations.all()] if findings else None,
+                feedback=row.feedback if feedback else "",
+                unfolded=unfolded or len(rows) <= FEW_TURNS or place >= len(rows) - 2,
+            )
+        )
+    return views
+
+
+_STEP_WORD = re.compile(r"^\s*step(?=\s*\d)", re.IGNORECASE | re.MULTILINE)
+
+
+def _is_all(text: str, steps: Sequence[str]) -> bool:
+    """Whether the steps are the whole text, numbers aside; else the text is shown as it is."""
+    bare = _STEP_WORD.sub("", text)
+    return _letters(bare) == _letters("".join(steps))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text))
+
+
+def _change(
+    lines: Sequence[Line], index: int, earlier: Sequence[Sequence[str]], steps: Sequence[str]
+) -> tuple[str, Sequence[Line]]:
+    """What changed since the turn before, in words, and the lines worth showing."""
+    if not earlier:
+        return "first plan", []
+    same_as = next((n for n, old in enumerate(earlier, 1) if list(old) == list(steps)), None)
+    if same_as is not None:
+        return f"same plan as turn {same_as}", []
+    kept = sum(line.op in ("same", "changed") for line in lines)
+    if not kept:
+        return f"another plan than turn {index - 1}", []
+    touched = sum(line.op != "same" for line in lines)
+    return f"{touched} step{'s' * (touched > 1)} changed since turn {index - 1}", lines
+
+
+KINDS = {"world": "situation", "user": "preference"}
+
+
+def _finding(violation: Violation) -> Finding:
+    if violation.repeated:
+        word, tone = "repeated", "warn"
+        why = "The assistant had been told of this in an earlier turn."
+        if violation.revealed:
+            why += " The feedback says it once more."
+    elif violation.revealed:
+        word, tone = "revealed now", "info"
+        why = "The feedback of this turn is to tell the assistant of this for the first time."
+    else:
+        word, tone = "withheld", "idle"
+        why = "Violated too, but the feedback of this turn is not to mention it."
+    return Finding(violation.text, KINDS.get(violation.kind, violation.kind), word, tone, why)
+
+
+# --- Conditions and candidates --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A hidden condition, or a candidate for one, as it is read and marked."""
+
+    key: str
+    kind: str
+    text: str
+
+    @property
+    def word(self) -> str:
+        return KINDS.get(self.kind, self.kind)
+
+
+def load_conditions(profile: int | None, subjects: Mapping[str, Sequence[str]]) -> list[Statement]:
+    """The conditions of a profile. Where the item lists its own, those of them in force."""
+    if profile is None:
+        return []
+    rows = Constraint.objects.filter(profile=profile).order_by("pk")
+    found = [
+        Statement(key, kind, text) for key, kind, text in rows.values_list("key", "kind", "text")
+    ]
+    listed = {key for kind in KINDS for key in subjects.get(kind, ())}
+    return [one for one in found if one.key in listed] if listed else found
+
+
+def load_candidates(item: Item) -> dict[str, Statement]:
+    """The candidates of a task by key: never what was decided about them, why or by whom."""
+    rows = Candidate.objects.filter(task=item.task_id).order_by("key")
+    fields = rows.values_list("key", "kind", "text")
+    return {key: Statement(key, kind, text) for key, kind, text in fields}
+
+
+def reference_steps(task: Task | None) -> list[str]:
+    """The steps of the known solution that a task's payload names, where it names one."""
+    payload: Mapping[str, Any] = task.payload if task is not None else {}
+    reference = payload.get("reference")
+    if isinstance(reference, list):
+        return [str(step) for step in reference]
+    if not isinstance(reference, str):
+        return []
+    for plan in payload.get("plans", ()):
+        if plan.get("key") == reference:
+            return [str(step) for step in plan.get("steps", ())]
+    # A reference that names no known plan is the solution itself.
+    return split_steps(reference)
