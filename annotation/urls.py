@@ -3,7 +3,19 @@
 from django.urls import URLPattern, URLResolver, path
 
 from annotation.models import Assignment
-from annotation.views import desk, desk_answers, exports, home, new_study, studies
+from annotation.views import (
+    adjudication,
+    designs,
+    desk,
+    desk_answers,
+    exports,
+    home,
+    leaving,
+    new_study,
+    questionnaires,
+    record,
+    studies,
+)
 
 app_name = "annotation"
 Part = Assignment.Part
@@ -25,7 +37,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("demo/again/", home.load_again, name="load_again"),
     path("studies/", studies.study_list, name="study_list"),
     path("studies/new/", new_study.study_new, name="study_new"),
+    path("questionnaires/", questionnaires.questionnaire_list, name="questionnaire_list"),
+    path("questionnaires/new/", questionnaires.questionnaire_new, name="questionnaire_new"),
+    path(
+        "questionnaires/<slug:name>/<int:version>/",
+        questionnaires.questionnaire,
+        name="questionnaire",
+    ),
     path("studies/<int:pk>/", studies.study, name="study"),
+    path("studies/<int:pk>/design/", designs.study_design_page, name="study_design"),
+    path("studies/<int:pk>/design.csv", designs.design_csv, name="design_csv"),
+    path("studies/<int:pk>/design.json", designs.design_json, name="design_json"),
+    path("studies/<int:pk>/launch/", designs.study_launch, name="study_launch"),
     path("studies/<int:pk>/status/", studies.study_status, name="study_status"),
     path("studies/<int:pk>/export/", exports.study_export, name="study_export"),
     path("studies/<int:pk>/export/file/", exports.study_download, name="study_download"),
@@ -33,4 +56,29 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *_desk("annotate/", "", Part.MAIN),
     *_desk("training/", "training_", Part.TRAINING),
     *_desk("background/", "background_", Part.BACKGROUND),
+    path("studies/<int:pk>/adjudicate/", adjudication.queue, name="study_adjudication"),
+    path(
+        "studies/<int:pk>/adjudicate/<int:rank>/<path:name>/",
+        adjudication.place,
+        name="adjudicate",
+    ),
+    path("studies/<int:pk>/record/", record.study_record, name="study_record"),
+    path(
+        "studies/<int:pk>/record.<str:ending>", record.study_record_file, name="study_record_file"
+    ),
+    path("record/", record.all_records, name="all_records"),
+    path("record.<str:ending>", record.all_records_file, name="all_records_file"),
+    path("studies/<int:pk>/withdraw/", leaving.leave, name="leave"),
+    path("studies/<int:pk>/unblind/", leaving.study_unblind, name="study_unblind"),
+    path(
+        "studies/<int:pk>/people/<int:number>/withdraw/",
+        leaving.annotator_leave,
+        name="annotator_leave",
+    ),
+    path(
+        "studies/<int:pk>/people/<int:number>/unblind/",
+        leaving.annotator_unblind,
+        name="annotator_unblind",
+    ),
+    path("people/erase/", leaving.erase, name="erase"),
 ]

@@ -39,10 +39,10 @@ def read_questionnaire(text: str, *, source: str, id: str) -> Questionnaire:
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise QuestionnaireError(f"{source}: not YAML: {error}") from None
+        raise QuestionnaireError(f"{source}: not YAML: {error}", [f"not YAML: {error}"]) from None
     problems = list(_problems(data, id))
     if problems:
-        raise QuestionnaireError(f"{source}: " + "; ".join(problems[:20]))
+        raise QuestionnaireError(f"{source}: " + "; ".join(problems[:20]), problems[:20])
     dimensions = {d.key: d for d in _dimensions(data["system"])}
     questions = (
         _question(number, row, dimensions.get(row.get("dimension", "")))

@@ -52,7 +52,14 @@ NEEDS: Mapping[str, str] = {
 
 
 class QuestionnaireError(CoreError):
-    """A questionnaire that does not exist or cannot be used; the text says where and why."""
+    """A questionnaire that does not exist or cannot be used; the text says where and why.
+
+    ``problems``: what is wrong with its text, one by one.
+    """
+
+    def __init__(self, text: str, problems: Sequence[str] = ()) -> None:
+        self.problems = tuple(problems) or (text,)
+        super().__init__(text)
 
 
 @dataclass(frozen=True)

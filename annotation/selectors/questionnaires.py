@@ -1,0 +1,86 @@
+"""All questionnaires with their versions, and how a question reads on a page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from annotation.models import StoredQuestionnaire, Study
+from annotation.questionnaires import (
+    Question,
+    Questionnaire,
+    known_questionnaires,
+    load_questionnaire,
+    shipped_questionnaires,
+)
+from annotation.questionnaires.types import NEEDS, PARTS
+
+MARKED = {"": "conditions", "world": "conditions of the situation", "user": "preferences"}
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a questionnaire. ``by`` is empty for those that ship with the product."""
+
+    questionnaire: Questionnaire
+    shipped: bool
+    by: str
+    studies: int
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A question as annotators see it, with what can be answered in words."""
+
+    question: Question
+    about: str
+    answer: str
+    options: Sequence[tuple[str, str]]
+    anchors: Sequence[tuple[int, str, str]]
+    needs: Sequence[str]
+
+
+def questionnaire_versions() -> list[tuple[str, list[Version]]]:
+    """Every questionnaire by name, its versions the newest first, in three queries."""
+    shipped = set(shipped_questionnaires())
+    makers = StoredQuestionnaire.objects.values_list("name", "version", "by__username")
+    by = {f"{name}@{version}": maker or "" for name, version, maker in makers}
+    rows = Study.objects.order_by().values_list("questionnaire").annotate(n=Count("pk"))
+    used = dict(rows)
+    found: dict[str, list[Version]] = {}
+    for id in known_questionnaires():
+        row = Version(load_questionnaire(id), id in shipped, by.get(id, ""), used.get(id, 0))
+        found.setdefault(row.questionnaire.name, []).append(row)
+    return [
+        (name, sorted(rows, key=lambda row: -row.questionnaire.version))
+        for name, rows in sorted(found.items())
+    ]
+
+
+def shown_sections(questionnaire: Questionnaire) -> list[tuple[str, list[Shown]]]:
+    """The questions by section, in the order in which they are asked."""
+    return [
+        (title, [_shown(q) for q in questionnaire.questions if q.section == key])
+        for key, title in questionnaire.sections.items()
+    ]
+
+
+def _shown(question: Question) -> Shown:
+    scale = question.scale
+    match scale.kind:
+        case "points":
+            answer, options = f"1 to {scale.most}", [(str(v), "") for v in scale.values]
+        case "choice":
+            answer, options = "one of these", [(o.key, o.label) for o in scale.options]
+        case "marks":
+            answer, options = f"mark {MARKED[scale.of]}, or none", []
+        case _:
+            answer, options = f"words, at most {scale.most:,} characters", []
+    return Shown(
+        question,
+        PARTS[question.about],
+        answer,
+        options,
+        [(p, question.anchors[p], question.examples.get(p, "")) for p in sorted(question.anchors)],
+        [NEEDS[need] for need in sorted(question.needs)],
+    )

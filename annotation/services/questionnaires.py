@@ -1,0 +1,79 @@
+"""Storing questionnaires that were written on a page. A stored version never changes."""
+
+import re
+
+import yaml
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.models import StoredQuestionnaire
+from annotation.questionnaires import (
+    Questionnaire,
+    QuestionnaireError,
+    read_questionnaire,
+    shipped_questionnaires,
+)
+from benchmarks.services.locks import only_one
+
+LONGEST = 60_000
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
+# What the page says itself: name and version, each on a line of its own.
+_HEAD = re.compile(r"^(?:id|version):.*\n?", re.MULTILINE)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that cannot be used for a questionnaire of one's own."""
+    if not _NAME.fullmatch(name):
+        raise QuestionnaireError("a name has small letters, digits and _, and begins with a letter")
+    if name in {id.partition("@")[0] for id in shipped_questionnaires()}:
+        raise QuestionnaireError(f"{name} ships with the product; give yours another name")
+
+
+def next_version(name: str) -> int:
+    """The version that the next questionnaire of this name gets."""
+    rows = StoredQuestionnaire.objects.filter(name=name)
+    return (rows.aggregate(last=Max("version"))["last"] or 0) + 1
+
+
+def check_questionnaire(*, name: str, text: str) -> Questionnaire:
+    """What a text would be, with nothing stored; QuestionnaireError with every problem."""
+    check_name(name)
+    return _read(name, next_version(name), text)[0]
+
+
+def store_questionnaire(*, name: str, text: str, by: User | None) -> Questionnaire:
+    """Store a text as the next version of a questionnaire."""
+    check_name(name)
+    with transaction.atomic(), only_one("questionnaire"):
+        version = next_version(name)
+        questionnaire, whole = _read(name, version, text)
+        StoredQuestionnaire.objects.create(name=name, version=version, text=whole, by=by)
+    return questionnaire
+
+
+def own_text(text: str) -> str:
+    """The text without name and version, which the page says apart."""
+    return _HEAD.sub("", text).lstrip("\n")
+
+
+def _read(name: str, version: int, text: str) -> tuple[Questionnaire, str]:
+    if len(text) > LONGEST:
+        raise QuestionnaireError(f"a questionnaire has at most {LONGEST:,} characters")
+    if "\x00" in text:
+        raise QuestionnaireError("the text holds a NUL, which cannot be stored")
+    text = own_text(text.replace("\r\n", "\n"))
+    _refuse_aliases(text)
+    whole = f"id: {name}\nversion: {version}\n{text}"
+    id = f"{name}@{version}"
+    return read_questionnaire(whole, source=id, id=id), whole
+
+
+def _refuse_aliases(text: str) -> None:
+    """A few lines of references to references can grow beyond all memory."""
+    try:
+        found = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text))
+    except yaml.YAMLError:
+        return  # told when it is read
+    if found:
+        raise QuestionnaireError("references (*name) are not taken here: write it out")
