@@ -7,6 +7,10 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotation.questionnaires import load_questionnaire
+from annotation.selectors.desk_form import Form, Said, build_form
+from annotation.selectors.desk_reading import Statement
+
 PLACES = ("Runs", "Trajectories", "Studies", "Analysis")
 COLUMNS = ("task", "category", "ended", "tone", "turns", "score", "sd", "why")
 TASKS = (
@@ -48,19 +52,7 @@ QUESTIONS = (
     ("Consequence awareness", None),
     ("Autonomy", None),
 )
-DEFINITION = (
-    "Can the plan be carried out with tools and materials that an ordinary household "
-    "is likely to have?"
-)
-ANCHORS = [
-    (1, "Depends on equipment that hardly any household owns."),
-    (3, "Mostly ordinary things, but at least one that many would not have."),
-    (5, "Everything it needs is found in nearly every household."),
-]
-EXAMPLES = [
-    (1, "Run a carpet-cleaning machine with an extraction head over the tiles."),
-    (5, "Lay kitchen roll on the puddle and wipe with a damp cloth."),
-]
+NO_ROLL = "There is no kitchen roll in the house."
 
 
 BADGES = [
@@ -132,21 +124,40 @@ def _mark(i: int, title: str) -> dict[str, Any]:
     }
 
 
-def _question(number: int, title: str, value: int | None) -> dict[str, Any]:
-    focus = number == 3
+def _form(name: str, subjects: dict[str, list[str]], places: dict[str, Said], **more: Any) -> Form:
+    """The form of a questionnaire that ships with the product."""
+    questionnaire = load_questionnaire(name)
+    asked = [question.key for question in questionnaire.questions]
+    slots = list(questionnaire.slots(asked, subjects))
+    statements = [Statement("w1", "world", NO_ROLL), Statement("u1", "user", "No scents, please.")]
+    return build_form(
+        questionnaire, slots, places,
+        candidates={one.key: one for one in statements}, conditions=statements, **more,
+    )  # fmt: skip
+
+
+def _forms() -> dict[str, Form]:
+    """Scores with one that is missing, marks for two turns, and a decision about each candidate."""
+    asked = load_questionnaire("ten_questions@1").questions
+    scores = zip(asked, (4, 5, None, 3), strict=False)
     return {
-        "question": {
-            "name": f"q{number}",
-            "number": number,
-            "title": title,
-            "definition": DEFINITION if focus else "",
-            "anchors": ANCHORS if focus else [],
-            "examples": EXAMPLES if focus else [],
-        },
-        "value": value,
-        "short": not focus,
-        "error": "Choose a score before you submit." if number == 6 else "",
-    }
+        "scores": _form(
+            "ten_questions@1", {}, {q.key: Said(value) for q, value in scores},
+            missing=["feasibility", "logical_ordering"],
+        ),
+        "marks": _form(
+            "violation_check@1", {"turn": ["1", "2"]},
+            {
+                "world_violated.turn-1": Said(chosen=["w1"]),
+                "user_violated.turn-1": Said(chosen=[]),
+                "user_violated.turn-1:flag": Said(1, text="This can be read in two ways."),
+            },
+        ),
+        "decisions": _form(
+            "filter_check@1", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": Said(1)}
+        ),
+        "person": _form("about_annotators@1", {}, {"degree": Said(2)}),
+    }  # fmt: skip
 
 
 def guide_context() -> dict[str, Any]:
@@ -178,7 +189,7 @@ def guide_context() -> dict[str, Any]:
         "marks": [_mark(i, title) for i, (title, _value) in enumerate(QUESTIONS)],
         "lines": LINES,
         "parts": _parts("Rub dry with ", "-a tea towel", "+an old cotton shirt", ", and check."),
-        "questions": [_question(i, title, value) for i, (title, value) in enumerate(QUESTIONS, 1)],
+        "forms": _forms(),
     }
 
 
