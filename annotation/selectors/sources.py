@@ -130,12 +130,12 @@ def _find_trajectories(source: Source, questionnaire: Questionnaire, runs: Seque
     rows = usable_trajectories(list(by_id))
     everything = Trajectory.objects.filter(run__in=by_id)
     if source.tasks:
-        rows, everything = (
-            q.filter(task__external_id__in=source.tasks) for q in (rows, everything)
-        )
         known = set(everything.order_by().values_list("task__external_id", flat=True).distinct())
         if problems := list(_unknown("tasks", source.tasks, known)):
             raise PlanError(problems)
+        rows, everything = (
+            q.filter(task__external_id__in=source.tasks) for q in (rows, everything)
+        )
     several = len({run.dataset_id for run in runs}) > 1
     options: list[Option] = []
     task_of: dict[int, int] = {}

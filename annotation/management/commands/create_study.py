@@ -1,0 +1,86 @@
+"""Make a study from a plan's file."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.plan_files import read_plan
+from annotation.plans import PlanError
+from annotation.services.errors import Refused
+from annotation.services.planned import create_planned_study
+from annotation.services.planning import PlannedStudy, plan_study
+
+
+class Command(BaseCommand):
+    """``create_study FILE.yaml``: checked as a whole, then stored as a whole."""
+
+    help = "Make a study from a plan in YAML (docs/studies.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would be made; store nothing"
+        )
+        parser.add_argument("--draft", action="store_true", help="do not open it yet")
+        parser.add_argument("--manager", default="", help="username of who manages the study")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        manager = self._manager(options["manager"])
+        try:
+            text = options["file"].read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"nothing was stored: {options['file']}: {error}") from None
+        try:
+            planned = plan_study(read_plan(text))
+            self._tell(planned)
+            if options["dry_run"]:
+                self.stdout.write("nothing was stored (--dry-run)")
+                return
+            study = create_planned_study(planned=planned, by=manager, launch=not options["draft"])
+        except PlanError as error:
+            lines = "\n".join(f"  {problem}" for problem in error.problems)
+            raise CommandError(f"nothing was stored: {options['file']}\n{lines}") from None
+        except Refused as refused:
+            raise CommandError(f"nothing was stored: {refused.reason}") from None
+        self.stdout.write(f"study {study.pk} is {study.get_status_display().lower()}")
+
+    def _manager(self, name: str) -> User | None:
+        if not name:
+            return None
+        found = User.objects.filter(username=name, is_active=True).first()
+        if found is None:
+            raise CommandError(f"nothing was stored: there is no account {name!r} for --manager")
+        return found
+
+    def _tell(self, planned: PlannedStudy) -> None:
+        """Counts, questions, warnings, balance."""
+        plan, certificate = planned.plan, planned.certificate
+        say = self.stdout.write
+        say(f"{plan.name}: {planned.questionnaire.title} ({planned.questionnaire.id})")
+        say(
+            f"items {len(planned.options):,}, tasks {planned.tasks:,}, models {planned.models:,}, "
+            f"seats {planned.seats:,}; training {len(plan.training)}, gold {len(plan.gold)}"
+        )
+        left = {
+            "not ended with anything to judge": planned.found.unusable,
+            "without anything that is asked about": planned.found.mute,
+            "later trials": planned.found.later_trials,
+        }
+        for words, count in left.items():
+            if count:
+                say(f"left out, {words}: {count:,}")
+        for name, items in planned.loads.items():
+            say(f"  {name}: {items:,} items")
+        for row in planned.questions:
+            if row.left_out:
+                say(f"not asked of {row.left_out:,}: {row.question.key}, these items {row.why}")
+        for table in certificate.tables:
+            summary = table.summary()
+            if summary["least"] is not None:
+                say(f"{table.name}: {summary['least']} to {summary['most']}; {summary['words']}")
+        for words in planned.warnings:
+            say(f"met only nearly: {words}")
+        say(f"{certificate.method}, seed {certificate.seed}, sha256 {certificate.sha256}")
