@@ -105,6 +105,6 @@ class EraseForm(forms.Form):
     reason = forms.CharField(
         label="Reason",
         max_length=1000,
-        help_text="It is kept, so do not name the person. For example: asked for by letter on 3 May.",
+        help_text="It is kept, so do not name the person. Such as: asked for by letter on 3 May.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )

@@ -1,7 +1,7 @@
 """Places where people disagree as an adjudicator sees them, and what was decided about them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -176,11 +176,11 @@ def vote_in_words(slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str
     scale = slot.question.scale
     if scale.kind == "marks":
         marked, tied = marked_by_majority([rating.chosen or [] for rating in ratings])
-        words = "; ".join(sorted(texts.get(str(key), str(key)) for key in marked))
-        said = f"More than half marked: {words}" if marked else "No condition was marked by most"
+        said = f"More than half marked {_quoted(marked, texts)}"
+        if not marked:
+            said = "No condition was marked by more than half"
         if tied:
-            words = "; ".join(sorted(texts.get(str(key), str(key)) for key in tied))
-            said += f". Tied, marked by exactly half: {words}"
+            said += f"; tied, marked by exactly half: {_quoted(tied, texts)}"
         return f"{said}."
     values = sorted(rating.value for rating in ratings if rating.value is not None)
     if scale.kind == "points":
@@ -194,6 +194,10 @@ def vote_in_words(slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str
     if not isinstance(value, int):
         return f"No majority: {votes}."
     return f"Majority: {scale.label(value)} ({votes})."
+
+
+def _quoted(keys: Collection[Hashable], texts: Mapping[str, str]) -> str:
+    return ", ".join(f"“{texts.get(str(key), str(key))}”" for key in sorted(keys, key=str))
 
 
 def was_revealed(item: Item, slot: Slot, user: User) -> bool:

@@ -40,7 +40,7 @@ def remove_member(
 def withdraw_annotator(*, study: Study, user: User, by: User | None, reason: str = "") -> None:
     """Let an annotator leave, of their own accord or by a manager who says why.
 
-    Open items go back to the pool, or wait to be given to somebody else. Doing it twice is harmless.
+    Open items go back to the pool, or wait to be given to somebody else. Again it does nothing.
     """
     reason = reason.strip()[:LONGEST_REASON]
     if not reason and by != user:

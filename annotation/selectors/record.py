@@ -1,0 +1,302 @@
+"""The record: every change of an answer and everything else that was done, as one list.
+
+Answers have a table of their own, so the two are read side by side, each by its ids, and woven
+together by time. A page goes on where the last one ended in each of the two; that needs no counting
+and no sorting, however long the record.
+"""
+
+import heapq
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models.functions import Cast
+
+from annotation.models import Aspect, Participant, RatingEdit, Study, StudyEvent
+from benchmarks.core.words import plain
+
+ANSWER = "answer"
+# What can be asked for: changes of answers, and every kind of event.
+KINDS = [(ANSWER, "Answer changed"), *StudyEvent.Kind.choices]
+CHUNK = 500
+CURSOR = re.compile(r"e(\d{1,18})-a(\d{1,18})")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of the record is asked for. ``item`` is a position; ``only`` is whose record it is."""
+
+    who: int | None = None
+    kind: str = ""
+    item: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    words: str = ""
+    only: User | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the record. ``before`` and ``after`` are as they were stored."""
+
+    id: str
+    at: datetime
+    study: int
+    study_name: str
+    kind: str
+    by: str
+    about: str
+    number: int | None
+    part: str
+    position: int | None
+    place: str
+    before: Any
+    after: Any
+    reason: str
+    detail: dict[str, Any]
+    simulated: bool = False
+
+    @property
+    def title(self) -> str:
+        """What was done, in words."""
+        if self.kind == StudyEvent.Kind.WITHDRAWN and self.after == Participant.State.ACTIVE:
+            return "Annotator taken back"
+        return dict(KINDS).get(self.kind, self.kind)
+
+    @property
+    def more(self) -> list[tuple[str, str]]:
+        """What else the event says, name by name."""
+        return [(plain(name), as_text(value)) for name, value in self.detail.items()]
+
+
+@dataclass(frozen=True)
+class RecordPage:
+    """A page, and where the next one begins (empty at the end)."""
+
+    entries: Sequence[Entry]
+    next: str
+
+
+COLUMNS = tuple(field.name for field in fields(Entry))
+
+
+def record_page(
+    study: Study | None, asked: Asked, *, after: str = "", size: int = 50
+) -> RecordPage:
+    """One page, newest first, of a study or of all; ``after`` is a page's ``next``."""
+    match = CURSOR.fullmatch(after)
+    last_event, last_edit = (int(n) for n in match.groups()) if match else (None, None)
+    events, edits = _events(study, asked).order_by("-pk"), _edits(study, asked).order_by("-pk")
+    if last_event is not None:
+        events = events.filter(pk__lt=last_event)
+    if last_edit is not None:
+        edits = edits.filter(pk__lt=last_edit)
+    # Ids order each table; between the two it is the time.
+    woven = list(
+        heapq.merge(
+            _event_entries(events[: size + 1]),
+            _edit_entries(edits[: size + 1]),
+            key=lambda entry: entry.at,
+            reverse=True,
+        )
+    )
+    shown = woven[:size]
+    if len(woven) <= size:
+        return RecordPage(shown, "")
+    seen = {"e": last_event, "a": last_edit}
+    for entry in shown:
+        seen[entry.id[0]] = int(entry.id[1:])
+    top = 10**18 - 1  # of a table that this page showed nothing of, all is still to come
+    return RecordPage(shown, f"e{seen['e'] or top}-a{seen['a'] or top}")
+
+
+def record_entries(study: Study | None, asked: Asked) -> Iterator[Entry]:
+    """The whole record, oldest first, a few rows at a time."""
+    return heapq.merge(
+        _in_chunks(_events(study, asked), _event_entries),
+        _in_chunks(_edits(study, asked), _edit_entries),
+        key=lambda entry: entry.at,
+    )
+
+
+def record_cells(entries: Iterable[Entry]) -> Iterator[Sequence[Any]]:
+    """A heading, then one row per entry, for spreadsheets."""
+    yield COLUMNS
+    for entry in entries:
+        values = (getattr(entry, name) for name in COLUMNS)
+        yield [as_text(v) if isinstance(v, list | dict) else v for v in values]
+
+
+def record_lines(entries: Iterable[Entry]) -> Iterator[str]:
+    """One JSON object a line."""
+    for entry in entries:
+        row = {name: getattr(entry, name) for name in COLUMNS}
+        yield json.dumps({**row, "at": entry.at.isoformat()}, ensure_ascii=False) + "\n"
+
+
+def as_text(value: Any) -> str:
+    """A stored value as it is read."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def people_of_record(study: Study | None) -> list[tuple[int, str]]:
+    """Who can be asked for: annotators and members of the study, by id and name."""
+    rows = User.objects.all()
+    if study is not None:
+        here = Q(participations__study=study) | Q(memberships__study=study)
+        rows = rows.filter(here | Q(pk=study.created_by_id))
+    return list(rows.order_by("username").distinct().values_list("pk", "username")[:500])
+
+
+# --- Events ---------------------------------------------------------------------------------------
+
+
+def _number(user: str, study: str) -> Subquery:
+    people = Participant.objects.filter(user=OuterRef(user), study=OuterRef(study))
+    return Subquery(people.values("number")[:1])
+
+
+def _events(study: Study | None, asked: Asked) -> QuerySet[StudyEvent]:
+    rows = StudyEvent.objects.all() if study is None else StudyEvent.objects.filter(study=study)
+    if asked.kind:
+        rows = rows.filter(kind=asked.kind) if asked.kind != ANSWER else rows.none()
+    if asked.who is not None:
+        rows = rows.filter(Q(by=asked.who) | Q(about=asked.who))
+    if asked.only is not None:
+        rows = rows.filter(Q(by=asked.only) | Q(about=asked.only))
+    if asked.item is not None:
+        rows = rows.filter(assignment__position=asked.item)
+    if asked.since is not None:
+        rows = rows.filter(at__gte=asked.since)
+    if asked.until is not None:
+        rows = rows.filter(at__lte=asked.until)
+    if asked.words:
+        rows = rows.annotate(said=Cast("detail", TextField()))
+        rows = rows.filter(Q(reason__icontains=asked.words) | Q(said__icontains=asked.words))
+    return rows.select_related("study", "by", "about__annotator", "assignment").annotate(
+        number=_number("about", "study")
+    )
+
+
+def _event_entries(rows: Iterable[StudyEvent]) -> list[Entry]:
+    return [_event_entry(row) for row in rows]
+
+
+def _event_entry(row: StudyEvent) -> Entry:
+    detail = dict(row.detail)
+    question, subject = detail.pop("question", ""), detail.pop("subject", "")
+    about = getattr(row.about, "annotator", None)
+    return Entry(
+        id=f"e{row.pk}",
+        at=row.at,
+        study=row.study_id,
+        study_name=row.study.name,
+        kind=row.kind,
+        by=row.by.get_username() if row.by else "",
+        about=row.about.get_username() if row.about else "",
+        number=vars(row)["number"],
+        part=row.assignment.part if row.assignment else "",
+        position=row.assignment.position if row.assignment else None,
+        place=" ".join(filter(None, (question, subject))),
+        before=detail.pop("before", None),
+        after=detail.pop("after", None),
+        reason=row.reason,
+        detail=detail,
+        simulated=bool(about and about.is_simulated),
+    )
+
+
+# --- Answers --------------------------------------------------------------------------------------
+
+
+def _edits(study: Study | None, asked: Asked) -> QuerySet[RatingEdit]:
+    rows = RatingEdit.objects.all()
+    if study is not None:
+        rows = rows.filter(assignment__study=study)
+    if asked.kind and asked.kind != ANSWER:
+        rows = rows.none()
+    for person in (asked.who, asked.only):
+        if person is not None:
+            rows = rows.filter(assignment__annotator=person)
+    if asked.item is not None:
+        rows = rows.filter(assignment__position=asked.item)
+    if asked.since is not None:
+        rows = rows.filter(edited_at__gte=asked.since)
+    if asked.until is not None:
+        rows = rows.filter(edited_at__lte=asked.until)
+    if asked.words:
+        rows = rows.filter(Q(text__icontains=asked.words) | Q(question__icontains=asked.words))
+    rows = rows.select_related("assignment__study", "assignment__annotator__annotator", "by")
+    return rows.annotate(
+        number=_number("assignment__annotator", "assignment__study"),
+        earlier=_earlier(),
+    )
+
+
+def _earlier() -> Subquery:
+    """The edit that stood in the same place before."""
+    place = {name: OuterRef(name) for name in ("assignment", "question", "subject", "aspect")}
+    before = RatingEdit.objects.filter(pk__lt=OuterRef("pk"), **place)
+    return Subquery(before.order_by("-pk").values("pk")[:1])
+
+
+def _edit_entries(rows: Iterable[RatingEdit]) -> list[Entry]:
+    edits = list(rows)
+    ids = [vars(row)["earlier"] for row in edits]
+    before = RatingEdit.objects.in_bulk([pk for pk in ids if pk is not None])
+    return [_edit_entry(row, before.get(earlier)) for row, earlier in zip(edits, ids, strict=True)]
+
+
+def _edit_entry(row: RatingEdit, before: RatingEdit | None) -> Entry:
+    seat = row.assignment
+    about = getattr(seat.annotator, "annotator", None)
+    aspect = "" if row.aspect == Aspect.ANSWER else row.aspect
+    detail: dict[str, Any] = {}
+    if row.undoes_id is not None:
+        detail["undo"] = True
+    if row.unblinded:
+        detail["unblinded"] = True
+    return Entry(
+        id=f"a{row.pk}",
+        at=row.edited_at,
+        study=seat.study_id,
+        study_name=seat.study.name,
+        kind=ANSWER,
+        by=row.by.get_username(),
+        about=seat.annotator.get_username(),
+        number=vars(row)["number"],
+        part=seat.part,
+        position=seat.position,
+        place=" ".join(filter(None, (row.question, row.subject, aspect))),
+        before=_said(before) if before is not None else None,
+        after=_said(row),
+        reason="",
+        detail=detail,
+        simulated=bool(about and about.is_simulated),
+    )
+
+
+def _said(row: RatingEdit) -> Any:
+    if row.chosen is not None:
+        return row.chosen
+    if row.value is not None and not row.text:
+        return row.value
+    return row.text or None
+
+
+def _in_chunks(
+    rows: QuerySet[Any], entries: Callable[[Iterable[Any]], list[Entry]]
+) -> Iterator[Entry]:
+    stream = rows.order_by("pk").iterator(chunk_size=CHUNK)
+    while chunk := list(islice(stream, CHUNK)):
+        yield from entries(chunk)

@@ -1,0 +1,57 @@
+// Adjudication by keys: an answer by its key, Enter stores, j shows the judges, n and p go on and back.
+(function () {
+  "use strict";
+  const page = document.querySelector("[data-adjudicate]");
+  if (!page) return;
+  const form = page.querySelector("[data-decision]");
+  const reason = form.elements.reason;
+  const submit = form.querySelector("button[type=submit]");
+  const writing = (node) => node instanceof Element && node.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+
+  // Of a set of marks, the box for none and the others exclude each other.
+  form.addEventListener("change", (event) => {
+    const box = event.target;
+    if (!(box instanceof HTMLInputElement) || box.type !== "checkbox" || !box.checked) return;
+    for (const other of form.querySelectorAll("input[type=checkbox]")) {
+      if (other !== box && (box.value === "" || other.value === "")) other.checked = false;
+    }
+  });
+
+  function answer(key) {
+    const label = Array.from(form.querySelectorAll("label[data-key]")).find((one) => one.dataset.key === key);
+    if (!label) return false;
+    const input = label.querySelector("input");
+    input.click();
+    if (input.type === "radio") reason.focus();
+    return true;
+  }
+  function follow(selector) {
+    const found = document.querySelector(selector);
+    if (found) found.click();
+    return Boolean(found);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    let done = false;
+    if (event.target === reason) {
+      if (event.key === "Escape") {
+        reason.blur();
+        done = true;
+      } else if (event.key === "Enter" && !event.shiftKey) {
+        form.requestSubmit(submit);
+        done = true;
+      }
+    } else if (!writing(event.target)) {
+      const link = event.target instanceof Element && event.target.closest("a, button, summary");
+      if (event.key === "Enter" && !link) {
+        form.requestSubmit(submit);
+        done = true;
+      } else if (event.key === "n") done = follow("[data-next]");
+      else if (event.key === "p") done = follow("[data-previous]");
+      else if (answer(event.key)) done = true;
+      else if (event.key === "j") done = follow("[data-reveal]");
+    }
+    if (done) event.preventDefault();
+  });
+})();
