@@ -1,20 +1,45 @@
 """What is still free in a pool."""
 
+from collections.abc import Sequence
+
 from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.models import Assignment, Item, Study
-from benchmarks.selectors.players import trajectories_played_by
+from benchmarks.models import Exchange
+from benchmarks.prepared import Prepared
+from benchmarks.selectors.players import player_name
 
 COUNTED = (Item.Use.MAIN, Item.Use.GOLD)
 
 
-def free_items(study: Study, user: User) -> QuerySet[Item]:
+_PLAYED = Prepared(
+    lambda name: (
+        Exchange.objects.filter(answerer__kind="human", answerer__name=name)
+        .order_by()
+        .values_list("trajectory", flat=True)
+        .distinct()
+    ),
+    name=str,
+)
+
+
+def played_by(user: User) -> list[int]:
+    """The trajectories in which this person played; they judge none of them."""
+    return _PLAYED.all(name=player_name(user))
+
+
+def free_items(study: Study, user: User, played: Sequence[int] | None = None) -> QuerySet[Item]:
     """Items with a free seat that this person may judge: neither had before nor played in."""
-    rows = Item.objects.filter(study=study, use__in=COUNTED, given__lt=F("wanted"))
-    rows = rows.exclude(Exists(Assignment.objects.filter(item=OuterRef("pk"), annotator=user)))
-    played = list(trajectories_played_by(user).values_list("pk", flat=True))
+    rows = unheld_items(study.pk, user.pk)
+    played = played_by(user) if played is None else played
     return rows.exclude(trajectory__in=played) if played else rows
+
+
+def unheld_items(study: int, user: int) -> QuerySet[Item]:
+    """Items with a free seat that this person has not had."""
+    rows = Item.objects.filter(study=study, use__in=COUNTED, given__lt=F("wanted"))
+    return rows.exclude(Exists(Assignment.objects.filter(item=OuterRef("pk"), annotator=user)))
 
 
 def has_free_item(study: Study, user: User) -> bool:

@@ -9,8 +9,14 @@ from annotation.models import Aspect, Assignment, Participant, Rating
 from annotation.questionnaires import Slot, load_questionnaire
 from annotation.questionnaires.types import Questionnaire
 from annotation.services.errors import Incomplete, Refused
-from annotation.services.seats import lock_participant, move_assignment, refuse_unless_working
+from annotation.services.seats import (
+    lock_assignment,
+    lock_participant,
+    move_assignment,
+    refuse_unless_working,
+)
 from annotation.services.training import judge_training
+from benchmarks.prepared import Prepared
 
 State, Part = Assignment.State, Assignment.Part
 
@@ -28,14 +34,21 @@ def slots_of(assignment: Assignment) -> list[Slot]:
     return list(questionnaire_of(assignment).slots(item.asked, item.subjects))
 
 
+_ANSWERS = Prepared(
+    lambda assignment: (
+        Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
+        .order_by()
+        .values_list("question", "subject", "value", "chosen", "text")
+    ),
+    assignment=int,
+)
+
+
 def missing_slots(assignment: Assignment) -> list[Slot]:
     """The required places that have no answer, in the order in which they are asked."""
-    rows = Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
     answered = {
         (question, subject)
-        for question, subject, value, chosen, text in rows.values_list(
-            "question", "subject", "value", "chosen", "text"
-        )
+        for question, subject, value, chosen, text in _ANSWERS.all(assignment=assignment.pk)
         if value is not None or chosen is not None or text
     }
     return [
@@ -115,8 +128,7 @@ def _change(
         raise Refused("not_yours", "this item is assigned to somebody else")
     with transaction.atomic():
         participant = lock_participant(study=assignment.study, user=by)
-        fresh = Assignment.objects.select_for_update(of=("self",)).select_related("study", "item")
-        change(fresh.get(pk=assignment.pk), participant)
+        change(lock_assignment(assignment), participant)
 
 
 def _title(slot: Slot) -> str:

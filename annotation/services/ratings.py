@@ -4,11 +4,11 @@ Rules that hold for all of them: edits are added and never changed; the same ``c
 stores one edit and returns it; a refusal changes nothing.
 """
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -19,7 +19,14 @@ from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdi
 from annotation.services.errors import Refused
 from annotation.services.items import questionnaire_of
 from annotation.services.places import check_said
-from annotation.services.seats import move_assignment, refuse_unless_working, renew_lease
+from annotation.services.seats import (
+    find_participant,
+    lock_assignment,
+    move_assignment,
+    refuse_unless_working,
+    renew_lease,
+)
+from benchmarks.prepared import Prepared
 
 State = Assignment.State
 # Where something is said: question, part of the item, aspect.
@@ -36,11 +43,11 @@ class Edit:
     happened.
     """
 
-    client_id: uuid.UUID
+    client_id: UUID
     question: str = ""
     value: int | None = None
     text: str = ""
-    undoes: uuid.UUID | None = None
+    undoes: UUID | None = None
     client_time: datetime | None = None
     seen: int | None = None
     subject: str = ""
@@ -63,7 +70,7 @@ class Recorded:
     ``overtook`` is the answer from another page that this edit replaced without having seen it.
     """
 
-    client_id: uuid.UUID
+    client_id: UUID
     question: str
     value: int | None
     text: str
@@ -97,7 +104,7 @@ def record_rating(
     *,
     assignment: Assignment,
     by: User,
-    client_id: uuid.UUID,
+    client_id: UUID,
     question: str = "",
     value: int | None = None,
     text: str = "",
@@ -117,8 +124,8 @@ def undo_edit(
     *,
     assignment: Assignment,
     by: User,
-    client_id: uuid.UUID,
-    undoes: uuid.UUID | None = None,
+    client_id: UUID,
+    undoes: UUID | None = None,
 ) -> Recorded:
     """Take back an edit, by default the latest score; the answer before it stands again."""
     if undoes is None:
@@ -142,13 +149,10 @@ def _record(
 ) -> list[Outcome]:
     # The rows are locked (PostgreSQL) or the whole database is (SQLite, IMMEDIATE): edits of one
     # person come one after the other, whichever page or tab they come from.
-    people = Participant.objects.select_for_update()
-    participant = people.filter(study=assignment.study_id, user=by).first()
-    fresh = Assignment.objects.select_for_update(of=("self",)).select_related("study", "item")
-    assignment = fresh.get(pk=assignment.pk)
-    ids = [edit.client_id for edit in edits]
-    known = {row.client_id: row for row in RatingEdit.objects.filter(client_id__in=ids)}
-    current = {_place(row): row for row in Rating.objects.filter(assignment=assignment)}
+    participant = find_participant(study=assignment.study_id, user=by)
+    assignment = lock_assignment(assignment)
+    known = {row.client_id: row for row in _known(edits)}
+    current = {_place(row): row for row in _CURRENT.all(assignment=assignment.pk)}
     outcomes: list[Outcome] = []
     for edit in edits:
         stored = known.get(edit.client_id)
@@ -166,6 +170,21 @@ def _record(
     note_active(assignment=assignment, active_ms=active_ms)
     renew_lease(assignment)
     return outcomes
+
+
+_CURRENT = Prepared(
+    lambda assignment: Rating.objects.filter(assignment=assignment).order_by(), assignment=int
+)
+_EDIT = Prepared(
+    lambda client_id: RatingEdit.objects.filter(client_id=client_id).order_by(), client_id=UUID
+)
+
+
+def _known(edits: Sequence[Edit]) -> list[RatingEdit]:
+    """Edits that are stored under the ids of these; nearly always it is one id at a time."""
+    if len(edits) == 1:
+        return _EDIT.all(client_id=edits[0].client_id)
+    return list(RatingEdit.objects.filter(client_id__in=[edit.client_id for edit in edits]))
 
 
 def _place(row: Rating | RatingEdit) -> Place:

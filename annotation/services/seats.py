@@ -17,10 +17,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
-from annotation.selectors.pool import free_items
+from annotation.selectors.pool import free_items, played_by, unheld_items
 from annotation.selectors.steps import standstill, step_before
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
+from benchmarks.prepared import Prepared
 from benchmarks.selectors.players import trajectories_played_by
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
@@ -52,12 +53,46 @@ def lock_study(study: Study) -> None:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
 
+_PARTICIPANT = Prepared(
+    lambda study, user: Participant.objects.select_for_update(no_key=True).filter(
+        study=study, user=user
+    ),
+    study=int,
+    user=int,
+)
+_ASSIGNMENT = Prepared(
+    lambda pk: (
+        Assignment.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("study", "item")
+        .filter(pk=pk)
+    ),
+    pk=int,
+)
+
+
+def find_participant(*, study: int, user: User) -> Participant | None:
+    """This person's place in the study, locked until the transaction ends; None if they have none.
+
+    The first lock of whoever changes anything about an item.
+    """
+    found = _PARTICIPANT.first(study=study, user=user.pk)
+    if found is not None:
+        found.user = user
+    return found
+
+
 def lock_participant(*, study: Study, user: User) -> Participant:
-    """This person's place in the study, locked until the transaction ends."""
-    people = Participant.objects.select_for_update(no_key=True)
-    found = people.filter(study=study, user=user).first()
+    """The same for those who must have one."""
+    found = find_participant(study=study.pk, user=user)
     if found is None:
         raise Refused("not_yours", "you are no annotator of this study")
+    found.study = study
+    return found
+
+
+def lock_assignment(assignment: Assignment) -> Assignment:
+    """An assignment as it is now, with study and item, locked until the transaction ends."""
+    (found,) = _ASSIGNMENT.all(pk=assignment.pk)
     return found
 
 
@@ -159,13 +194,23 @@ def move_assignment(
     )  # fmt: skip
 
 
+_EXPIRED = Prepared(
+    lambda study, now: (
+        Assignment.objects.filter(study=study, state=State.OPEN, leased_until__lt=now)
+        .order_by("leased_until")
+        .values_list("pk", "annotator")[:MOST_EXPIRED]
+    ),
+    study=int,
+    now=datetime,
+)
+
+
 def return_expired(*, study: Study) -> int:
     """Give back the seats whose lease ran out; returns how many."""
     now = timezone.now()
     late = Assignment.objects.filter(study=study, state=State.OPEN, leased_until__lt=now)
-    found = late.order_by("leased_until").values_list("pk", "annotator")[:MOST_EXPIRED]
     count = 0
-    for pk, annotator in list(found):
+    for pk, annotator in _EXPIRED.all(study=study.pk, now=now):
         with transaction.atomic():
             # In the order in which everybody locks: first the person, then the assignment.
             Participant.objects.select_for_update(no_key=True).get(study=study, user=annotator)
@@ -193,9 +238,20 @@ def lease_end(study: Study) -> datetime:
     return timezone.now() + timedelta(minutes=study.lease_minutes)
 
 
+_AT_HAND = Prepared(
+    lambda study, user: Assignment.objects.filter(
+        study=study, annotator=user, part=Part.MAIN, state=State.OPEN
+    ).order_by("position")[:1],
+    study=int,
+    user=int,
+)
+
+
 def _at_hand(study: Study, user: User) -> Assignment | None:
-    rows = Assignment.objects.filter(study=study, annotator=user, part=Part.MAIN, state=State.OPEN)
-    return rows.order_by("position").first()
+    found = _AT_HAND.first(study=study.pk, user=user.pk)
+    if found is not None:
+        found.study, found.annotator = study, user
+    return found
 
 
 def _take_again(study: Study, user: User, participant: Participant) -> Assignment | None:
@@ -221,7 +277,13 @@ def _take_free(study: Study, user: User, participant: Participant) -> Item | Non
     At first items that somebody else is about to take are passed over; where nothing else is left
     they are waited for.
     """
-    rows = free_items(study, user).order_by("rank")
+    played = played_by(user)
+    if not played:
+        item = _FREE.first(study=study.pk, user=user.pk, cursor=participant.cursor)
+        if item is not None and _take_seat(item.pk):
+            participant.cursor = item.rank
+            return item
+    rows = free_items(study, user, played).order_by("rank")
     passing = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
     for found in (passing.filter(rank__gt=participant.cursor), rows):
         while (item := found.first()) is not None:
@@ -229,6 +291,19 @@ def _take_free(study: Study, user: User, participant: Participant) -> Item | Non
                 participant.cursor = item.rank
                 return item
     return None
+
+
+_FREE = Prepared(
+    lambda study, user, cursor: (
+        unheld_items(study, user)
+        .filter(rank__gt=cursor)
+        .order_by("rank")
+        .select_for_update(of=("self",), no_key=True, skip_locked=True)[:1]
+    ),
+    study=int,
+    user=int,
+    cursor=int,
+)
 
 
 def _take_seat(item: int) -> bool:

@@ -10,19 +10,17 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.servers import children, serving
+
 # Chances by try; "500" with the other two make up what a bad day looks like.
 ROUGH = {"500": 0.10, "429": 0.04, "stall": 0.01, "hang-up": 0.01}
 PRICES = {"price_in": 1.0, "price_out": 2.0}
@@ -52,7 +50,8 @@ class Trial:
                 name="fake", title="Fake", base_url=server.base_url, model="fake",
                 **values, **PRICES,
             )  # fmt: skip
-            with serving() as parent:
+            with serving() as running:
+                parent = running.process
                 calm = self._carry(server, parent, shares={}, kills=0)
                 harried = self._carry(server, parent, shares=ROUGH, kills=self.kills)
                 self._compare(calm["run"], harried["run"])
@@ -192,20 +191,6 @@ def tally_refused(played: dict[str, Any]) -> int:
     return sum(tally["refused"] for tally in played["counts"].by_seed.values())
 
 
-@contextmanager
-def serving() -> Iterator["subprocess.Popen[bytes]"]:
-    """The product, as people start it, on the environment's database and broker."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    environment = os.environ | {"PORT": str(port), "PLANJURY_DEMO": "0", "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen([sys.executable, "manage.py", "serve"], cwd=ROOT, env=environment)
-    try:
-        yield process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
-
-
 def kill_worker(parent: "subprocess.Popen[bytes]", rng: random.Random) -> int:
     """``kill -9`` of the background worker: the child that has no children of its own."""
     time.sleep(rng.uniform(0, 0.05))
@@ -214,14 +199,6 @@ def kill_worker(parent: "subprocess.Popen[bytes]", rng: random.Random) -> int:
             os.kill(pid, signal.SIGKILL)
             return 1
     return 0
-
-
-def children(pid: int) -> list[int]:
-    try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    return [int(child) for child in text.split()]
 
 
 def let_leases_lapse(run: Any) -> None:
