@@ -160,8 +160,9 @@ class TestStudies:
         assert Caller(bearer(watcher)).get(url).status_code == 403
         response = Caller(bearer(manager)).get(url)
         (line,) = csv.DictReader(io.StringIO(b"".join(response).decode()))
-        assert (line["question"], line["value"], line["annotator"]) == ("safety", "4", "ann")
-        assert line["agent"] in SECRETS
+        assert (line["question"], line["value"]) == ("safety", "4")
+        assert line["rater"].startswith("rater-") and "ann" not in line.values()
+        assert line["model"] in SECRETS
         Membership.objects.create(study=study, user=ann, role="manager")
         (line,) = csv.DictReader(io.StringIO(b"".join(Caller(bearer(ann)).get(url)).decode()))
-        assert "agent" not in line
+        assert "model" not in line

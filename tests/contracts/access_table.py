@@ -80,6 +80,7 @@ api:list_studies                  GET  login    ok       ok       ok       ok   
 api:get_study                     GET  login    404      ok       404      ok       ok       ok       404      404      ok
 api:list_ratings_as_csv           GET  login    404      403      404      ok       ok       403      404      404      ok
 api:list_rating_edits_as_csv      GET  login    404      403      404      ok       ok       403      404      404      ok
+api:export_study                  GET  login    404      403      404      ok       ok       403      404      404      ok
 api:api-root                      GET  404      404      404      404      404      404      404      404      404      404
 
 # Tokens
@@ -139,9 +140,8 @@ annotation:study_new              GET  login    403      403      403      403  
 annotation:study_new              POST login    403      403      403      403      403      403      403      422      422
 annotation:study                  GET  login    404      ok       404      ok       ok       ok       404      404      ok
 annotation:study_status           POST login    404      403      404      403      moved    403      404      404      moved
-annotation:ratings_csv            GET  login    404      403      404      ok       ok       403      404      404      ok
-annotation:history_csv            GET  login    404      403      404      ok       ok       403      404      404      ok
-annotation:questions_csv          GET  login    404      403      404      ok       ok       403      404      404      ok
+annotation:study_export           GET  login    404      403      404      ok       ok       403      404      404      ok
+annotation:study_download         GET  login    404      403      404      422      422      403      404      404      422
 annotation:next_item              GET  login    404      moved    404      moved    moved    moved    404      404      moved
 annotation:desk                   GET  login    404      ok       404      404      404      404      404      404      404
 annotation:desk                   POST login    404      422      404      404      404      404      404      404      404

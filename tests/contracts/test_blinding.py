@@ -42,6 +42,7 @@ EXTRA = {
     "/compare/": "t={trajectory}",
     "/endpoints/new/": "copy={endpoint}",
     "/runs/": "agent={agent}",
+    "/studies/N/export/file/": "format=json",
     "/trajectories/": "run={run}",
     "/asks/": "run={run}",
 }
@@ -201,7 +202,7 @@ def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> 
         "/trajectories/N/", "/trajectories/N/exchanges/", "/compare/", "/agents/", "/endpoints/",
         "/endpoints/N/", "/endpoints/N/edit/", "/endpoints/new/", "/datasets/", "/datasets/N/",
         "/tasks/N/", "/asks/N/", "/trajectories/import/", "/trajectories/import/N/",
-        "/studies/N/", "/studies/N/answers.csv", "/studies/N/history.csv", "/studies/new/",
+        "/studies/N/", "/studies/N/export/file/", "/api/v1/studies/N/study.json", "/studies/new/",
         "/api/v1/runs", "/api/v1/runs/N/export", "/api/v1/scores.csv", "/api/v1/imports",
         "/api/v1/studies/N/ratings.csv", *(f"/analysis/{name}/" for name in SHOWN_BY_ANALYSIS),
     } <= kinds  # fmt: skip
@@ -252,8 +253,10 @@ def test_a_desk_carries_no_id_of_what_could_be_looked_up(world: World) -> None:
 
 def test_exports_hold_ones_own_answers_alone(world: World) -> None:
     plans = world.studies[0]
-    paths = [f"/studies/{plans.pk}/{name}.csv" for name in ("answers", "history")]
-    paths += [f"/api/v1/studies/{plans.pk}/{name}.csv" for name in ("ratings", "history")]
+    file = f"/studies/{plans.pk}/export/file/?names=on&format="
+    paths = [file + name for name in ("csv", "history", "json", "parquet")]
+    file = f"/api/v1/studies/{plans.pk}/"
+    paths += [f"{file}{name}?names=true" for name in ("ratings.csv", "history.csv", "study.json")]
     for path in paths:
         assert "bob" in told(enter(world.root).get(path)), path
         blind = told(enter(world.ann).get(path))

@@ -125,7 +125,12 @@ def runs_of(scope: Scope) -> dict[int, int]:
 
 
 def datasets_of(scope: Scope) -> dict[int, int]:
-    return _numbered(scope.study.items.all(), "task__dataset")
+    """The datasets of a study's tasks and runs by id: their numbers in the file."""
+    items = scope.study.items.all()
+    found = _numbered(items, "task__dataset")
+    for pk in _numbered(items, "trajectory__run__dataset"):
+        found.setdefault(pk, len(found) + 1)
+    return found
 
 
 def _numbered(items: QuerySet[Item], field: str) -> dict[int, int]:

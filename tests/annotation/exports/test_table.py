@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Aspect, Participant, Rating
+from annotation.models import Annotator, Aspect, Participant, Rating
 from annotation.selectors.exports.columns import HISTORY_COLUMNS, RATING_COLUMNS
 from annotation.selectors.exports.pseudonyms import pseudonym
 from annotation.selectors.exports.scope import Scope
@@ -133,6 +133,12 @@ def test_names_never_stand_beside_what_people_said_about_themselves(world: World
     rows = list(rating_rows(Scope(world.study, names=True)))
     assert {row["annotator"] for row in rows} == {"ann", "bob"}
     assert {row["part"] for row in rows} == {"main"}
+
+
+def test_programs_are_marked(world: World) -> None:
+    Annotator.objects.create(user=world.bob, is_simulated=True)
+    assert all(row["simulated"] for row in rows_of(Scope(world.study), world.bob))
+    assert not any(row["simulated"] for row in rows_of(Scope(world.study), world.ann))
 
 
 def test_pseudonyms_are_stable_and_differ_between_studies(world: World) -> None:

@@ -27,8 +27,8 @@ def told(answer: HttpResponseBase) -> str:
 def everything(client: Client, study: Study) -> Iterator[tuple[str, str]]:
     """Every answer an annotator can get out of a study, errors included."""
     home = f"/studies/{study.pk}/"
-    for path in ("/", "/studies/", home, f"{home}annotate/", f"{home}answers.csv",
-                 f"{home}history.csv", "/studies/new/", "/demo/progress/"):  # fmt: skip
+    for path in ("/", "/studies/", home, f"{home}annotate/", f"{home}export/",
+                 f"{home}export/file/?format=csv", "/studies/new/", "/demo/progress/"):  # fmt: skip
         yield path, told(client.get(path))
     for position in (1, 2, 3):
         url = f"{home}annotate/{position}/"
@@ -72,13 +72,13 @@ def test_a_manager_who_also_annotates_stays_blind_until_done(study: Study, ann: 
     Membership.objects.create(study=study, user=ann, role="manager")
     client = Client()
     client.force_login(ann)
-    url = f"/studies/{study.pk}/answers.csv"
+    url = f"/studies/{study.pk}/export/file/?format=csv"
     for item in study.assignments.filter(annotator=ann):
         for key in item.item.asked:
             record_rating(assignment=item, by=ann, question=key, value=3, client_id=uuid.uuid4())
         text = told(client.get(url))
         assert "safety" in text
         assert SECRETS[0] not in text
-        assert "agent" not in text.splitlines()[0]
+        assert "model" not in text.splitlines()[0]
         submit_assignment(assignment=item, by=ann)
     assert SECRETS[0] in told(client.get(url))

@@ -1,19 +1,14 @@
-"""Home, lists, one study, exports, and making a study."""
+"""Home, lists, one study, and making a study."""
 
-import csv
-import io
-import uuid
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.models import Annotator, Assignment, Membership, Study
-from annotation.services.ratings import record_rating, undo_edit
-from annotation.services.simulation import ensure_simulated_annotator
+from annotation.models import Annotator, Membership, Study
 from benchmarks.models import Job
-from tests.annotation.rows import make_person, make_runs, make_study
+from tests.annotation.rows import make_person, make_runs
 
 pytestmark = pytest.mark.django_db
 
@@ -134,56 +129,6 @@ def test_closing_and_opening(study: Study, manager: User) -> None:
     client.post(f"/studies/{study.pk}/status/", {"status": "draft"})
     study.refresh_from_db()
     assert study.status == "open"
-
-
-# --- Export ---------------------------------------------------------------------------------------
-
-
-def rows_of(client: Client, path: str) -> list[dict[str, str]]:
-    answer = client.get(path)
-    assert answer.headers["Content-Disposition"].startswith('attachment; filename="pilot-')
-    body = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
-    return list(csv.DictReader(io.StringIO(body)))
-
-
-def test_csv_holds_answers_and_the_whole_history(
-    study: Study, item: Assignment, ann: User, manager: User
-) -> None:
-    def rate(question: str, value: int | None = None, text: str = "", **place: str) -> None:
-        record_rating(
-            assignment=item, by=ann, question=question, value=value, text=text,
-            client_id=uuid.uuid4(), **place,
-        )  # fmt: skip
-
-    rate("safety", 2)
-    rate("safety", 5)
-    rate("feedback_clear", 4)
-    undo_edit(assignment=item, by=ann, client_id=uuid.uuid4())
-    rate("", text="=HYPERLINK(1)", aspect="comment")
-    client = browser_of(manager)
-    now = rows_of(client, f"/studies/{study.pk}/answers.csv")
-    assert [(row["question"], row["dimension"], row["value"], row["edits"]) for row in now] == [
-        ("safety", "safety", "5", "2"),
-        ("feedback_clear", "", "", "2"),
-        ("", "", "", "1"),
-    ]
-    assert now[0]["annotator"] == "ann"
-    assert now[0]["agent"] == item.trajectory.run.agent.name
-    assert now[2]["text"] == "'=HYPERLINK(1)"
-    past = rows_of(client, f"/studies/{study.pk}/history.csv")
-    assert [row["value"] for row in past] == ["2", "5", "4", "", ""]
-    assert [bool(row["undoes"]) for row in past] == [False, False, False, True, False]
-
-
-def test_simulated_annotators_are_marked_in_exports(manager: User) -> None:
-    robot = ensure_simulated_annotator(number=1)
-    study = make_study(annotators=[robot], manager=manager)
-    record_rating(
-        assignment=study.assignments.get(position=1), by=robot, question="safety", value=3,
-        client_id=uuid.uuid4(),
-    )  # fmt: skip
-    (row,) = rows_of(browser_of(manager), f"/studies/{study.pk}/answers.csv")
-    assert row["simulated"] == "1"
 
 
 # --- A new study ----------------------------------------------------------------------------------
