@@ -17,14 +17,18 @@ from django.core.cache import caches
 from analysis.filters import SHARED, Filters
 from analysis.reports.parts import Report
 from analysis.run_choice import is_judged
-from analysis.selection import Selection, select_runs, select_study
+from analysis.selection import Selection, select_runs
+from analysis.study_choice import Fits, select_study
+from analysis.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
 from benchmarks.blinding import Visibility
 from benchmarks.core.comparisons import tool_use_of
 
 # The shared filters that mean something for trajectories made elsewhere.
 IMPORTED = ("dataset", "agents")
+# Shared filters that are about runs.
+RUN_FILTERS = SHARED[1:]
 # Part of every key: raise it when the same data make another report.
-REPORTS = 2
+REPORTS = 3
 KEEP_SECONDS = 24 * 60 * 60
 
 
@@ -43,6 +47,7 @@ class Page:
     imported: bool = False
     every_condition: bool = False
     fits: Callable[[str], bool] | None = None
+    asks: Fits | None = None
 
 
 def _page(
@@ -50,21 +55,26 @@ def _page(
     title: str,
     question: str,
     *filters: str,
-    of_study: bool = False,
     imported: bool = False,
     every_condition: bool = False,
     fits: Callable[[str], bool] | None = None,
+    asks: Fits | None = None,
+    without: tuple[str, ...] = (),
 ) -> Page:
     """``imported``: the page is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings to choose from. ``every_condition``: it compares conditions.
-    ``fits`` says of which systems it is, where not of all.
+    ``fits`` says of which systems it is, where not of all; ``asks`` of studies with which
+    questions. ``without``: shared filters that mean nothing there.
     """
+    of_study = asks is not None
     shared: tuple[str, ...] = ("study", *SHARED[1:]) if of_study else SHARED
+    shared = tuple(word for word in shared if word not in without)
     if imported:
         shared = IMPORTED
     if every_condition:
         shared = tuple(word for word in shared if word not in ("condition", "judging"))
-    report = f"analysis.reports.{name}.{name}_report"
+    module = name.replace("-", "_")
+    report = f"analysis.reports.{module}.{module}_report"
     return Page(
         name,
         title,
@@ -75,6 +85,7 @@ def _page(
         imported,
         every_condition,
         fits,
+        asks,
     )
 
 
@@ -92,7 +103,7 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "agreement", "Agreement", "How far are the judges from people?", "simulated",
-            of_study=True,
+            asks=asks_scores,
         ),
         _page(
             "dispersion", "Dispersion", "How far do judges differ from each other?", "turns",
@@ -116,7 +127,19 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "ratings", "Ratings", "What do people say, and do they agree with each other?",
-            "simulated", of_study=True,
+            "simulated", asks=asks_scores,
+        ),
+        _page(
+            "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
+            "align", "simulated", asks=asks_about_turns,
+        ),
+        _page(
+            "violation-check", "Violation check", "Do judges find the violations that people find?",
+            "simulated", asks=asks_marks, without=("judging",),
+        ),
+        _page(
+            "filter-check", "Filter check", "Does the checker remove what people would remove?",
+            "simulated", asks=asks_candidates, without=RUN_FILTERS,
         ),
     )
 }  # fmt: skip
@@ -129,7 +152,7 @@ def select(page: Page, filters: Filters, user: User, seen: Visibility | None = N
     """
     known, seen = filters.only(page.filters), seen or Visibility.to(user)
     selection = (
-        select_study(known, user, seen)
+        select_study(known, user, seen, page.asks)
         if page.of_study
         else select_runs(
             known,
@@ -157,6 +180,7 @@ def report_key(page: Page, selection: Selection) -> str:
         *selection.left_out,
         *selection.notes,
         *(f"closed {pk}" for pk in sorted(selection.closed)),
+        *(f"closed task {pk}" for pk in sorted(selection.closed_tasks)),
     ]
     return sha256("\n".join(parts).encode()).hexdigest()[:32]
 

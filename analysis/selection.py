@@ -9,22 +9,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import Count, F, Max, Q
 
 from analysis.filters import Filters
 from analysis.run_choice import FINISHED, agent_labels, is_judged, newest_each, trajectory_counts
-from annotation.access import OVERSEERS
-from annotation.blinding import blind_studies
-from annotation.models import Assignment, Membership, Study
+from annotation.models import Study
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.comparisons import contrasts_of
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.models import Dataset, Judging, Run, Trajectory
 
 STANDARD = "standard"
-# Whether simulated annotators count: in demos unless told otherwise, elsewhere only if told so.
-SIMULATED = ("include", "exclude")
 
 
 @dataclass(frozen=True)
@@ -82,6 +77,7 @@ class Selection:
     """What a page is about: the runs, and where they stand among what could be chosen.
 
     ``closed`` are runs that the reader must not see now; nothing here comes from one.
+    ``closed_tasks`` are tasks whose constraints they must not see.
     """
 
     filters: Filters
@@ -93,6 +89,7 @@ class Selection:
     options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
     study_version: str = ""
     closed: frozenset[int] = frozenset()
+    closed_tasks: frozenset[int] = frozenset()
 
     @property
     def system(self) -> str:
@@ -135,12 +132,12 @@ def select_runs(
         .order_by(F("newest").desc(nulls_last=True), "-pk")
     )
     if not datasets:
-        return Selection(filters, closed=seen.closed)
+        return Selection(filters, closed=seen.closed, closed_tasks=seen.tasks)
     notes: list[str] = []
     fitting = fits or (lambda system: (system == EXTERNAL) is imported)
     dataset = _dataset(datasets, filters, notes, fitting)
-    rows = list(_runs(seen.of(Run.objects.filter(dataset=dataset))))
-    selection = _narrow(
+    rows = list(runs_in_order(seen.of(Run.objects.filter(dataset=dataset))))
+    selection = narrow(
         replace(filters, dataset=str(dataset.pk)),
         rows,
         notes,
@@ -149,10 +146,16 @@ def select_runs(
     )
     selection = _in_words_of(_with_dimensions(selection, dataset.system), dataset.system)
     options = {
-        "dataset": tuple(Option(str(d.pk), str(d), _number(d, "run_count")) for d in datasets),
+        "dataset": tuple(Option(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets),
         **selection.options,
     }
-    return replace(selection, dataset=dataset, options=options, closed=seen.closed)
+    return replace(
+        selection,
+        dataset=dataset,
+        options=options,
+        closed=seen.closed,
+        closed_tasks=seen.tasks,
+    )
 
 
 def _with_dimensions(selection: Selection, system: str) -> Selection:
@@ -185,67 +188,8 @@ def _in_words_of(selection: Selection, system: str) -> Selection:
     return replace(selection, options=options)
 
 
-def readable_studies(user: User) -> tuple[list[Study], list[str]]:
-    """The studies whose results this person may read, newest first, and why some are missing.
-
-    Whoever still has open items in a blinded study would learn from its results who made what.
-    """
-    submitted = Q(assignments__state=Assignment.State.SUBMITTED)
-    rows = Study.objects.annotate(
-        answered=Count("assignments", filter=submitted),
-        latest=Max("assignments__submitted_at"),
-    ).order_by("-pk")
-    if not user.is_superuser:
-        mine = Membership.objects.filter(user=user, role__in=OVERSEERS)
-        rows = rows.filter(pk__in=mine.values("study"))
-    waiting = set(blind_studies(user).values_list("pk", flat=True))
-    studies = list(rows)
-    notes = [
-        f"“{study.name}” is left out while you have open items in it: it is blinded."
-        for study in studies
-        if study.pk in waiting
-    ]
-    return [study for study in studies if study.pk not in waiting], notes
-
-
-def select_study(filters: Filters, user: User, seen: Visibility | None = None) -> Selection:
-    """The runs whose trajectories people judged in a study; by default the newest with answers."""
-    seen = seen or Visibility.to(user)
-    studies, notes = readable_studies(user)
-    if not studies:
-        return Selection(filters, notes=tuple(notes), closed=seen.closed)
-    default = next((study for study in studies if _number(study, "answered")), studies[0])
-    study = next((s for s in studies if filters.study == str(s.pk)), default)
-    if filters.study and filters.study != str(study.pk):
-        notes.append(f"There is no study {filters.study}; this is “{study.name}”.")
-    judged = Run.objects.filter(trajectories__assignments__study=study)
-    rows = list(_runs(seen.of(judged.distinct())))
-    dataset = rows[0].dataset if rows else None
-    words = replace(
-        filters,
-        study=str(study.pk),
-        dataset=str(dataset.pk) if dataset is not None else "",
-        simulated=filters.simulated
-        if filters.simulated in SIMULATED
-        else SIMULATED[0 if study.is_demo else 1],
-    )
-    selection = _narrow(words, rows, notes, one_each=False)
-    options = {
-        "study": tuple(Option(str(s.pk), s.name, _number(s, "answered")) for s in studies),
-        **selection.options,
-    }
-    version = f"{study.pk}.{getattr(study, 'answered', 0)}.{getattr(study, 'latest', None)}"
-    return replace(
-        selection,
-        dataset=dataset,
-        study=study,
-        options=options,
-        study_version=version,
-        closed=seen.closed,
-    )
-
-
-def _runs(rows: Any) -> Iterable[Run]:
+def runs_in_order(rows: Any) -> Iterable[Run]:
+    """Runs, oldest first, with what names them."""
     found: Iterable[Run] = rows.select_related(
         "agent", "experiment", "primary_judging", "dataset"
     ).order_by("pk")
@@ -267,7 +211,7 @@ def _dataset(
     return default
 
 
-def _narrow(
+def narrow(
     filters: Filters,
     rows: Sequence[Run],
     notes: list[str],
@@ -407,6 +351,7 @@ def _chosen(
     )
 
 
-def _number(row: Any, name: str) -> int:
+def number_of(row: Any, name: str) -> int:
+    """A count that a query added to a row."""
     value: int = getattr(row, name)
     return value

@@ -2,15 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.parts import (
-    Panels,
-    Trace,
-    categories,
-    interval_lines,
-    points,
-    share_axis,
-    undefined_marks,
-)
+from analysis.figures.parts import Panels, Trace, categories, share_axis
+from analysis.figures.shares import Shares, share_dots
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.figures.words import label, number
 from analysis.stats.agreement import Agreement
@@ -71,35 +64,18 @@ def agreement_bars(
 
 def agreement_shares(results: Sequence[Agreement]) -> Figure:
     """Per dimension: the share equal and the share within one point, with intervals."""
-    names = [label(result.dimension) for result in results]
-    traces: list[Trace] = []
-    marks: list[dict[str, object]] = []
-    for attribute, name, symbol, colour in (
-        ("exact", EXACT, "circle", ACCENT),
-        ("within_one", NEAR, "diamond-open", NEUTRAL),
-    ):
-        estimates = [getattr(result, attribute) for result in results]
-        rule = results[0].rules[attribute] if results else ""
-        line = {"color": colour}
-        traces += [
-            interval_lines(names, estimates, "x", line=line, legendgroup=name),
-            points(
-                names,
-                estimates,
-                "x",
-                unit="share",
-                about=[f"{result.dimension}, {name}" for result in results],
-                name=f"{name}: {label(rule)}",
-                legendgroup=name,
-                marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2}},
-            ),
-        ]
-        if attribute == "exact":
-            marks += undefined_marks(names, estimates, 0, "x", xanchor="left")
-    layout = {
-        "xaxis": {**share_axis("share of items"), "range": [0, 1]},
-        "yaxis": categories(names, downwards=True),
-        "annotations": marks,
-        "height": 160 + 30 * len(names),
-    }
-    return make_figure(traces, layout)
+    looks = (("exact", EXACT, "circle", ACCENT), ("within_one", NEAR, "diamond-open", NEUTRAL))
+    return share_dots(
+        [result.dimension for result in results],
+        [
+            Shares(
+                name,
+                [getattr(result, attribute) for result in results],
+                symbol,
+                colour,
+                results[0].rules[attribute] if results else "",
+            )
+            for attribute, name, symbol, colour in looks
+        ],
+        title="share of items",
+    )

@@ -1,10 +1,14 @@
 """People's scores beside the judges', one row per answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from django.db.models import QuerySet
+
 from analysis.selection import ChosenRun
-from annotation.models import Assignment
+from analysis.study_kinds import turn_questions, whole_scores
+from annotation.models import Assignment, Study
+from annotation.questionnaires import load_questionnaire
 from annotation.selectors.ratings import human_scores
 from benchmarks.models import JudgeScore, Trajectory
 
@@ -15,6 +19,7 @@ COLUMNS = (
     "trajectory",
     "task",
     "label",
+    "turn",
     "annotator",
     "simulated",
     "question",
@@ -23,64 +28,81 @@ COLUMNS = (
 )
 
 
-def rating_frame(study: int, runs: Sequence[ChosenRun]) -> "DataFrame":
-    """Current answers of submitted items about the runs' trajectories: `COLUMNS`.
+def rating_frame(study: Study, runs: Sequence[ChosenRun], *, turns: bool = False) -> "DataFrame":
+    """Current scores of submitted items about the runs' trajectories: `COLUMNS`.
 
-    ``dimension`` is empty for questions that are no rubric dimension.
+    Scores of whole items and last plans, which have no ``turn``, or those of every one of the
+    ``turns``; never both, because they are not about the same. ``dimension`` is empty for questions
+    that are no rubric dimension.
     """
     import pandas as pd
 
+    questionnaire = load_questionnaire(study.questionnaire)
+    wanted = turn_questions(questionnaire) if turns else whole_scores(questionnaire)
+    keys = {question.key for question in wanted}
     labels = {run.pk: run.label for run in runs}
     about = {
         pk: (task, labels[run])
         for pk, task, run in Trajectory.objects.filter(
-            run__in=list(labels), assignments__study=study
+            run__in=list(labels), items__study=study
         ).values_list("pk", "task", "run")
     }
     records = [
         (
             score.trajectory,
             *about[score.trajectory],
+            score.turn,
             score.annotator,
             score.is_simulated,
             score.question,
             score.dimension,
             score.value,
         )
-        for score in human_scores(studies=[study])
+        for score in human_scores(studies=[study.pk])
         if score.trajectory in about
+        and score.question in keys
+        and (score.turn is not None) == turns
     ]
     return pd.DataFrame.from_records(records, columns=list(COLUMNS))
 
 
-def final_scores(study: int, runs: Sequence[ChosenRun], dimensions: Sequence[str]) -> "DataFrame":
+def final_scores(study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str]) -> "DataFrame":
     """Judges' scores of the final turns that people judged in a study, one column per seat.
 
     Indexed by trajectory and dimension; missing where whoever sat there gave no score. By seat and
     not by name, because runs may be judged by different judges: what counts is their mean.
     """
+    rows = _judged(study, runs, dimensions).filter(is_final=True)
+    return _by_seat(rows, {"trajectory": "trajectory", "dimension": "dimension"})
+
+
+def every_turn_scores(
+    study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str]
+) -> "DataFrame":
+    """The same of every turn, indexed by trajectory, turn and dimension."""
+    keys = {"trajectory": "trajectory", "turn_index": "turn", "dimension": "dimension"}
+    return _by_seat(_judged(study, runs, dimensions), keys)
+
+
+def _judged(
+    study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str]
+) -> QuerySet[JudgeScore]:
+    submitted = Assignment.objects.filter(study=study, state=Assignment.State.SUBMITTED)
+    return JudgeScore.objects.filter(
+        judging__in=[run.judging for run in runs if run.judging is not None],
+        dimension__in=list(dimensions),
+        trajectory__in=submitted.values("trajectory"),
+    ).order_by()
+
+
+def _by_seat(rows: QuerySet[JudgeScore], keys: Mapping[str, str]) -> "DataFrame":
     import pandas as pd
 
-    judgings = [run.judging for run in runs if run.judging is not None]
-    submitted = Assignment.objects.filter(study=study, state=Assignment.State.SUBMITTED)
-    rows = (
-        JudgeScore.objects.filter(
-            judging__in=judgings,
-            is_final=True,
-            dimension__in=list(dimensions),
-            trajectory__in=submitted.values("trajectory"),
-        )
-        .order_by()
-        .values_list("trajectory", "dimension", "seat", "value")
-    )
+    names = list(keys.values())
     frame = pd.DataFrame.from_records(
-        list(rows), columns=["trajectory", "dimension", "seat", "value"]
+        list(rows.values_list(*keys, "seat", "value")), columns=[*names, "seat", "value"]
     ).astype({"value": "float64"})
     # A dimension that nobody scored keeps its rows: what is missing is counted, not dropped.
     return frame.pivot_table(
-        index=["trajectory", "dimension"],
-        columns="seat",
-        values="value",
-        aggfunc="mean",
-        dropna=False,
+        index=names, columns="seat", values="value", aggfunc="mean", dropna=False
     )

@@ -10,7 +10,6 @@ from analysis.reports import common
 from analysis.reports.parts import (
     Cell,
     Column,
-    Empty,
     FigureSpec,
     Notice,
     Report,
@@ -26,11 +25,12 @@ from analysis.reports.parts import (
 )
 from analysis.reports.people import (
     People,
+    chosen_people,
     few_items,
     how_people,
     no_answers,
     no_study,
-    people_of,
+    other_page,
     simulated_banner,
     who,
 )
@@ -40,7 +40,8 @@ from analysis.selection import Selection
 from analysis.stats.agreement import EXACT_RULE, ROUNDED_RULE, Agreement, rubric_agreement
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.results import Estimate
-from annotation.questionnaires import load_questionnaire
+from analysis.study_kinds import whole_scores
+from annotation.questionnaires import Question, load_questionnaire
 from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
@@ -56,13 +57,11 @@ def agreement_report(selection: Selection) -> Report:
     study = selection.study
     if study is None:
         return Report(empty=no_study(PURPOSE), notices=tuple(map(Notice, selection.notes)))
-    if not any(q.dimension for q in load_questionnaire(study.questionnaire).questions):
-        return Report(empty=_no_judges(selection), notices=tuple(map(Notice, selection.notes)))
-    frame = rating_frame(study.pk, selection.runs)
-    everyone = people_of(frame)
-    if selection.filters.simulated == "exclude":
-        frame = frame[~frame["simulated"].astype(bool)]
-    people = people_of(frame)
+    questions = whole_scores(load_questionnaire(study.questionnaire))
+    if not any(question.dimension for question in questions):
+        return Report(empty=other_page(PURPOSE, study), notices=tuple(map(Notice, selection.notes)))
+    frame = rating_frame(study, selection.runs)
+    frame, people, everyone = chosen_people(frame, selection)
     banners = simulated_banner(people)
     if frame.empty:
         return Report(
@@ -70,19 +69,20 @@ def agreement_report(selection: Selection) -> Report:
             notices=tuple(common.selection_notices(selection)),
         )
     dimensions = common.dimensions_of(selection.system)
-    results, overall, means = compare(frame, dimensions, selection, study.pk)
+    judged = final_scores(study, selection.runs, [dimension.key for dimension in dimensions])
+    results, overall, means = compare(frame, dimensions, judged)
     reference = reference_of(selection.system)
-    questions = _questions(frame, study.questionnaire, reference)
+    own = _questions(frame, questions, reference)
     figures = []
     if results and overall is not None and overall.n:
         figures = _figures(results, means)
-    tables = [_table(results, overall, reference)] if overall is not None else []
+    tables = [agreement_table(results, overall, reference)] if overall is not None else []
     if overall is not None:
-        tables.append(_distribution([*results, overall]))
+        tables.append(difference_table([*results, overall]))
     return Report(
         sentence=sentence(results, overall, people, reference),
         figures=tuple(figures),
-        tables=(*tables, *questions),
+        tables=(*tables, *own),
         notices=(*common.selection_notices(selection), *_notices(frame, people)),
         banners=banners,
         how=(
@@ -95,27 +95,29 @@ def agreement_report(selection: Selection) -> Report:
 Compared = tuple[tuple[Agreement, ...], Agreement | None, Mapping[str, tuple[Estimate, Estimate]]]
 
 
-def compare(
-    frame: "DataFrame", dimensions: Sequence[Dimension], selection: Selection, study: int
-) -> Compared:
-    """Agreement by dimension and over all, and both sides' means on the same items."""
+def compare(frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFrame") -> Compared:
+    """Agreement by dimension and over all, and both sides' means on the same items.
+
+    ``judged`` holds the judges' scores by seat; its index says what is compared: trajectories, or
+    their turns.
+    """
     asked = frame[frame["dimension"] != ""]
     titles = {d.key: d.title for d in dimensions if d.key in set(asked["dimension"])}
-    judged = final_scores(study, selection.runs, list(titles))
     if asked.empty or judged.empty:
         return (), None, {}
+    keys = [name for name in judged.index.names if name != "dimension"]
     human = asked.pivot_table(
-        index=["trajectory", "task", "annotator"], columns="dimension", values="human"
+        index=[*keys, "task", "annotator"], columns="dimension", values="human"
     )
     tasks = human.index.get_level_values("task").tolist()
-    trajectories = human.index.get_level_values("trajectory")
+    places = human.index.droplevel(["task", "annotator"])
     people: dict[str, Any] = {}
     judges: dict[str, Any] = {}
     for key, title in titles.items():
         known = judged.index.get_level_values("dimension") == key
         rows = judged[known].droplevel("dimension")
         people[title] = human[key].to_numpy(dtype="float64")
-        judges[title] = rows.reindex(trajectories).to_numpy(dtype="float64")
+        judges[title] = rows.reindex(places).to_numpy(dtype="float64")
     results, overall = rubric_agreement(people, judges, tasks=tasks, seed=SEED)
     means = {}
     for title in people:
@@ -198,7 +200,10 @@ def _figures(
     ]
 
 
-def _table(results: Sequence[Agreement], overall: Agreement | None, reference: Reference) -> Table:
+def agreement_table(
+    results: Sequence[Agreement], overall: Agreement | None, reference: Reference
+) -> Table:
+    """How often both sides are equal or close, and the direction in which judges err."""
     columns = (
         text_column("Dimension"),
         number_column("n"),
@@ -233,7 +238,8 @@ def _table(results: Sequence[Agreement], overall: Agreement | None, reference: R
     )
 
 
-def _distribution(results: Sequence[Agreement]) -> Table:
+def difference_table(results: Sequence[Agreement]) -> Table:
+    """How many answers lie at each distance."""
     labels = [bin.label for bin in results[0].distribution.bins] if results else []
     rows = tuple(
         (
@@ -251,13 +257,15 @@ def _distribution(results: Sequence[Agreement]) -> Table:
     )
 
 
-def _questions(frame: "DataFrame", questionnaire: str, reference: Reference) -> list[Table]:
+def _questions(
+    frame: "DataFrame", questions: Sequence[Question], reference: Reference
+) -> list[Table]:
     """Means of the questions that are no rubric dimension, beside the published ones."""
-    known = {question.key: question for question in load_questionnaire(questionnaire).questions}
     rows = []
-    for key, question in known.items():
+    for question in questions:
         if question.dimension:
             continue
+        key = question.key
         answers = frame[frame["question"] == key]
         mean = (
             mean_by_cluster(answers["human"].to_numpy(), answers["task"].tolist(), seed=SEED)
@@ -330,17 +338,3 @@ def _part(k: int) -> str:
     return {1: "points", 2: "halves", 3: "thirds", 4: "quarters"}.get(k, f"{k}ths") + (
         "" if k == 1 else " of a point"
     )
-
-
-def _no_judges(selection: Selection) -> Empty:
-    """A study whose questions are no rubric dimensions: nobody else scored the same."""
-    text = (
-        f"{PURPOSE} No question of “{selection.study}” is a dimension that judges score, so there "
-        "is nothing to compare. What people said, and how far they agree with each other, is under "
-        "Ratings."
-    )
-    known = {"study": selection.filters.study}
-    return Empty(
-        "No scores of judges to compare with", text, "See the ratings",
-        common.address("analysis:ratings", known),
-    )  # fmt: skip

@@ -49,7 +49,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One table; the first cell of a row names it. ``open``: shown at once, not on request."""
+    """One table; the first cell of a row names it. ``open``: shown at once, not on request.
+
+    A page shows at most ``most`` rows, if that is given; the CSV has all.
+    """
 
     name: str
     title: str
@@ -57,11 +60,17 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     open: bool = True
+    most: int | None = None
 
     @property
     def lines(self) -> list[list[tuple[Cell, Column]]]:
-        """The rows with the column of each cell."""
-        return [list(zip(row, self.columns, strict=True)) for row in self.rows]
+        """The rows that are shown, with the column of each cell."""
+        return [list(zip(row, self.columns, strict=True)) for row in self.rows[: self.most]]
+
+    @property
+    def hidden(self) -> int:
+        """How many rows are in the CSV alone."""
+        return len(self.rows) - len(self.rows[: self.most])
 
     @property
     def header(self) -> list[str]:
@@ -160,7 +169,7 @@ def number_cell(value: float | None, unit: Unit, *, reason: str = "", url: str =
     """A plain number, or a dash with the reason."""
     if value is None:
         return Cell(data=(None,), reason=reason or "not known")
-    return Cell(number(value, unit), (_rounded(value),), url=url)
+    return Cell(number(value, unit), (rounded(value),), url=url)
 
 
 def count_cell(count: int | None, *, reason: str = "", url: str = "", tip: str = "") -> Cell:
@@ -189,8 +198,8 @@ def estimate_cell(
         notes.insert(0, estimate.no_interval)
     # That every published row lacks intervals is said once, in the note of the table.
     tips = [note for note in notes if note != PUBLISHED]
-    low = _rounded(interval.low) if interval else None
-    high = _rounded(interval.high) if interval else None
+    low = rounded(interval.low) if interval else None
+    high = rounded(interval.high) if interval else None
     sub = []
     if interval:
         sub.append(ends(interval, unit, signed=signed).removesuffix(" %"))
@@ -198,7 +207,7 @@ def estimate_cell(
         sub.append(f"n = {estimate.n:,}")
     return Cell(
         number(estimate.value, unit, signed=signed),
-        (_rounded(estimate.value), low, high, estimate.n, "; ".join(notes)),
+        (rounded(estimate.value), low, high, estimate.n, "; ".join(notes)),
         sub="\n".join(sub),
         url=url,
         tip="; ".join(tips),
@@ -219,8 +228,9 @@ def how_interval(estimates: Sequence[Estimate]) -> str:
     return "; ".join(words)
 
 
-def _rounded(value: float) -> float:
-    return round(value, 6) + 0.0  # never −0
+def rounded(value: float | None) -> float | None:
+    """A number as the CSV has it."""
+    return None if value is None else round(value, 6) + 0.0  # never −0
 
 
 def exclusions(estimates: Sequence[Estimate]) -> dict[str, int]:

@@ -1,36 +1,67 @@
 """Who answered in a study, as the pages on people say it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from analysis.reports import common
 from analysis.reports.parts import Banner, Empty
 from analysis.reports.words import plural
 from analysis.selection import Selection
+from analysis.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
+from annotation.models import Study
+from annotation.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+Unit = Literal["trajectory", "task"]
+UNITS: Mapping[Unit, tuple[str, str]] = {
+    "trajectory": ("trajectory", "trajectories"),
+    "task": ("task", "tasks"),
+}
+# Of a study that is not about what a page is about: what it asks, and the page on that.
+PAGE_OF = (
+    (asks_marks, "which constraints plans violate", "violation-check", "See the violation check"),
+    (asks_candidates, "which candidates to keep", "filter-check", "See the filter check"),
+    (asks_about_turns, "for a score of every turn", "turn-scores", "See the scores by turn"),
+    (asks_scores, "for scores of whole items", "ratings", "See the ratings"),
+)
+
 
 @dataclass(frozen=True)
 class People:
-    """Who answered: annotators and submitted items, by whether they are simulated."""
+    """Who answered: annotators and submitted items, by whether they are simulated.
+
+    ``judged`` counts the trajectories, or what else ``unit`` names, that these items are about.
+    """
 
     annotators: int
     simulated: int
     items: int
-    trajectories: int
+    judged: int
+    unit: Unit = "trajectory"
 
 
-def people_of(frame: "DataFrame") -> People:
+def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> People:
     by_annotator = frame.groupby("annotator")["simulated"].any()
     return People(
         annotators=len(by_annotator),
         simulated=int(by_annotator.sum()),
-        items=len(frame.groupby(["trajectory", "annotator"])),
-        trajectories=frame["trajectory"].nunique(),
+        items=len(frame.groupby([unit, "annotator"])),
+        judged=frame[unit].nunique(),
+        unit=unit,
     )
+
+
+def chosen_people(
+    frame: "DataFrame", selection: Selection, unit: Unit = "trajectory"
+) -> tuple["DataFrame", People, People]:
+    """The answers that count, who gave them, and who answered at all."""
+    everyone = people_of(frame, unit)
+    if selection.filters.simulated == "exclude":
+        frame = frame[~frame["simulated"].astype(bool)]
+    return frame, people_of(frame, unit), everyone
 
 
 def who(people: People) -> str:
@@ -61,7 +92,7 @@ def how_people(people: People, everyone: People, selection: Selection) -> list[s
     """The study, and who counted."""
     lines = [
         f"Study {selection.study}: {plural(people.items, 'submitted item')} on "
-        f"{plural(people.trajectories, 'trajectory', 'trajectories')} by "
+        f"{plural(people.judged, *UNITS[people.unit])} by "
         f"{plural(people.annotators, 'annotator')}, {people.simulated} of them simulated.",
     ]
     gone = everyone.simulated - people.simulated
@@ -74,6 +105,24 @@ def no_study(purpose: str) -> Empty:
     url = common.address("annotation:study_list")
     text = f"{purpose} It needs a study with submitted items that you may read; there is none."
     return Empty("No study yet", text, "Look at the studies" if url else "", url)
+
+
+def votes_needed(wanted: Iterable[int]) -> int:
+    """The votes that make a majority of the annotators whom each item is meant to have."""
+    return max(wanted, default=1) // 2 + 1
+
+
+def other_page(purpose: str, study: Study) -> Empty:
+    """Why a page has nothing on a study, and the page that has."""
+    questionnaire = load_questionnaire(study.questionnaire)
+    for fits, asks, name, action in PAGE_OF:
+        if fits(questionnaire):
+            text = f"{purpose} “{study}” asks {asks}, which is another page."
+            url = common.address(f"analysis:{name}", {"study": study.pk})
+            return Empty("Not what this study asks", text, action, url)
+    url = common.address("annotation:study_list")
+    text = f"{purpose} “{study}” asks for nothing of that kind."
+    return Empty("Not what this study asks", text, "Look at the studies", url)
 
 
 def no_answers(purpose: str, everyone: People, selection: Selection) -> Empty:

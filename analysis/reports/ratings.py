@@ -26,11 +26,12 @@ from analysis.reports.parts import (
 )
 from analysis.reports.people import (
     People,
+    chosen_people,
     few_items,
     how_people,
     no_answers,
     no_study,
-    people_of,
+    other_page,
     simulated_banner,
     who,
 )
@@ -39,6 +40,8 @@ from analysis.selection import Selection
 from analysis.stats.means import MeanTable, mean_by_cluster
 from analysis.stats.reliability import RESAMPLES, Reliability, reliability
 from analysis.stats.results import Estimate
+from analysis.study_kinds import whole_scores
+from annotation.models import Study
 from annotation.questionnaires import Question, load_questionnaire
 from annotation.selectors.needs import Asked, study_questions
 
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
 PURPOSE = "The ratings page shows what people answered, and how far they agree with each other."
 SEED = 20251122
 NOT_ASKED = "no answered item was asked this"
-SCALE = (1, 5)
 TITLE = 24
 
 
@@ -71,20 +73,19 @@ def ratings_report(selection: Selection) -> Report:
     study = selection.study
     if study is None:
         return Report(empty=no_study(PURPOSE), notices=tuple(map(Notice, selection.notes)))
-    frame = rating_frame(study.pk, selection.runs)
-    everyone = people_of(frame)
-    if selection.filters.simulated == "exclude":
-        frame = frame[~frame["simulated"].astype(bool)]
-    people = people_of(frame)
+    questions = whole_scores(load_questionnaire(study.questionnaire))
+    if not questions:
+        return Report(empty=other_page(PURPOSE, study), notices=tuple(map(Notice, selection.notes)))
+    frame = rating_frame(study, selection.runs)
+    frame, people, everyone = chosen_people(frame, selection)
     if frame.empty:
         return Report(
             empty=no_answers(PURPOSE, everyone, selection),
             notices=tuple(common.selection_notices(selection)),
         )
-    questionnaire = load_questionnaire(study.questionnaire)
     agents = [run.label for run in selection.runs if run.label in set(frame["label"])]
-    answered = [_answered(q, frame, agents) for q in questionnaire.questions]
-    asked = study_questions(study, questionnaire)
+    answered = [_answered(q, frame, agents) for q in questions]
+    asked = _asked(study, questions)
     tables = [_question_table(answered, asked), _agreement_table(answered)]
     if len(agents) > 1:
         tables.append(_agent_table(answered, selection, agents))
@@ -102,6 +103,13 @@ def ratings_report(selection: Selection) -> Report:
     )
 
 
+def _asked(study: Study, questions: Sequence[Question]) -> list[Asked]:
+    """Of how many items each question was asked."""
+    found = study_questions(study, load_questionnaire(study.questionnaire))
+    keys = {question.key for question in questions}
+    return [asked for asked in found if asked.question.key in keys]
+
+
 def _answered(question: Question, frame: "DataFrame", agents: Sequence[str]) -> Answered:
     rows = frame[frame["question"] == question.key]
     table = rows.pivot_table(index=["trajectory", "task"], columns="annotator", values="human")
@@ -111,7 +119,7 @@ def _answered(question: Question, frame: "DataFrame", agents: Sequence[str]) -> 
         {agent: _mean(rows[rows["label"] == agent]) for agent in agents},
         reliability(
             table.to_numpy(dtype="float64"),
-            scale=SCALE,
+            scale=(1, question.scale.most),
             clusters=table.index.get_level_values("task").tolist() if len(table) else [],
             seed=SEED,
         ),
@@ -144,6 +152,17 @@ def sentence(answered: Sequence[Answered], people: People) -> str:
     return f"{who(people)} answered on {items}: {said}; {_agreeing(answered)}."
 
 
+def _scale(answered: Sequence[Answered]) -> tuple[int, int]:
+    """The longest scale among the questions."""
+    return 1, max(row.question.scale.most for row in answered)
+
+
+def _scale_words(answered: Sequence[Answered]) -> str:
+    longest = {row.question.scale.most for row in answered}
+    ends = " or ".join(f"1 to {most}, {most} best" for most in sorted(longest))
+    return ends if len(longest) == 1 else f"{ends}, by question"
+
+
 def _points(row: Answered) -> str:
     return number(row.mean.value or 0.0, "points")
 
@@ -165,12 +184,14 @@ def _agreeing(answered: Sequence[Answered]) -> str:
 def _figures(
     answered: Sequence[Answered], agents: Sequence[str], selection: Selection
 ) -> list[FigureSpec]:
+    scale = _scale(answered)
+    subtitle = f"{_scale_words(answered)}, with 95 % intervals that draw tasks."
     found = [
         common.figure_spec(
             "questions",
             "Mean answer by question",
-            "1 to 5, 5 best, with 95 % intervals that draw tasks.",
-            question_dots([row.name for row in answered], [row.mean for row in answered], SCALE),
+            subtitle,
+            question_dots([row.name for row in answered], [row.mean for row in answered], scale),
         )
     ]
     if len(agents) > 1:
@@ -187,8 +208,8 @@ def _figures(
             common.figure_spec(
                 "agents",
                 "Mean answer by question and agent",
-                "1 to 5, 5 best, with 95 % intervals that draw tasks.",
-                rubric_dots(table, styles=common.styles(list(agents)), links=links),
+                subtitle,
+                rubric_dots(table, scale=scale, styles=common.styles(list(agents)), links=links),
             )
         )
     return found
@@ -221,7 +242,7 @@ def _question_table(answered: Sequence[Answered], asked: Sequence[Asked]) -> Tab
         "Answers by question",
         columns,
         tuple(rows),
-        note="1 to 5, 5 best; 95 % intervals draw tasks; n counts answers.",
+        note=f"{_scale_words(answered)}; 95 % intervals draw tasks; n counts answers.",
     )
 
 
@@ -270,7 +291,7 @@ def _agent_table(
             )
             for agent in agents
         ),
-        note="1 to 5, 5 best; 95 % intervals draw tasks; n counts answers.",
+        note=f"{_scale_words(answered)}; 95 % intervals draw tasks; n counts answers.",
         open=False,
     )
 

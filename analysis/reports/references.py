@@ -7,6 +7,20 @@ from benchmarks.systems.adaplanbench.published import CORRELATION_TOLERANCE, COR
 
 
 @dataclass(frozen=True)
+class PublishedCount:
+    """A published share as it is printed; ``hits`` of ``of`` where the paper counts them.
+
+    ``units`` counts the trajectories or tasks behind it.
+    """
+
+    share: float
+    source: str
+    units: int
+    hits: int | None = None
+    of: int | None = None
+
+
+@dataclass(frozen=True)
 class Reference:
     """Statements of one paper that a page holds its own figures against.
 
@@ -25,8 +39,11 @@ class Reference:
     questions: Mapping[str, float] = field(default_factory=dict)
     dispersion: float | None = None
     dispersion_source: str = ""
+    checks: Mapping[str, PublishedCount] = field(default_factory=dict)
 
 
+VIOLATION_CHECK = "appendix C.2: 166 turns of 30 trajectories"
+FILTER_CHECK = "appendix C.2: 30 instances, three annotators each"
 REFERENCES: Mapping[str, Reference] = {
     "adaplanbench": Reference(
         name="AdaPlanBench paper",
@@ -45,6 +62,13 @@ REFERENCES: Mapping[str, Reference] = {
         questions={"feedback_reasonable": 4.45, "feedback_clear": 4.66},
         dispersion=0.30,
         dispersion_source="appendix F.2, Figure 19",
+        checks={
+            "exact": PublishedCount(0.8976, VIOLATION_CHECK, 30, 149, 166),
+            "within_one": PublishedCount(161 / 166, VIOLATION_CHECK, 30, 161, 166),
+            "removed": PublishedCount(0.4218, FILTER_CHECK, 30),
+            "false_negative_rate": PublishedCount(0.0231, FILTER_CHECK, 30),
+            "false_positive_rate": PublishedCount(0.0372, FILTER_CHECK, 30),
+        },
     ),
 }
 NONE = Reference("", "")

@@ -114,12 +114,12 @@ def test_ratings_of_submitted_items_beside_the_seats_scores() -> None:
     make_ratings(study, ann, first, {"safety": 4, "feedback_clear": 2})
     make_ratings(study, sim, first, {"safety": 5}, simulated=True)
     make_ratings(study, ann, second, {"safety": 1}, state=Assignment.State.OPEN)
-    frame = rating_frame(study.pk, chosen())
+    frame = rating_frame(study, chosen())
     assert frame[["question", "dimension", "human"]].values.tolist() == [
         ["safety", "safety", 4], ["feedback_clear", "", 2], ["safety", "safety", 5],
     ]  # fmt: skip
     assert frame["simulated"].tolist() == [False, False, True]
-    judged = final_scores(study.pk, chosen(), ["safety", "autonomy"])
+    judged = final_scores(study, chosen(), ["safety", "autonomy"])
     assert judged.loc[(first.pk, "safety")].tolist() == [3, 4, 4]
     assert judged.loc[(first.pk, "autonomy")].fillna(-1).tolist() == [5, 5, -1]
     assert second.pk not in judged.index.get_level_values("trajectory")

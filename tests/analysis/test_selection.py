@@ -3,7 +3,8 @@
 import pytest
 
 from analysis.filters import Filters
-from analysis.selection import select_runs, select_study
+from analysis.selection import select_runs
+from analysis.study_choice import select_study
 from annotation.models import Assignment, Membership
 from benchmarks.models import Experiment, Judging, Run, Trajectory
 from tests.analysis.rows import (

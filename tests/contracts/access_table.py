@@ -181,4 +181,13 @@ analysis:outcomes_table           GET  login    403      403      403      403  
 analysis:ratings                  GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:ratings_figure           GET  login    403      403      403      403      403      403      404      403      404
 analysis:ratings_table            GET  login    403      403      403      403      403      403      404      403      404
+analysis:turn-scores              GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:turn-scores_figure       GET  login    403      403      403      403      403      403      404      403      404
+analysis:turn-scores_table        GET  login    403      403      403      403      403      403      404      403      404
+analysis:violation-check          GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:violation-check_figure   GET  login    403      403      403      403      403      403      404      403      404
+analysis:violation-check_table    GET  login    403      403      403      403      403      403      404      403      404
+analysis:filter-check             GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:filter-check_figure      GET  login    403      403      403      403      403      403      404      403      404
+analysis:filter-check_table       GET  login    403      403      403      403      403      403      404      403      404
 """  # noqa: E501

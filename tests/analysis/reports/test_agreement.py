@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from analysis.filters import Filters
 from analysis.reports.agreement import agreement_report
 from analysis.reports.parts import Report
-from analysis.selection import select_study
+from analysis.study_choice import select_study
 from annotation.models import Study
 from tests.analysis.rows import (
     flat,

@@ -7,7 +7,7 @@ from analysis.filters import Filters
 from analysis.reports.agreement import agreement_report
 from analysis.reports.parts import Report, Table
 from analysis.reports.ratings import ratings_report
-from analysis.selection import select_study
+from analysis.study_choice import select_study
 from annotation.models import Study
 from tests.analysis.rows import (
     make_imported,
@@ -107,7 +107,7 @@ def test_simulated_annotators_are_left_out_unless_asked_for(reader: User, study:
 def test_agreement_with_judges_leads_to_ratings(reader: User, study: Study) -> None:
     found = agreement_report(select_study(Filters(), reader))
     assert found.empty is not None and not found.figures
-    assert "is a dimension that judges score" in found.empty.text
+    assert "asks for scores of whole items" in found.empty.text
     assert found.empty.action_url == f"/analysis/ratings/?study={study.pk}"
 
 

@@ -1,0 +1,99 @@
+"""Several shares of each of a few names, with intervals and published values beside them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from analysis.figures.parts import (
+    Trace,
+    categories,
+    interval_lines,
+    points,
+    share_axis,
+    undefined_marks,
+)
+from analysis.figures.theme import NEUTRAL, Figure, make_figure
+from analysis.figures.words import label
+from analysis.stats.results import Estimate
+
+PUBLISHED_SYMBOL = "x-thin-open"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """One share of every name: equal sets, say. ``rule`` stands behind the name in the legend."""
+
+    name: str
+    estimates: Sequence[Estimate]
+    symbol: str
+    colour: str
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class PublishedShares:
+    """Published values by name, without intervals."""
+
+    name: str = "published"
+    values: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+def share_dots(
+    names: Sequence[str],
+    shares: Sequence[Shares],
+    *,
+    title: str,
+    published: Sequence[PublishedShares] = (),
+) -> Figure:
+    """One line per name with a point and an interval for each of the shares.
+
+    The first of ``shares`` says where a value is undefined.
+    """
+    rows = [label(name) for name in names]
+    traces: list[Trace] = []
+    for one in shares:
+        traces += [
+            interval_lines(
+                rows, one.estimates, "x", line={"color": one.colour}, legendgroup=one.name
+            ),
+            points(
+                rows,
+                one.estimates,
+                "x",
+                unit="share",
+                about=[f"{name}, {one.name}" for name in names],
+                name=f"{one.name}: {label(one.rule)}" if one.rule else label(one.name),
+                legendgroup=one.name,
+                marker={
+                    "color": one.colour,
+                    "symbol": one.symbol,
+                    "size": 10,
+                    "line": {"width": 2},
+                },
+            ),
+        ]
+    for other in published:
+        known = [name for name in names if name in other.values]
+        traces.append(
+            points(
+                [label(name) for name in known],
+                [other.values[name] for name in known],
+                "x",
+                unit="share",
+                about=[f"{name}, {other.name}" for name in known],
+                name=label(other.name),
+                marker={
+                    "color": NEUTRAL,
+                    "symbol": PUBLISHED_SYMBOL,
+                    "size": 11,
+                    "line": {"width": 2},
+                },
+            )
+        )
+    first = shares[0].estimates if shares else []
+    layout = {
+        "xaxis": {**share_axis(title), "range": [0, 1]},
+        "yaxis": categories(rows, downwards=True),
+        "annotations": undefined_marks(rows, first, 0, "x", xanchor="left"),
+        "height": 160 + 30 * len(rows),
+    }
+    return make_figure(traces, layout)

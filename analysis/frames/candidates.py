@@ -1,0 +1,97 @@
+"""What people would keep and remove of a task's candidates, beside what the checker decided."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analysis.selection import Selection
+from analysis.study_kinds import DECISIONS, decisions_of, filter_question
+from annotation.models import Item, Study
+from annotation.questionnaires import load_questionnaire
+from annotation.selectors.disagreement import compared_ratings
+from benchmarks.models import Candidate
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+CandidateKey = tuple[int, str]
+COLUMNS = ("task", "candidate", "annotator", "simulated", "decision")
+
+
+@dataclass(frozen=True)
+class AskedCandidate:
+    """A candidate that people decide about. ``decision`` is the checker's: keep, remove or None."""
+
+    task: int
+    task_name: str
+    key: str
+    kind: str
+    text: str
+    decision: str | None
+    reason: str
+    decided_by: str
+    wanted: int
+
+    @property
+    def place(self) -> CandidateKey:
+        return self.task, self.key
+
+
+def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]:
+    """The candidates of the main items that the reader may see, in the study's order."""
+    if selection.dataset is None:
+        return []
+    rows = Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory=None)
+    rows = rows.exclude(task__in=selection.closed_tasks).order_by("rank")
+    asked = {
+        task: (set(subjects.get("candidate", ())), wanted)
+        for task, subjects, wanted in rows.values_list("task", "subjects", "wanted")
+        if task is not None
+    }
+    words = {stored: word for word, stored in DECISIONS.items()}
+    places = {task: place for place, task in enumerate(asked)}
+    found = [
+        AskedCandidate(
+            task=row.task_id,
+            task_name=row.task.external_id,
+            key=row.key,
+            kind=row.kind,
+            text=row.text,
+            decision=words.get(row.decision or ""),
+            reason=row.reason,
+            decided_by=row.decided_by,
+            wanted=asked[row.task_id][1],
+        )
+        for row in Candidate.objects.filter(task__in=rows.order_by().values("task"))
+        .select_related("task")
+        .defer("task__payload", "payload")
+        if row.key in asked[row.task_id][0]
+    ]
+    return sorted(found, key=lambda row: (places[row.task], row.key))
+
+
+def decision_frame(study: Study, candidates: Sequence[AskedCandidate]) -> "DataFrame":
+    """Current decisions of submitted items, one row per annotator and candidate: `COLUMNS`.
+
+    An answer that is neither to keep nor to remove is missing.
+    """
+    import pandas as pd
+
+    question = filter_question(load_questionnaire(study.questionnaire))
+    known = {candidate.place for candidate in candidates}
+    words = decisions_of(question) if question is not None else {}
+    rows = compared_ratings(study).filter(
+        question=question.key if question is not None else "", value__isnull=False
+    )
+    records = [
+        (task, subject.removeprefix("candidate-"), person, bool(fake), words.get(value))
+        for task, subject, person, fake, value in rows.order_by("pk").values_list(
+            "assignment__item__task",
+            "subject",
+            "assignment__annotator",
+            "assignment__annotator__annotator__is_simulated",
+            "value",
+        )
+        if (task, subject.removeprefix("candidate-")) in known
+    ]
+    return pd.DataFrame.from_records(records, columns=list(COLUMNS))

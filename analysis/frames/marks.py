@@ -1,0 +1,154 @@
+"""Constraints that people marked as violated, turn by turn, beside those that the judges found."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import QuerySet
+
+from analysis.selection import Selection
+from analysis.study_kinds import mark_questions
+from annotation.models import Item, Study
+from annotation.questionnaires import load_questionnaire
+from annotation.selectors.disagreement import compared_ratings
+from annotation.services.places import markable
+from benchmarks.models import Constraint, Turn, Violation
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TurnKey = tuple[int, int]
+COLUMNS = ("trajectory", "turn", "question", "annotator", "simulated", "marked")
+
+
+@dataclass(frozen=True)
+class AskedItem:
+    """A trajectory that is judged: its turns, and the constraints that can be marked, by kind."""
+
+    trajectory: int
+    task: int
+    label: str
+    asked: tuple[str, ...]
+    turns: tuple[int, ...]
+    kinds: Mapping[str, tuple[str, ...]]
+    wanted: int
+
+    @property
+    def kind_of(self) -> dict[str, str]:
+        return {key: kind for kind, keys in self.kinds.items() for key in keys}
+
+
+def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
+    """The main items on trajectories that the reader may see, in the study's order."""
+    labels = {run.pk: run.label for run in selection.runs}
+    rows = (
+        Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory__run__in=list(labels))
+        .exclude(task__in=selection.closed_tasks)
+        .order_by("rank")
+    )
+    questions = mark_questions(load_questionnaire(study.questionnaire))
+    found = []
+    for trajectory, task, run, asked, subjects, wanted in rows.values_list(
+        "trajectory", "task", "trajectory__run", "asked", "subjects", "wanted"
+    ):
+        keys = {key for q in questions if q.key in asked for key in markable(subjects, q.scale.of)}
+        kinds = {
+            kind: tuple(key for key in subjects.get(kind, ()) if key in keys)
+            for kind in ("world", "user")
+        }
+        found.append(
+            AskedItem(
+                trajectory=trajectory,
+                task=task,
+                label=labels[run],
+                asked=tuple(q.key for q in questions if q.key in asked),
+                turns=tuple(int(part) for part in subjects.get("turn", ())),
+                kinds={kind: own for kind, own in kinds.items() if own},
+                wanted=wanted,
+            )
+        )
+    return found
+
+
+def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
+    """Current marks of submitted items, one row per annotator, turn and question: `COLUMNS`."""
+    import pandas as pd
+
+    known = {item.trajectory: set(item.asked) for item in items}
+    rows = compared_ratings(study).filter(chosen__isnull=False, subject__startswith="turn-")
+    records = [
+        (trajectory, int(subject.removeprefix("turn-")), question, person, bool(fake), tuple(marks))
+        for trajectory, subject, question, person, fake, marks in rows.order_by("pk").values_list(
+            "assignment__trajectory",
+            "subject",
+            "question",
+            "assignment__annotator",
+            "assignment__annotator__annotator__is_simulated",
+            "chosen",
+        )
+        if question in known.get(trajectory, ())
+    ]
+    return pd.DataFrame.from_records(records, columns=list(COLUMNS))
+
+
+def sets_by_turn(
+    frame: "DataFrame", items: Sequence[AskedItem]
+) -> list[tuple[int, TurnKey, frozenset[str] | None]]:
+    """Each annotator's set on each turn, over all questions about it.
+
+    None where somebody left one of the questions open: nothing says what they would have marked.
+    """
+    asked = {item.trajectory: len(item.asked) for item in items}
+    found: dict[tuple[int, TurnKey], list[Collection[str]]] = {}
+    for row in frame.itertuples(index=False):
+        found.setdefault((row.annotator, (row.trajectory, row.turn)), []).append(row.marked)
+    return [
+        (
+            person,
+            turn,
+            frozenset(key for marks in sets for key in marks)
+            if len(sets) == asked[turn[0]]
+            else None,
+        )
+        for (person, turn), sets in found.items()
+    ]
+
+
+def found_by_judges(
+    study: Study, items: Sequence[AskedItem]
+) -> dict[TurnKey, frozenset[str] | None]:
+    """What the judges found violated in each turn that people were asked about.
+
+    Of the constraints that could be marked; None where the judges gave no readable verdict.
+    """
+    asked = _trajectories(study)
+    rows = Turn.objects.filter(trajectory__in=asked).order_by()
+    unknown = set(rows.filter(payload__valid=None).values_list("trajectory", "index"))
+    marks: dict[TurnKey, set[str]] = {}
+    violated = Violation.objects.filter(turn__trajectory__in=asked).order_by()
+    for trajectory, index, key in violated.values_list("turn__trajectory", "turn__index", "key"):
+        marks.setdefault((trajectory, index), set()).add(key)
+    return {
+        (item.trajectory, turn): None
+        if (item.trajectory, turn) in unknown
+        else frozenset(marks.get((item.trajectory, turn), ())) & set(item.kind_of)
+        for item in items
+        for turn in item.turns
+    }
+
+
+def constraint_texts(study: Study) -> dict[tuple[int, str], str]:
+    """How each constraint reads, by trajectory and key."""
+    rows = Constraint.objects.filter(profile__trajectory__in=_trajectories(study))
+    return {
+        (trajectory, key): text
+        for trajectory, key, text in rows.order_by().values_list(
+            "profile__trajectory", "key", "text"
+        )
+    }
+
+
+def _trajectories(study: Study) -> QuerySet[Item, Any]:
+    """Subquery: a study may have more items than a query takes values."""
+    rows = Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory__isnull=False)
+    return rows.order_by().values("trajectory")

@@ -1,0 +1,72 @@
+"""Shares with two intervals as cells: one for independent observations, one that draws clusters."""
+
+from collections.abc import Iterable
+
+from analysis.reports.parts import PUBLISHED, Cell, Column, how_interval, rounded
+from analysis.reports.references import PublishedCount
+from analysis.reports.words import counted, ends, number
+from analysis.stats.rates import Rate
+from analysis.stats.results import Estimate
+
+
+def rate_column(label: str, part: str = "", help: str = "") -> Column:
+    """A share, its counts, and both intervals."""
+    name = part or label.lower()
+    more = ("hits", "of", "low", "high", "wilson low", "wilson high", "note")
+    return Column(label, (name, *(f"{name} {word}" for word in more)), help=help)
+
+
+def rate_cell(rate: Rate) -> Cell:
+    """The share with its counts; the interval that draws clusters, then Wilson's."""
+    if rate.wilson.value is None:
+        why = rate.wilson.undefined
+        return Cell(data=(None, rate.hits, rate.of, *(None,) * 4, why), reason=why)
+    drawn, wilson = rate.clustered.interval, rate.wilson.interval
+    notes = [rate.clustered.no_interval, *rate.clustered.warnings]
+    if rate.wilson.excluded:
+        notes.append(f"left out: {counted(rate.wilson.excluded)}")
+    note = "; ".join(filter(None, notes))
+    sub = [f"{rate.hits:,} of {rate.of:,}"]
+    if drawn is not None:
+        sub.append(ends(drawn, "share").removesuffix(" %"))
+    if wilson is not None:
+        sub.append(f"Wilson {ends(wilson, 'share')}".removesuffix(" %"))
+    limits = [
+        rounded(end)
+        for interval in (drawn, wilson)
+        for end in ((interval.low, interval.high) if interval else (None, None))
+    ]
+    return Cell(
+        number(rate.wilson.value, "share"),
+        (rounded(rate.wilson.value), rate.hits, rate.of, *limits, note),
+        sub="\n".join(sub),
+        tip=note,
+    )
+
+
+def published_rate_cell(published: PublishedCount | None) -> Cell:
+    """A published share, with the counts where the paper gives them."""
+    if published is None:
+        why = "not published"
+        return Cell(data=(None,) * 7 + (why,), reason=why)
+    counts = (published.hits, published.of)
+    sub = f"{published.hits:,} of {published.of:,}" if published.hits and published.of else ""
+    data = (rounded(published.share), *counts, *(None,) * 4, PUBLISHED)
+    return Cell(f"{100 * published.share:.2f} %", data, sub=sub, tip=published.source)
+
+
+def read_first(rate: Rate) -> Estimate:
+    """The estimate to show where there is room for one: clusters drawn, else Wilson's."""
+    return rate.clustered if rate.clustered.interval is not None else rate.wilson
+
+
+def published_estimate(published: PublishedCount) -> Estimate:
+    """A published share as figures take it."""
+    return Estimate(published.share, published.of or 0, no_interval=PUBLISHED)
+
+
+def how_rates(rates: Iterable[Rate]) -> str:
+    """The methods of both intervals."""
+    found = list(rates)
+    estimates = [rate.clustered for rate in found] + [rate.wilson for rate in found]
+    return how_interval(estimates) or "none"

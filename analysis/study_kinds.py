@@ -1,0 +1,73 @@
+"""Which pages fit which questionnaires: what is scored, marked, or kept and removed."""
+
+from collections.abc import Mapping
+
+from annotation.questionnaires import Question, Questionnaire
+from benchmarks.models import Candidate
+
+# What a checker decides, in the words of the options that people choose from.
+DECISIONS: Mapping[str, str] = {
+    "keep": Candidate.Decision.KEPT,
+    "remove": Candidate.Decision.REMOVED,
+}
+
+
+def whole_scores(questionnaire: Questionnaire) -> list[Question]:
+    """The questions that are scored once for an item: of all of it, or of its last plan."""
+    return [
+        question
+        for question in questionnaire.questions
+        if question.about in ("item", "final") and question.scale.kind == "points"
+    ]
+
+
+def turn_questions(questionnaire: Questionnaire) -> list[Question]:
+    """The questions that are scored for every turn."""
+    return [
+        question
+        for question in questionnaire.questions
+        if question.about == "turn" and question.scale.kind == "points"
+    ]
+
+
+def mark_questions(questionnaire: Questionnaire) -> list[Question]:
+    """The questions that ask which constraints the plan of a turn violates."""
+    return [
+        question
+        for question in questionnaire.questions
+        if question.about == "turn" and question.scale.kind == "marks"
+    ]
+
+
+def filter_question(questionnaire: Questionnaire) -> Question | None:
+    """The question that asks of each candidate whether to keep or to remove it."""
+    for question in questionnaire.questions:
+        if question.about == "candidate" and set(DECISIONS) <= set(decisions_of(question).values()):
+            return question
+    return None
+
+
+def decisions_of(question: Question) -> dict[int, str]:
+    """Each option that is a decision, by its value: ``keep`` or ``remove``."""
+    words = {option.value: option.label.casefold() for option in question.scale.options}
+    return {value: word for value, word in words.items() if word in DECISIONS}
+
+
+def asks_scores(questionnaire: Questionnaire) -> bool:
+    """Whether items are scored as a whole."""
+    return bool(whole_scores(questionnaire))
+
+
+def asks_about_turns(questionnaire: Questionnaire) -> bool:
+    """Whether every turn is scored."""
+    return bool(turn_questions(questionnaire))
+
+
+def asks_marks(questionnaire: Questionnaire) -> bool:
+    """Whether violated constraints are marked."""
+    return bool(mark_questions(questionnaire))
+
+
+def asks_candidates(questionnaire: Questionnaire) -> bool:
+    """Whether candidates are kept or removed."""
+    return filter_question(questionnaire) is not None
