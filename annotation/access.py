@@ -8,12 +8,19 @@ from django.db.models import Exists, QuerySet
 from django.http import Http404, HttpRequest
 
 from annotation.blinding import blind_studies
-from annotation.models import Assignment, Membership, Study
+from annotation.models import Assignment, Membership, Participant, Study
+from annotation.selectors.steps import step_before
+from annotation.selectors.texts import has_read_information
+from annotation.services.setup import add_member
 
 Role = Membership.Role
 # Who sees how far everybody is, and who sees every answer.
 OVERSEERS = frozenset({Role.MANAGER, Role.RESEARCHER, Role.OBSERVER})
 READERS = frozenset({Role.MANAGER, Role.RESEARCHER})
+
+
+class NotYet(Exception):
+    """An item of a part that this person has not come to; `annotation.views.gate` sends them on."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +102,37 @@ def fetch_managed_study(request: HttpRequest, pk: int) -> StudyAccess:
     return access
 
 
+def fetch_annotator(request: HttpRequest, pk: int) -> tuple[StudyAccess, Participant]:
+    """A study for its annotators, with this person's place in it."""
+    access = fetch_study(request, pk)
+    if not access.annotates:
+        raise Http404
+    return access, place_of(access)
+
+
+def place_of(access: StudyAccess) -> Participant:
+    """An annotator's place in the study.
+
+    Whoever was given the role on the administration pages gets a place when they first come.
+    """
+    people = access.study.participants.filter(user=access.user)
+    participant = people.first()
+    if participant is None:
+        add_member(study=access.study, user=access.user, role=Role.ANNOTATOR)
+        participant = people.get()
+    participant.study, participant.user = access.study, access.user
+    return participant
+
+
 def fetch_assignment(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[StudyAccess, Assignment]:
-    """One of this person's own items; somebody else's cannot be named."""
+    """One of this person's own items; somebody else's cannot be named.
+
+    Raises ``NotYet`` for what comes later than the step that they are at. What they had open when a
+    step came in between (a new consent text) may still be sent, so that the page can keep it on the
+    screen; it is the services that refuse it.
+    """
     user = person(request)
     item = _own(user, pk, position, part).select_related("item__task", "trajectory").first()
     if item is None:
@@ -108,7 +142,21 @@ def fetch_assignment(
     if not access.annotates:
         raise Http404
     item.annotator = user
+    if request.method != "POST" or item.opened_at is None:
+        _refuse_unless_reached(item)
     return access, item
+
+
+def _refuse_unless_reached(item: Assignment) -> None:
+    participant = Participant.objects.filter(study=item.study_id, user=item.annotator_id).first()
+    if participant is None:
+        return  # they may look at what was theirs, and answer nothing
+    if (
+        participant.break_since is not None
+        or step_before(item.study, participant, item.part) is not None
+        or not has_read_information(item.study, item.annotator)
+    ):
+        raise NotYet
 
 
 def fetch_seat(

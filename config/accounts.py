@@ -18,6 +18,8 @@ ACTIONS = {
     "account_login": "login",
     "account_change_password": "change_password",
     "account_reauthenticate": "reauthenticate",
+    "join": "join",
+    "join_link": "join",
 }
 FAILED = "login_failed"
 

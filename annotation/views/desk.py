@@ -4,17 +4,15 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods
 
-from annotation.access import StudyAccess, fetch_assignment, fetch_study
+from annotation.access import StudyAccess, fetch_assignment
 from annotation.models import Assignment, Participant, Study
 from annotation.selectors.desk import Desk, load_desk
 from annotation.selectors.desk_form import Said
 from annotation.selectors.labels import study_banner
-from annotation.selectors.studies import next_open_position
 from annotation.services.errors import Incomplete, Refused
 from annotation.services.items import (
     reopen_assignment,
@@ -26,29 +24,15 @@ from annotation.services.ratings import Recorded, open_assignment, record_edits,
 from annotation.views.desk_answers import STATUS
 from annotation.views.desk_fields import form_edits, shown_before, typed_places
 from annotation.views.desk_places import after, desk_url
+from annotation.views.gate import in_turn
 from benchmarks.access import signed_in
 
 Part, State = Assignment.Part, Assignment.State
 
 
-@require_GET
-@signed_in
-def next_item(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Go to the next open item after ``?after=``."""
-    access = fetch_study(request, pk)
-    after = request.GET.get("after", "")
-    position = next_open_position(
-        access.study, access.user, after=int(after) if after.isdecimal() else 0
-    )
-    if position is None:
-        if access.annotates:
-            messages.success(request, "Nothing is left to do here: all your items are finished.")
-        return redirect("annotation:study", pk=pk)
-    return redirect("annotation:desk", pk=pk, position=position)
-
-
 @require_http_methods(["GET", "POST"])
 @signed_in
+@in_turn
 def desk(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) -> HttpResponseBase:
     """One item with its questions; a POST carries the whole form, for browsers without script."""
     access, item = fetch_assignment(request, pk, position, part)

@@ -15,6 +15,8 @@ def desk_url(item: Assignment, position: int | None = None, *, name: str = "desk
 
 
 def after(item: Assignment) -> str:
-    """Where to go when an item is done with."""
+    """Where to go when an item is done with: from training to what was expected."""
+    if item.part == Part.TRAINING:
+        return desk_url(item, name="feedback")
     address = reverse("annotation:next_item", kwargs={"pk": item.study_id})
     return f"{address}?after={item.position}" if item.part == Part.MAIN else address

@@ -10,14 +10,16 @@ from annotation.access import (
     fetch_managed_study,
     fetch_study,
     person,
+    place_of,
 )
 from annotation.models import Assignment
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.labels import study_banner
+from annotation.selectors.messages import unread_messages
 from annotation.selectors.needs import study_questions
+from annotation.selectors.own_part import load_own_part
 from annotation.selectors.studies import (
     annotator_rows,
-    counts_of,
     studies_of,
 )
 from annotation.services.errors import Refused
@@ -51,13 +53,11 @@ def study(request: HttpRequest, pk: int) -> HttpResponseBase:
         "design": access.study.settings.get("design", {}),
     }
     if access.annotates:
-        rows = access.study.assignments.filter(annotator=access.user).order_by("position")
-        items = list(rows.only("position", "state", "skip_reason", "study"))
-        opened = [item.position for item in items if item.state == Assignment.State.OPEN]
+        mine = load_own_part(access.study, place_of(access))
         context |= {
-            "own": counts_of(item.state for item in items),
-            "items": items,
-            "next_position": opened[0] if opened else None,
+            "mine": mine,
+            "own": mine.counts,
+            "unread": unread_messages(access.user, study=access.study),
         }
     if access.oversees:
         everybody = annotator_rows(access.study)

@@ -117,6 +117,7 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,5/5m/key",
     "reauthenticate": "10/m/user",
     "change_password": "5/m/user",
+    "join": "30/m/ip",
 }
 # No "remember me": every session lasts SESSION_COOKIE_AGE.
 ACCOUNT_SESSION_REMEMBER = True

@@ -142,6 +142,16 @@ annotation:study                  GET  login    404      ok       404      ok   
 annotation:study_status           POST login    404      403      404      403      moved    403      404      404      moved
 annotation:study_export           GET  login    404      403      404      ok       ok       403      404      404      ok
 annotation:study_download         GET  login    404      403      404      422      422      403      404      404      422
+annotation:information            GET  login    404      404      404      404      404      404      404      404      404
+annotation:consent                GET  login    404      404      404      404      404      404      404      404      404
+annotation:training               GET  login    404      404      404      404      404      404      404      404      404
+annotation:training_feedback      GET  login    404      404      404      404      404      404      404      404      404
+annotation:break                  GET  login    404      moved    404      404      404      404      404      404      404
+annotation:message_read           POST login    404      moved    404      404      404      404      404      404      404
+annotation:study_texts            GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_texts            POST login    404      403      404      403      422      403      404      404      422
+annotation:join                   GET  404      404      404      404      404      404      404      404      404      404
+annotation:join_link              GET  moved    moved    moved    moved    moved    moved    moved    moved    moved    moved
 annotation:next_item              GET  login    404      moved    404      moved    moved    moved    404      404      moved
 annotation:desk                   GET  login    404      ok       404      404      404      404      404      404      404
 annotation:desk                   POST login    404      422      404      404      404      404      404      404      404

@@ -18,7 +18,7 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotation.models import Membership, Study
+from annotation.models import Membership, Message, Study
 from benchmarks.models import Endpoint, Job, OpenAsk, Run
 from benchmarks.selectors.jobs import IMPORT
 from benchmarks.services.tokens import create_token
@@ -197,11 +197,14 @@ def _rows(study: Study) -> dict[str, Any]:
         trajectory=trajectory, step=0, slot=0, role="agent", ask_digest="0", seed=1,
         opened_at=timezone.now(), expect={"kind": "text"},
     )  # fmt: skip
+    message = Message.objects.create(study=study, text="Take your time.")
     endpoint = Endpoint.objects.create(
         name="local", title="Local", base_url="http://127.0.0.1:9/v1", model="m"
     )
     job = Job.objects.create(kind=IMPORT, title="Importing", status=Job.Status.DONE)
     return {
+        "message": message.pk,
+        "token": "of-no-invite",
         "pk": study.pk,
         "study_id": study.pk,
         "position": 1,

@@ -1,0 +1,136 @@
+"""An annotator's half of a study's page: the steps, what is done, what is left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db.models import F
+from django.urls import reverse
+
+from annotation.models import Assignment, Item, Participant, Study, StudyText
+from annotation.selectors.pool import COUNTED
+from annotation.selectors.steps import Step, StepName, next_step
+from annotation.selectors.studies import Counts
+from annotation.selectors.texts import text_version
+
+Part, Kind = Assignment.Part, StudyText.Kind
+ORDER: tuple[StepName, ...] = ("information", "consent", "background", "training", "item")
+# What the main button says, where it has something to lead to.
+BUTTONS: dict[str, str] = {
+    "information": "Read the information",
+    "consent": "Read and answer the consent",
+    "background": "Answer the questions about you",
+    "training": "Go on with the training",
+    "item": "Begin",
+    "break": "Come back from the break",
+}
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """One step on the way. ``url`` is where it can be read or gone on with; empty if nowhere."""
+
+    name: str
+    title: str
+    state: Literal["done", "now", "later"]
+    detail: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class OwnPart:
+    """Everything that a study's page tells one of its annotators.
+
+    ``free`` is how many items of a pool still have a free seat; None where items are dealt.
+    """
+
+    participant: Participant
+    step: Step
+    rows: Sequence[StepRow]
+    counts: Counts
+    items: Sequence[Assignment]
+    free: int | None
+
+    @property
+    def button(self) -> str:
+        """The words of the main button; empty where there is nothing to press."""
+        if self.step.name == "item" and self.counts.ended:
+            return "Next item"
+        return BUTTONS.get(self.step.name, "")
+
+
+def load_own_part(study: Study, participant: Participant) -> OwnPart:
+    """An annotator's half of the page."""
+    step = next_step(study, participant)
+    held = participant.assigned - participant.returned
+    counts = Counts(held, participant.submitted, participant.skipped)
+    items = participant.user.assignments.filter(study=study, part=Part.MAIN).order_by("position")
+    free = None
+    if study.dealing == Study.Dealing.POOL:
+        rows = Item.objects.filter(study=study, use__in=COUNTED, given__lt=F("wanted"))
+        free = rows.count()
+    return OwnPart(
+        participant=participant,
+        step=step,
+        rows=_rows(study, participant, step, counts),
+        counts=counts,
+        items=list(items.only("position", "state", "skip_reason", "study")),
+        free=free,
+    )
+
+
+def _rows(study: Study, participant: Participant, step: Step, counts: Counts) -> list[StepRow]:
+    """The steps that this study has; none where it has items alone."""
+    there = {
+        "information": bool(text_version(study, Kind.INFORMATION)),
+        "consent": bool(text_version(study, Kind.CONSENT)),
+        "background": bool(study.background),
+        "training": study.trains,
+    }
+    if not any(there.values()):
+        return []
+    passed = participant.training == Participant.Training.PASSED
+    agreed = bool(study.consent_version) and participant.consent_version >= study.consent_version
+    reached = _reached(step)
+    done = {
+        "information": reached > 0 or agreed,
+        "consent": agreed,
+        "background": participant.told_background,
+        "training": passed,
+        "item": step.name == "done",
+    }
+    place = {"pk": study.pk}
+    urls = {
+        "information": reverse("annotation:information", kwargs=place),
+        "consent": reverse("annotation:consent", kwargs=place),
+        "training": reverse("annotation:training", kwargs=place),
+    }
+    titles = {
+        "information": "Information about the study",
+        "consent": "Consent",
+        "background": "Questions about you",
+        "training": "Training",
+        "item": "Items",
+    }
+    left = f"{counts.submitted} submitted" if counts.ended else ""
+    details = {
+        "consent": "agreed" if agreed else "",
+        "training": "passed" if passed else "with feedback on each answer",
+        "item": left,
+    }
+    return [
+        StepRow(
+            name,
+            titles[name],
+            "done" if done[name] else "now" if name == step.name else "later",
+            details.get(name, ""),
+            urls.get(name, "") if done[name] else "",
+        )
+        for name in ORDER
+        if there.get(name, True)
+    ]
+
+
+def _reached(step: Step) -> int:
+    """How far on the way this is; beyond it where nothing can be said."""
+    return ORDER.index(step.name) if step.name in ORDER else 0
