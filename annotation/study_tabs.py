@@ -30,7 +30,7 @@ TABS = (
     Tab("messages", "Messages", "annotation:study_messages", "manages"),
     Tab("texts", "Texts", "annotation:study_texts", "manages"),
     Tab("design", "Design", "annotation:study_design", "oversees"),
-    Tab("record", "Record", "annotation:study_record", "reads_answers"),
+    Tab("record", "Record", "annotation:study_record", "manages"),
     Tab("export", "Export", "annotation:study_export", "reads_answers"),
     Tab("settings", "Settings", "annotation:study_settings", "manages"),
 )

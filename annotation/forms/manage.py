@@ -143,24 +143,17 @@ class MessageForm(forms.Form):
         return self.people.get(self.cleaned_data["to"])
 
 
-class ReassignForm(forms.Form):
-    """Open items of one person for another one."""
+class GiveForm(forms.Form):
+    """Somebody who shall get something that another person had, or nobody yet."""
 
-    items = forms.TypedMultipleChoiceField(
-        coerce=int, error_messages={"required": "Choose at least one item."}
-    )
-    to = forms.ChoiceField(label="To", error_messages={"required": "Choose who gets them."})
+    to = forms.ChoiceField(label="To", error_messages={"required": "Choose who gets it."})
     reason = reason_field(required=True)
 
-    def __init__(
-        self, data: Any = None, *, positions: Iterable[int], people: Iterable[Participant]
-    ) -> None:
+    def __init__(self, data: Any = None, *, people: Iterable[Participant]) -> None:
         super().__init__(data)
         self.people = {str(person.number): person.user for person in people}
-        items, to = self.fields["items"], self.fields["to"]
-        assert isinstance(items, forms.ChoiceField)
+        to = self.fields["to"]
         assert isinstance(to, forms.ChoiceField)
-        items.choices = [(position, str(position)) for position in positions]
         to.choices = [
             ("", "Choose an annotator"),
             *((key, f"{key} {user.get_username()}") for key, user in self.people.items()),
@@ -169,6 +162,27 @@ class ReassignForm(forms.Form):
     @property
     def recipient(self) -> User:
         return self.people[self.cleaned_data["to"]]
+
+
+class ReassignForm(GiveForm):
+    """Open items of one person for another one."""
+
+    items = forms.TypedMultipleChoiceField(
+        coerce=int, error_messages={"required": "Choose at least one item."}
+    )
+
+    def __init__(
+        self, data: Any = None, *, positions: Iterable[int], people: Iterable[Participant]
+    ) -> None:
+        super().__init__(data, people=people)
+        items = self.fields["items"]
+        assert isinstance(items, forms.ChoiceField)
+        items.choices = [(position, str(position)) for position in positions]
+
+    @property
+    def chosen(self) -> set[int]:
+        """What is ticked, so that it stays so beside an error."""
+        return {int(key) for key in self["items"].value() or () if str(key).isdecimal()}
 
 
 class RatersForm(forms.Form):

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
-from typing import NamedTuple
 
-from django.core.cache import cache
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+from annotation.models import Assignment, Item, Participant, Study
+from annotation.selectors.pool import has_free_item
+from annotation.selectors.sizes import study_sizes
 from annotation.selectors.steps import step_before
 from annotation.selectors.studies import Counts
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
-Standing, Training, Kind = Participant.State, Participant.Training, StudyEvent.Kind
+Standing, Training = Participant.State, Participant.Training
 # Of how many of their latest items somebody's median time is told.
 LATEST = 100
 # What managers should look at.
@@ -27,25 +27,12 @@ AWAY = timedelta(days=3)
 LONG_BREAK = timedelta(hours=2)
 MANY_SKIPS = 0.25
 ENOUGH = 8
-DAY = 24 * 3600
 STAGES = {
     "consent": "consent",
     "background": "about themselves",
     "training": "training",
     "waiting": "training not passed",
 }
-
-
-class Size(NamedTuple):
-    """How many items a study has, gold apart, and how many judgements they want in all."""
-
-    items: int = 0
-    wanted: int = 0
-    gold: int = 0
-
-    def wanted_of(self, people: int) -> int:
-        """With the gold items, which everybody gets."""
-        return self.wanted + self.gold * people
 
 
 @dataclass(frozen=True)
@@ -147,33 +134,16 @@ def study_progress(study: Study) -> StudyProgress:
     )
 
 
-def study_sizes(studies: Sequence[Study]) -> dict[int, Size]:
-    """How much each study asks for.
-
-    Kept until a study's items change, which its record tells; one query where all is kept.
-    """
-    ids = [study.pk for study in studies]
-    events = StudyEvent.objects.filter(study__in=ids, kind__in=(Kind.CREATED, Kind.CHANGED))
-    latest = events.order_by().values("study").annotate(last=Max("pk"))
-    keys = {pk: f"study-size:{pk}:{last}" for pk, last in latest.values_list("study", "last")}
-    kept = cache.get_many(list(keys.values()))
-    found = {pk: Size(*kept[key]) for pk, key in keys.items() if key in kept}
-    missing = [pk for pk in ids if pk not in found]
-    if missing:
-        rows = Item.objects.filter(study__in=missing, use__in=(Use.MAIN, Use.GOLD))
-        counted = rows.order_by().values("study").annotate(
-            items=Count("pk", filter=Q(use=Use.MAIN)),
-            wanted=Sum("wanted", filter=Q(use=Use.MAIN), default=0),
-            gold=Count("pk", filter=Q(use=Use.GOLD)),
-        )  # fmt: skip
-        sums = {row["study"]: Size(row["items"], row["wanted"], row["gold"]) for row in counted}
-        found |= {pk: sums.get(pk, Size()) for pk in missing}
-        cache.set_many({keys[pk]: tuple(found[pk]) for pk in missing if pk in keys}, DAY)
-    return found
-
-
 def _participants(study: Study) -> QuerySet[Participant]:
     return Participant.objects.filter(study=study).order_by("number")
+
+
+def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
+    """How far one annotator is."""
+    pool = study.dealing == Study.Dealing.POOL
+    free = pool and has_free_item(study, person.user)
+    seconds = _medians(study, only=person).get(person.user_id)
+    return _row(study, person, seconds, free, timezone.now())
 
 
 def free_seat_count(study: Study) -> int:
@@ -183,13 +153,15 @@ def free_seat_count(study: Study) -> int:
     return free
 
 
-def _medians(study: Study) -> dict[int, float]:
+def _medians(study: Study, only: Participant | None = None) -> dict[int, float]:
     """The median active time of each person's latest items, in seconds."""
     rows = Assignment.objects.filter(
         study=study, part=Part.MAIN, state=State.SUBMITTED, active_ms__gt=0,
         annotator__participations__study=study,
         position__gt=F("annotator__participations__assigned") - LATEST,
     )  # fmt: skip
+    if only is not None:
+        rows = rows.filter(annotator=only.user_id)
     times: dict[int, list[int]] = {}
     for user, active_ms in rows.order_by().values_list("annotator", "active_ms"):
         times.setdefault(user, []).append(active_ms)

@@ -3,15 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Avg, Count, Max, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.http import QueryDict
 
 from annotation.models import Assignment, Membership, Participant, Study
+from annotation.selectors.sizes import study_sizes
+from benchmarks.selectors.paging import Page, page_by_id
 
-State = Assignment.State
+State, Status = Assignment.State, Study.Status
+SIZE = 30
 
 
 @dataclass(frozen=True)
@@ -51,49 +54,94 @@ class StudyRow:
         return self.own if self.own.total else self.everybody or Counts()
 
 
-@dataclass(frozen=True)
-class AnnotatorRow:
-    """How far one annotator is. ``mean_seconds`` is active time per submitted item."""
+class Shown(NamedTuple):
+    """A choice of studies in the list: its words, and which states it shows (all where empty)."""
 
-    username: str
-    is_simulated: bool
-    counts: Counts
-    mean_seconds: float | None
-    latest: datetime | None
+    words: str
+    states: tuple[str, ...] = ()
 
 
-_COUNTS = {
-    "total": Count("pk"),
-    "submitted": Count("pk", filter=Q(state=State.SUBMITTED)),
-    "skipped": Count("pk", filter=Q(state=State.SKIPPED)),
+CURRENT, MINE = "", "mine"
+SHOWN = {
+    CURRENT: Shown("Current", (Status.DRAFT, Status.OPEN, Status.PAUSED, Status.CLOSED)),
+    MINE: Shown("Mine"),
+    "open": Shown("Open", (Status.OPEN, Status.PAUSED)),
+    "drafts": Shown("Drafts", (Status.DRAFT,)),
+    "archived": Shown("Archived", (Status.ARCHIVED,)),
 }
 
 
-def _counts(rows: Iterable[Any], key: str) -> dict[int, Counts]:
-    return {row[key]: Counts(row["total"], row["submitted"], row["skipped"]) for row in rows}
-
-
 def studies_of(user: User, *, limit: int | None = None) -> list[StudyRow]:
-    """The studies that this person takes part in, newest first; all for administrators."""
+    """The current studies that this person takes part in, newest first; all for administrators."""
+    rows = visible_studies(user).filter(status__in=SHOWN[CURRENT].states)
+    return study_rows(user, list(rows.order_by("-pk")[:limit]))
+
+
+def visible_studies(user: User) -> QuerySet[Study]:
+    """The studies that somebody takes part in; all for administrators."""
+    return Study.objects.all() if user.is_superuser else own_studies(user)
+
+
+def own_studies(user: User) -> QuerySet[Study]:
+    """The studies in which somebody has a role."""
+    here = Membership.objects.filter(study=OuterRef("pk"), user=user)
+    return Study.objects.filter(Exists(here.order_by()))
+
+
+def study_page(user: User, params: QueryDict) -> tuple[list[StudyRow], Page[Study]]:
+    """A page of the list of studies, as its filter asks for."""
+    chosen = params.get("show", CURRENT)
+    rows = own_studies(user) if chosen == MINE else visible_studies(user)
+    states = SHOWN.get(chosen, SHOWN[CURRENT]).states
+    page = page_by_id(rows.filter(status__in=states) if states else rows, params, size=SIZE)
+    return study_rows(user, page.rows), page
+
+
+def study_rows(user: User, studies: Sequence[Study]) -> list[StudyRow]:
+    """These studies with one's roles and how far they are, from counters; five queries."""
     roles: dict[int, list[str]] = {}
-    memberships = Membership.objects.filter(user=user).order_by("pk")
-    for study, role in memberships.values_list("study", "role"):
-        roles.setdefault(study, []).append(Membership.Role(role).label.lower())
-    studies = Study.objects.all() if user.is_superuser else Study.objects.filter(pk__in=roles)
-    found = list(studies.order_by("-pk")[:limit])
-    items = Assignment.objects.filter(study__in=found).values("study").order_by("study")
-    own = _counts(items.filter(annotator=user).annotate(**_COUNTS), "study")
-    overseen = [s.pk for s in found if user.is_superuser or set(roles[s.pk]) - {"annotator"}]
-    everybody = _counts(items.filter(study__in=overseen).annotate(**_COUNTS), "study")
+    memberships = Membership.objects.filter(user=user, study__in=studies).order_by("pk")
+    for pk, role in memberships.values_list("study", "role"):
+        roles.setdefault(pk, []).append(Membership.Role(role).label.lower())
+    people = Participant.objects.filter(study__in=studies)
+    own = {row.study_id: own_counts(row) for row in people.filter(user=user)}
+    annotator = Membership.Role.ANNOTATOR.label.lower()
+    overseen = [s for s in studies if user.is_superuser or set(roles.get(s.pk, ())) - {annotator}]
+    everybody = _everybody(overseen)
     return [
         StudyRow(
             study,
             roles.get(study.pk, ["administrator"]),
-            own.get(study.pk, Counts()),
-            everybody.get(study.pk, Counts()) if study.pk in overseen else None,
+            own.get(study.pk, Counts()) if annotator in roles.get(study.pk, ()) else Counts(),
+            everybody.get(study.pk),
         )
-        for study in found
+        for study in studies
     ]
+
+
+def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
+    """How far everybody is together: of a pool by what it wants, otherwise by what was dealt."""
+    people = Participant.objects.filter(study__in=studies).order_by().values("study")
+    sums = {
+        row["study"]: row
+        for row in people.annotate(
+            held=Sum("assigned") - Sum("returned"),
+            done=Sum("submitted"),
+            left_out=Sum("skipped"),
+            here=Count("pk", filter=~Q(state__in=Participant.GONE)),
+        )
+    }
+    pools = [study for study in studies if study.dealing == Study.Dealing.POOL]
+    sizes = study_sizes(pools) if pools else {}
+    found = {}
+    for study in studies:
+        row = sums.get(study.pk, {"held": 0, "done": 0, "left_out": 0, "here": 0})
+        if study.pk in sizes:
+            wanted = max(row["done"], sizes[study.pk].wanted_of(row["here"]))
+            found[study.pk] = Counts(wanted, row["done"])
+        else:
+            found[study.pk] = Counts(row["held"], row["done"], row["left_out"])
+    return found
 
 
 def counts_of(states: Iterable[str]) -> Counts:
@@ -110,30 +158,6 @@ def own_counts(participant: Participant | None) -> Counts:
     return Counts(held, participant.submitted, participant.skipped)
 
 
-def annotator_rows(study: Study) -> list[AnnotatorRow]:
-    """Progress by annotator, in one query; people before simulated ones."""
-    rows: Iterable[Any] = (
-        study.assignments.values("annotator__username", "annotator__annotator__is_simulated")
-        .annotate(
-            **_COUNTS,
-            mean_ms=Avg("active_ms", filter=Q(state=State.SUBMITTED, active_ms__gt=0)),
-            latest=Max("submitted_at"),
-        )
-        .order_by("annotator__annotator__is_simulated", "annotator__username")
-    )
-    found = [
-        AnnotatorRow(
-            row["annotator__username"],
-            bool(row["annotator__annotator__is_simulated"]),
-            Counts(row["total"], row["submitted"], row["skipped"]),
-            None if row["mean_ms"] is None else row["mean_ms"] / 1000,
-            row["latest"],
-        )
-        for row in rows
-    ]
-    return sorted(found, key=lambda row: (row.is_simulated, row.username))
-
-
 def next_open_position(study: Study, user: User, *, after: int = 0) -> int | None:
     """The next open item after ``after``, else the first open one; None when all are done."""
     positions = list(
@@ -142,8 +166,3 @@ def next_open_position(study: Study, user: User, *, after: int = 0) -> int | Non
         .values_list("position", flat=True)
     )
     return next((p for p in positions if p > after), positions[0] if positions else None)
-
-
-def has_simulated_annotators(study: Study) -> bool:
-    """Whether some of its annotators are simulated, for the banner."""
-    return study.assignments.filter(annotator__annotator__is_simulated=True).exists()

@@ -44,8 +44,11 @@ class Seat:
 
 @dataclass(frozen=True)
 class ItemRow:
-    """An item in the list. ``wanted`` is None where everybody gets it; ``agent`` and ``flags`` are
-    None where they are closed to the reader."""
+    """An item in the list. ``wanted`` is None where everybody gets it.
+
+    ``agent`` and ``flags`` are None, and ``reasons`` for skipping left out, where they are closed
+    to the reader.
+    """
 
     rank: int
     use: str
@@ -57,6 +60,7 @@ class ItemRow:
     done: int
     skipped: int
     flags: int | None
+    reasons: tuple[str, ...] = ()
 
     @property
     def free(self) -> int:
@@ -110,8 +114,9 @@ def item_rows(access: StudyAccess, items: Sequence[Item], seen: Visibility) -> l
             wanted=item.wanted if item.use == Use.MAIN else None,
             given=item.given,
             done=item.done,
-            skipped=skipped[item.pk],
+            skipped=len(skipped[item.pk]),
             flags=flags[item.pk] if item.pk in open_to else None,
+            reasons=tuple(skipped[item.pk]) if item.pk in open_to else (),
         )
         for item in items
     ]
@@ -138,9 +143,13 @@ def item_seats(access: StudyAccess, item: Item, *, closed: bool) -> list[Seat]:
     ]
 
 
-def _skipped(ids: Sequence[int]) -> Counter[int]:
-    rows = Assignment.objects.filter(item__in=ids, state=State.SKIPPED).order_by()
-    return Counter(dict(rows.values_list("item").annotate(n=Count("pk"))))
+def _skipped(ids: Sequence[int]) -> dict[int, list[str]]:
+    """Why each item was skipped, once for everybody who skipped it."""
+    found: dict[int, list[str]] = defaultdict(list)
+    rows = Assignment.objects.filter(item__in=ids, state=State.SKIPPED).order_by("pk")
+    for item, reason in rows.values_list("item", "skip_reason"):
+        found[item].append(reason)
+    return found
 
 
 def _titles(tasks: Sequence[int]) -> dict[int, str]:

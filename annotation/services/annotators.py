@@ -1,5 +1,6 @@
 """What managers do about one annotator, and when an annotator was last there."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.contrib.auth.models import User
@@ -79,22 +80,36 @@ def return_open_items(*, study: Study, user: User, by: User, reason: str) -> int
         return count
 
 
-def reassign_item(*, assignment: Assignment, to: User, by: User, reason: str) -> Assignment:
-    """Give an open item to somebody else, both or neither; what was answered to it is kept."""
-    study = assignment.study
-    reason = checked_reason(reason, why="this item goes to somebody else")
-    if to.pk == assignment.annotator_id:
-        raise Refused("invalid", "this person has the item already")
+def reassign_items(
+    *, study: Study, seats: Sequence[Assignment], to: User, by: User, reason: str
+) -> int:
+    """Give open items to somebody else, all or none; what was answered to them is kept.
+
+    Returns how many.
+    """
+    reason = checked_reason(reason, why="this goes to somebody else")
     with transaction.atomic():
         lock_study(study)
-        people = Participant.objects.filter(study=study, user__in=[to.pk, assignment.annotator_id])
-        list(people.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+        people = {to.pk, *(seat.annotator_id for seat in seats)}
+        found = Participant.objects.filter(study=study, user__in=people)
+        list(found.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
-        seat = rows.select_related("study", "item").get(pk=assignment.pk)
-        if seat.part != Assignment.Part.MAIN:
-            raise Refused("invalid", "everybody does this part themselves")
-        if seat.state != State.OPEN:
-            word = seat.get_state_display().lower()
-            raise Refused("conflict", f"this item is {word} by now; only an open one can move")
-        move_assignment(seat, State.RETURNED, by=by, reason=reason, kind=Kind.REASSIGNED)
-        return give_item(study=study, item=seat.item, to=to, by=by, reason=reason)
+        rows = rows.filter(study=study, pk__in=[seat.pk for seat in seats])
+        for seat in rows.select_related("study", "item").order_by("pk"):
+            _reassign(seat, to, by, reason)
+    return len(seats)
+
+
+def _reassign(seat: Assignment, to: User, by: User, reason: str) -> None:
+    if seat.annotator_id == to.pk:
+        raise Refused("invalid", "this person has the item already")
+    if seat.part != Assignment.Part.MAIN:
+        raise Refused("invalid", "everybody does this part themselves")
+    if seat.state != State.OPEN:
+        word = seat.get_state_display().lower()
+        raise Refused("conflict", f"item {seat.position} is {word} by now; only open ones can move")
+    move_assignment(seat, State.RETURNED, by=by, reason=reason, kind=Kind.REASSIGNED)
+    try:
+        give_item(study=seat.study, item=seat.item, to=to, by=by, reason=reason)
+    except Refused as refused:
+        raise Refused(refused.code, f"item {seat.position}: {refused.reason}") from None

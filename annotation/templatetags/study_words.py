@@ -4,6 +4,7 @@ from django import template
 
 from annotation import study_tabs as pages
 from annotation.access import StudyAccess
+from benchmarks.core.words import plain
 
 register = template.Library()
 
@@ -19,6 +20,12 @@ def minutes(seconds: float) -> str:
     """A duration as minutes and seconds."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02d} min"
+
+
+@register.filter
+def in_words(code: str) -> str:
+    """A code, such as the kind of a questionnaire, as words."""
+    return plain(code)
 
 
 @register.simple_tag

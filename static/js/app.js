@@ -206,6 +206,23 @@
     if (form && form.hasAttribute("data-autosubmit")) form.requestSubmit();
   });
 
+  // --- Copy: a button with data-copy="ID" copies the text of that element ------------------------
+  document.addEventListener("click", async (event) => {
+    const button = event.target instanceof Element && event.target.closest("[data-copy]");
+    const source = button && document.getElementById(button.dataset.copy);
+    if (!source) return;
+    try {
+      await navigator.clipboard.writeText(source.innerText.trim());
+      notice("Copied.", { kind: "success" });
+    } catch (error) {
+      const range = document.createRange();
+      range.selectNodeContents(source);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      notice("The text is marked; copy it with the keyboard.", { kind: "info" });
+    }
+  });
+
   // --- Start, and again for whatever htmx brings in ----------------------------------------------
   document.addEventListener("htmx:load", (event) => tellTimes(event.detail.elt.parentElement || document));
   showTheme();

@@ -1,0 +1,143 @@
+"""Running a study: how far it is, its settings, pausing, closing, archiving, deleting a draft."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
+from annotation.forms.manage import SettingsForm
+from annotation.models import Assignment, Study
+from annotation.questionnaires import load_questionnaire
+from annotation.selectors.labels import study_banner
+from annotation.selectors.progress import study_mark, study_progress
+from annotation.services.errors import Refused
+from annotation.services.planned import launch_study
+from annotation.services.studies import OVER, change_study, delete_draft, set_study_status
+from benchmarks.access import signed_in
+
+STOP_POLLING = 286
+Status = Study.Status
+
+
+def study_context(access: StudyAccess, tab: str) -> dict[str, Any]:
+    """What the head of every page of a study shows."""
+    return {
+        "study": access.study,
+        "access": access,
+        "tab": tab,
+        "banner": study_banner(access.study),
+        "questionnaire": load_questionnaire(access.study.questionnaire),
+        "over": access.study.status in OVER,
+    }
+
+
+def attempt(request: HttpRequest, do: Callable[[], str]) -> bool:
+    """Do something and tell what was done, or why not; whether it was done."""
+    try:
+        told = do()
+    except Refused as refused:
+        messages.error(request, f"Nothing was changed: {refused.reason}.")
+        return False
+    messages.success(request, told)
+    return True
+
+
+def live(
+    request: HttpRequest, access: StudyAccess, template: str, context: dict[str, Any], mark: str
+) -> HttpResponse:
+    """A fragment that is asked for again and again: 204 while nothing changed, 286 at the end."""
+    if access.study.status in OVER:
+        response = HttpResponse(status=STOP_POLLING)
+        response["HX-Refresh"] = "true"  # buttons and forms of the page end with the study too
+        return response
+    if request.GET.get("v") == mark:
+        return HttpResponse(status=204)
+    return render(request, template, context)
+
+
+@require_GET
+@signed_in
+def progress(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """How far everybody is, as a fragment."""
+    access = fetch_overseen_study(request, pk)
+    mark = study_mark(access.study)
+    if access.study.status in OVER or request.GET.get("v") == mark:
+        return live(request, access, "", {}, mark)
+    context = {"study": access.study, "access": access, "progress": study_progress(access.study)}
+    return live(request, access, "annotation/partials/_study_progress.html", context, mark)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def settings(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """What may change while a study runs, and what ends it."""
+    access = fetch_managed_study(request, pk)
+    form = SettingsForm(request.POST if request.method == "POST" else None, study=access.study)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = change_study(
+                study=access.study, by=access.user, reason=form.cleaned_data["reason"],
+                **form.wishes,
+            )  # fmt: skip
+        except Refused as refused:
+            form.add_error(None, f"Nothing was changed: {refused.reason}.")
+        else:
+            messages.success(
+                request, "The settings are stored." if changed else "Nothing was different."
+            )
+            return redirect("annotation:study_settings", pk=pk)
+    seats = Assignment.objects.filter(study=access.study, state=Assignment.State.OPEN)
+    context = {
+        **study_context(access, "settings"),
+        "form": form,
+        "held": seats.count() if access.study.status not in OVER else 0,
+    }
+    return render(
+        request, "annotation/study_settings.html", context, status=422 if form.errors else 200
+    )
+
+
+@require_POST
+@signed_in
+def status(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Open, pause, close or archive a study."""
+    access = fetch_managed_study(request, pk)
+    wanted = request.POST.get("status", "")
+    attempt(request, lambda: _set_status(access, wanted, request.POST.get("reason", "")))
+    back = request.POST.get("back", "")
+    return redirect(f"annotation:{back}" if back == "study_settings" else "annotation:study", pk=pk)
+
+
+def _set_status(access: StudyAccess, wanted: str, reason: str) -> str:
+    study = access.study
+    before = study.status
+    if before == Status.DRAFT and wanted == Status.OPEN:
+        launch_study(study=study, by=access.user)
+        return "The study is open: its annotators can begin."
+    moved = set_study_status(study=study, status=wanted, by=access.user, reason=reason)
+    told = f"The study is {study.get_status_display().lower()}."
+    if moved and wanted in OVER:
+        told += f" {moved:,} open item{'s were' if moved > 1 else ' was'} returned."
+    elif moved:
+        told += f" {moved:,} item{'s' if moved > 1 else ''} went back to whom they were taken from."
+    return told
+
+
+@require_POST
+@signed_in
+def delete(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Delete a draft."""
+    access = fetch_managed_study(request, pk)
+    name = access.study.name
+
+    def do() -> str:
+        delete_draft(study=access.study)
+        return f"The draft “{name}” is deleted."
+
+    if attempt(request, do):
+        return redirect("annotation:study_list")
+    return redirect("annotation:study_settings", pk=pk)
