@@ -8,6 +8,13 @@ def sweep_jobs() -> None:
     sweep()
 
 
+def sweep_studies() -> None:
+    """Close studies whose closing date has passed."""
+    from annotation.services.studies import close_ended_studies
+
+    close_ended_studies()
+
+
 def ensure_demo() -> list[tuple[str, str, str]]:
     """Fill an empty database with the demo; its accounts as (name, password, role)."""
     from annotation.services import demo

@@ -30,11 +30,12 @@ def run(children: Sequence[Child], started: Callable[[], None]) -> None:
 
 
 def sweep() -> None:
-    """Ring again for what a dead worker held."""
+    """Ring again for what a dead worker held, and close studies whose time has come."""
     try:
         background.sweep_jobs()
+        background.sweep_studies()
     except Exception:
         # A locked or absent database is no reason to take the web server down.
-        logger.exception("The sweep of background jobs failed; it is tried again.")
+        logger.exception("The sweep failed; it is tried again.")
     finally:
         connections.close_all()

@@ -1,12 +1,9 @@
-"""What managers do about one annotator, and when an annotator was last there."""
+"""What managers do about one annotator."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
-from django.utils import timezone
 
 from annotation.models import Assignment, Participant, Study, StudyEvent
 from annotation.services.errors import Refused
@@ -16,20 +13,6 @@ from annotation.services.seats import give_item, lock_participant, lock_study, m
 from annotation.services.studies import checked_reason
 
 State, Standing, Kind = Assignment.State, Participant.State, StudyEvent.Kind
-# How exactly it is known when somebody was last there: a sign of life costs one write a minute.
-SEEN_EVERY = timedelta(minutes=1)
-
-
-def note_seen(participant: Participant) -> None:
-    """Keep that somebody is at their desk, unless that was kept within the last minute."""
-    now = timezone.now()
-    seen = participant.last_seen_at
-    if seen is not None and now - seen < SEEN_EVERY:
-        return
-    rows = Participant.objects.filter(pk=participant.pk)
-    rows = rows.filter(Q(last_seen_at=None) | Q(last_seen_at__lt=now - SEEN_EVERY))
-    rows.update(last_seen_at=now)
-    participant.last_seen_at = now
 
 
 def pause_annotator(*, study: Study, user: User, by: User, reason: str) -> None:

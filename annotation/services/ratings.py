@@ -19,6 +19,7 @@ from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdi
 from annotation.services.errors import Refused
 from annotation.services.items import questionnaire_of
 from annotation.services.places import check_said
+from annotation.services.presence import note_seen
 from annotation.services.seats import (
     find_participant,
     lock_assignment,
@@ -93,11 +94,12 @@ def record_edits(
         raise Refused("not_yours", "this item is assigned to somebody else")
     try:
         with transaction.atomic():
-            return _record(assignment, by, edits, active_ms)
-    except IntegrityError:
-        # another request stored one of these ids at the same moment; now it can be seen
+            return _record(assignment, by, edits, active_ms, known=None)
+    except (IntegrityError, _StoredPerhaps):
+        # Some of them may be stored, by an earlier message or by one at the same moment. Nothing of
+        # the attempt is left.
         with transaction.atomic():
-            return _record(assignment, by, edits, active_ms)
+            return _record(assignment, by, edits, active_ms, known=_known(edits))
 
 
 def record_rating(
@@ -144,18 +146,30 @@ def _only(outcomes: list[Outcome]) -> Recorded:
     return outcome
 
 
+class _StoredPerhaps(Exception):
+    """An edit would be refused that was not looked for among those that are stored."""
+
+
 def _record(
-    assignment: Assignment, by: User, edits: Sequence[Edit], active_ms: int
+    assignment: Assignment,
+    by: User,
+    edits: Sequence[Edit],
+    active_ms: int,
+    *,
+    known: Sequence[RatingEdit] | None,
 ) -> list[Outcome]:
+    """Record one after the other. ``known``: which are stored; None where nobody looked, because
+    nearly always all are new and taken.
+    """
     # The rows are locked (PostgreSQL) or the whole database is (SQLite, IMMEDIATE): edits of one
     # person come one after the other, whichever page or tab they come from.
     participant = find_participant(study=assignment.study_id, user=by)
     assignment = lock_assignment(assignment)
-    known = {row.client_id: row for row in _known(edits)}
+    rows = {row.client_id: row for row in known or ()}
     current = {_place(row): row for row in _CURRENT.all(assignment=assignment.pk)}
     outcomes: list[Outcome] = []
     for edit in edits:
-        stored = known.get(edit.client_id)
+        stored = rows.get(edit.client_id)
         try:
             if stored is not None:
                 outcomes.append(_repeat(assignment, stored, edit, current))
@@ -163,10 +177,14 @@ def _record(
             _refuse_unless_open(assignment, participant)
             row, overtook = _append(assignment, by, participant, edit, current)
         except Refused as refused:
+            if known is None:
+                raise _StoredPerhaps from None
             outcomes.append(refused)
             continue
-        known[edit.client_id] = row
+        rows[edit.client_id] = row
         outcomes.append(_recorded(edit, current[_place(row)], overtook=overtook))
+    if participant is not None:
+        note_seen(participant)
     note_active(assignment=assignment, active_ms=active_ms)
     renew_lease(assignment)
     return outcomes

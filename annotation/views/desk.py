@@ -10,9 +10,11 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import StudyAccess, fetch_assignment
 from annotation.models import Assignment, Participant, Study
+from annotation.selectors.breaks import minutes_without_break
 from annotation.selectors.desk import Desk, load_desk
 from annotation.selectors.desk_form import Said
 from annotation.selectors.labels import study_banner
+from annotation.selectors.messages import unread_messages
 from annotation.services.errors import Incomplete, Refused
 from annotation.services.items import (
     reopen_assignment,
@@ -20,10 +22,12 @@ from annotation.services.items import (
     slots_of,
     submit_assignment,
 )
+from annotation.services.presence import note_seen
 from annotation.services.ratings import Recorded, open_assignment, record_edits, undo_edit
 from annotation.views.desk_answers import STATUS
 from annotation.views.desk_fields import form_edits, shown_before, typed_places
 from annotation.views.desk_places import after, desk_url
+from annotation.views.entry import rested_at
 from annotation.views.gate import in_turn
 from benchmarks.access import signed_in
 
@@ -57,6 +61,8 @@ def _show(
     open_now = access.study.status == Study.Status.OPEN
     locked = not (open_now and item.state == State.OPEN)
     page = load_desk(item, given=given, missing=missing, locked=locked)
+    if page.participant is not None:
+        note_seen(page.participant)
     working = page.participant is not None and page.participant.state == Participant.State.ACTIVE
     context = {
         "desk": page,
@@ -78,6 +84,12 @@ def _show(
         "was": shown_before(page.stored),
         "settings": _settings(page, access),
     }
+    if item.part == Part.MAIN and not locked and page.participant is not None:
+        rested = rested_at(request, access.study)
+        context |= {
+            "unread": unread_messages(access.user, study=access.study).count(),
+            "worked": minutes_without_break(access.study, page.participant, since=rested),
+        }
     status = 200 if refused is None else STATUS[refused.code]
     return render(request, "annotation/desk.html", context, status=status)
 
