@@ -158,6 +158,25 @@ annotation:desk                   POST login    404      422      404      404  
 annotation:answers                POST login    404      ok       404      404      404      404      404      404      404
 annotation:submit                 POST login    404      422      404      404      404      404      404      404      404
 
+# Adjudication, the record, leaving; nobody has answered anything yet, so there is no place to decide
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+annotation:study_adjudication     GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:adjudicate             GET  login    404      403      404      403      404      403      404      404      404
+annotation:study_record           GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_record_file      GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:all_records            GET  login    403      403      403      403      403      403      403      403      ok
+annotation:all_records_file       GET  login    403      403      403      403      403      403      403      403      ok
+annotation:leave                  GET  login    404      ok       404      404      404      404      404      404      404
+annotation:leave                  POST login    404      moved    404      404      404      404      404      404      404
+annotation:study_unblind          GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_unblind          POST login    404      403      404      403      422      403      404      404      422
+annotation:annotator_leave        GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:annotator_leave        POST login    404      403      404      403      422      403      404      404      422
+annotation:annotator_unblind      GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:annotator_unblind      POST login    404      403      404      403      422      403      404      404      422
+annotation:erase                  GET  login    403      403      403      403      403      403      403      403      ok
+annotation:erase                  POST login    403      403      403      403      403      403      403      403      422
+
 # Analysis; no figure and no table has the name that is asked for here
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 analysis:index                    GET  login    403      403      403      403      403      403      moved    403      moved

@@ -217,6 +217,10 @@ def _rows(study: Study) -> dict[str, Any]:
         "endpoint_id": endpoint.pk,
         "job_id": job.pk,
         "key": "adaplanbench",
+        "ending": "csv",
+        "name": "safety",
+        "number": 1,
+        "rank": 1,
         "part": "none-of-this-name",
         # The admin's own.
         "object_id": study.created_by_id,
