@@ -34,13 +34,13 @@ from annotation.models import (
 )
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
+from annotation.services.studies import checked_reason
 from annotation.services.withdrawal import withdraw_annotator
 from benchmarks.models import ApiToken, StoredAnswer, Upload
 
 ERASED = "(erased)"
 # A study may ask that scores go too: `Study.settings["erasure"]`.
 SCORES_TOO = "scores"
-LONGEST_REASON = 1000
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,13 @@ def erase_person(*, user: User, by: User, typed: str, reason: str) -> str:
 
     Only an administrator may, who types the person's user name to confirm. It cannot be undone.
     """
-    reason = reason.strip()[:LONGEST_REASON]
     if not by.is_superuser:
         raise Refused("not_yours", "only an administrator erases a person")
     if user.pk == by.pk:
         raise Refused("invalid", "nobody erases themselves; another administrator can")
     if typed != user.get_username():
         raise Refused("invalid", "type the user name exactly as it stands, to confirm")
-    if not reason:
-        raise Refused("invalid", "say in a few words why, such as a request and its date")
+    reason = checked_reason(reason, why="they are erased")
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if user.get_username() == tombstone(user):

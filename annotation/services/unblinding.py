@@ -8,13 +8,12 @@ from annotation.models import Participant, Study, StudyEvent
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from annotation.services.seats import lock_participant, lock_study
-
-LONGEST_REASON = 1000
+from annotation.services.studies import checked_reason
 
 
 def unblind_annotator(*, study: Study, user: User, by: User, reason: str) -> None:
     """Show one annotator who made what; doing it again is harmless, taking it back impossible."""
-    reason = _reason(reason)
+    reason = checked_reason(reason, why="the blinding is lifted")
     with transaction.atomic():
         lock_study(study)
         person = lock_participant(study=study, user=user)
@@ -34,7 +33,7 @@ def unblind_study(*, study: Study, by: User, reason: str) -> None:
 
     Everybody is unblinded at the same moment; `Study.settings` keeps it for those who join later.
     """
-    reason = _reason(reason)
+    reason = checked_reason(reason, why="the blinding is lifted")
     with transaction.atomic():
         lock_study(study)
         study.refresh_from_db()
@@ -50,10 +49,3 @@ def unblind_study(*, study: Study, by: User, reason: str) -> None:
             study=study, kind=StudyEvent.Kind.UNBLINDED, by=by, reason=reason,
             detail={"before": "blinded", "after": "not blinded", "annotators": count},
         )  # fmt: skip
-
-
-def _reason(reason: str) -> str:
-    reason = reason.strip()[:LONGEST_REASON]
-    if not reason:
-        raise Refused("invalid", "say in a few words why the blinding is lifted")
-    return reason

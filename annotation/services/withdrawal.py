@@ -9,12 +9,13 @@ from django.db import transaction
 from annotation.models import Assignment, Membership, Participant, Study, StudyEvent
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
+from annotation.services.returning import return_seats
 from annotation.services.seats import lock_participant, lock_study, move_assignment
 from annotation.services.setup import add_member
+from annotation.services.studies import checked_reason
 
 Role, Kind = Membership.Role, StudyEvent.Kind
 PState, AState = Participant.State, Assignment.State
-LONGEST_REASON = 1000
 # Why a seat was returned, to find it again should the person come back.
 LEFT = "the annotator left the study"
 
@@ -42,22 +43,20 @@ def withdraw_annotator(*, study: Study, user: User, by: User | None, reason: str
 
     Open items go back to the pool, or wait to be given to somebody else. Again it does nothing.
     """
-    reason = reason.strip()[:LONGEST_REASON]
-    if not reason and by != user:
-        raise Refused("invalid", "say in a few words why this person is withdrawn")
+    reason = checked_reason(reason, why="" if by == user else "this person is withdrawn")
     with transaction.atomic():
+        lock_study(study)
         person = lock_participant(study=study, user=user)
         if person.state in (PState.WITHDRAWN, PState.ERASED):
             return
         before = person.state
-        seats = _locked_seats(study, user, AState.OPEN)
-        for seat in seats:
-            move_assignment(seat, AState.RETURNED, by=by, reason=LEFT)
+        seats = study.assignments.filter(annotator=user)
+        returned = return_seats(study=study, seats=seats, by=by, reason=LEFT)
         Participant.objects.filter(pk=person.pk).update(state=PState.WITHDRAWN, break_since=None)
         _take_role(study, user, Role.ANNOTATOR, by, "")
         record_event(
             study=study, kind=Kind.WITHDRAWN, by=by, about=user, reason=reason,
-            detail={"before": before, "after": PState.WITHDRAWN, "returned": len(seats)},
+            detail={"before": before, "after": PState.WITHDRAWN, "returned": returned},
         )  # fmt: skip
 
 
@@ -66,9 +65,7 @@ def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> Non
 
     Items that they had open when they left come back to them, as far as nobody has them now.
     """
-    reason = reason.strip()[:LONGEST_REASON]
-    if not reason:
-        raise Refused("invalid", "say in a few words why this person comes back")
+    reason = checked_reason(reason, why="this person comes back")
     with transaction.atomic():
         lock_study(study)
         person = lock_participant(study=study, user=user)
@@ -79,7 +76,9 @@ def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> Non
         Participant.objects.filter(pk=person.pk).update(state=PState.ACTIVE)
         add_member(study=study, user=user, role=Role.ANNOTATOR, by=by)
         taken = 0
-        for seat in _locked_seats(study, user, AState.RETURNED):
+        rows = study.assignments.select_for_update(of=("self",), no_key=True)
+        rows = rows.filter(annotator=user, state=AState.RETURNED).select_related("study")
+        for seat in rows.order_by("pk"):
             left = seat.events.filter(kind=Kind.RETURNED).order_by("-pk").first()
             if left is None or left.reason != LEFT:
                 continue
@@ -92,12 +91,6 @@ def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> Non
             study=study, kind=Kind.WITHDRAWN, by=by, about=user, reason=reason,
             detail={"before": PState.WITHDRAWN, "after": PState.ACTIVE, "reopened": taken},
         )  # fmt: skip
-
-
-def _locked_seats(study: Study, user: User, state: str) -> list[Assignment]:
-    rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
-    rows = rows.filter(study=study, annotator=user, state=state).select_related("study")
-    return list(rows.order_by("pk"))
 
 
 def _take_role(study: Study, user: User, role: str, by: User | None, reason: str) -> None:

@@ -236,7 +236,7 @@ def test_the_record_keeps_what_was_done(study: Study, person: User, root: User) 
     ("given", "told"),
     [
         ({"typed": f"{NAME.title()}.doe"}, "exactly as it stands"),
-        ({"reason": " "}, "why, such as"),
+        ({"reason": " "}, "why they are erased"),
         ({"reason": f"{NAME.title()} asked."}, "must not name"),
     ],
 )
