@@ -23,17 +23,38 @@ SEE_RESULTS = "benchmarks.view_results"
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Give ``nav`` (label, url, current) and ``search_url``; empty for those not signed in."""
-    user = getattr(request, "user", None)
-    if user is None or not user.is_authenticated:
-        return {"nav": [], "search_url": ""}
-    sees_results = user.has_perm(SEE_RESULTS)
-    nav = []
+    """Give ``nav`` (label, url, current) and ``search_url``; empty for those not signed in.
+
+    Found out where a page shows its bar: the desk has none, and asks for no rights.
+    """
+    return {
+        "nav": SimpleLazyObject(partial(_places, request)),
+        "search_url": SimpleLazyObject(partial(_search, request)),
+    }
+
+
+def _places(request: HttpRequest) -> list[dict[str, str]]:
+    sees_results = _sees_results(request)
+    if sees_results is None:
+        return []
+    places = []
     for label, name, results in PLACES:
         url = _url(name)
         if url and (sees_results or not results):
-            nav.append({"label": label, "url": url, "current": _current(request.path, url)})
-    return {"nav": nav, "search_url": _url(SEARCH) if sees_results else ""}
+            places.append({"label": label, "url": url, "current": _current(request.path, url)})
+    return places
+
+
+def _search(request: HttpRequest) -> str:
+    return _url(SEARCH) if _sees_results(request) else ""
+
+
+def _sees_results(request: HttpRequest) -> bool | None:
+    """Whether this person may see results; None for those not signed in."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return None
+    return bool(user.has_perm(SEE_RESULTS))
 
 
 def seen(request: HttpRequest) -> dict[str, Any]:
