@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from django.utils import timezone
+
 from annotation.models import Assignment, Participant, Study
 
 # A pause of this length between two items is a break, whether or not it was announced.
@@ -35,9 +37,10 @@ def worked_since_break(
     return worked
 
 
-def is_break_due(
-    study: Study, participant: Participant, *, now: datetime, since: datetime | None = None
-) -> bool:
-    """Whether a break should be suggested: quietly, for nobody has to take one."""
-    due = timedelta(minutes=study.break_minutes)
-    return bool(due) and worked_since_break(study, participant, now=now, since=since) >= due
+def minutes_without_break(
+    study: Study, participant: Participant, *, since: datetime | None = None
+) -> int | None:
+    """Minutes of work since the last break, where one should be suggested; else None."""
+    worked = worked_since_break(study, participant, now=timezone.now(), since=since)
+    minutes = int(worked.total_seconds() // 60)
+    return minutes if 0 < study.break_minutes <= minutes else None

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 
 from annotation.access import Role
+from annotation.models import Study
 from annotation.selectors.studies import StudyRow, studies_of
 from benchmarks.blinding import Visibility
 from benchmarks.models import Experiment, Job, Run
 from benchmarks.selectors.runs import RunProgress, runs_progress
 
 DEMO = "demo"
+ANNOTATOR, OPEN = Role.ANNOTATOR.label.lower(), Study.Status.OPEN
 FEW = 5
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.ATTENTION)
 
@@ -54,15 +56,18 @@ class DemoProgress:
 
 
 def annotating(rows: Sequence[StudyRow]) -> list[StudyRow]:
-    """Studies in which this person has items of their own."""
-    return [row for row in rows if row.own.total]
+    """Studies in which this person has items of their own, or may take some, or will get some."""
+    return [
+        row
+        for row in rows
+        if row.own.total or (ANNOTATOR in row.roles and row.study.status == OPEN)
+    ]
 
 
 def home_studies(user: User) -> list[StudyRow]:
     """The studies shown at home: those with something left to do come first."""
     rows = studies_of(user, limit=20)
-    label = Role.ANNOTATOR.label.lower()
-    return sorted(rows, key=lambda row: not (label in row.roles and row.own.open))
+    return sorted(rows, key=lambda row: not (ANNOTATOR in row.roles and row.own.open))
 
 
 def newest_experiments(seen: Visibility, limit: int = FEW) -> list[ExperimentRow]:

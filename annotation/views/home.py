@@ -11,6 +11,7 @@ from annotation.selectors.home import (
     home_studies,
     newest_experiments,
 )
+from annotation.selectors.messages import unread_messages
 from annotation.services.demo import reload_demo
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 
@@ -35,6 +36,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
             "may_start": user.has_perm(START),
             "experiments": newest_experiments(visibility(request)) if sees_results else [],
             "demo": demo_progress(),
+            "unread": unread_messages(user),
         },
     )
 
