@@ -1,6 +1,6 @@
 """How the answers to training items compare with those that were expected."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,13 +118,18 @@ def _matches(study: Study, item: Item, answers: Answers) -> list[tuple[Slot, boo
     return found
 
 
-def _is_right(expected: Mapping[str, Any], answer: Rating | None) -> bool:
-    """One of the values, or exactly the marks; what was left open is not right."""
-    if answer is None:
-        return False
+def is_expected(
+    expected: Mapping[str, Any], *, value: int | None, chosen: Collection[str] | None
+) -> bool:
+    """Whether an answer is one of the values, or exactly the marks, that were expected."""
     if "chosen" in expected:
-        return answer.chosen is not None and set(answer.chosen) == set(expected["chosen"])
-    return answer.value is not None and answer.value in expected["values"]
+        return chosen is not None and set(chosen) == set(expected["chosen"])
+    return value is not None and value in expected["values"]
+
+
+def _is_right(expected: Mapping[str, Any], answer: Rating | None) -> bool:
+    """What was left open is not right."""
+    return answer is not None and is_expected(expected, value=answer.value, chosen=answer.chosen)
 
 
 def _compared(

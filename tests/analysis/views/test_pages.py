@@ -15,6 +15,12 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from analysis.pages import PAGES
 from annotation.models import Study
 from benchmarks.models import Dataset, Run, Task
+from tests.analysis.human_rows import (
+    make_filter_check,
+    make_people,
+    make_turn_scores,
+    make_violation_check,
+)
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -77,6 +83,10 @@ def study(dataset: Dataset) -> Study:
     for run in Run.objects.filter(dataset=dataset):
         for item in run.trajectories.all():
             make_ratings(made, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
+    people = make_people("cat", "dan", "eve")
+    checked = make_dataset("Checked", is_demo=True)
+    for make in (make_violation_check, make_filter_check, make_turn_scores):
+        make(people, dataset=checked)
     return made
 
 
@@ -131,7 +141,9 @@ def test_an_empty_page_offers_only_what_one_may_do(reader: Client) -> None:
 
 
 def member(client: Client, study: Study) -> None:
-    make_member(study, User.objects.get(username="rita"))
+    """The reader is a researcher of this study and of those that check."""
+    for one in Study.objects.filter(pk__gte=study.pk):
+        make_member(one, User.objects.get(username="rita"))
 
 
 @EVERY
