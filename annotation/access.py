@@ -30,6 +30,8 @@ class StudyAccess:
     study: Study
     user: User
     roles: frozenset[str] = field(default_factory=frozenset)
+    # Their place in the study, where a page of the desk has looked it up.
+    participant: Participant | None = None
 
     @property
     def takes_part(self) -> bool:
@@ -127,51 +129,46 @@ def place_of(access: StudyAccess) -> Participant:
 def fetch_assignment(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[StudyAccess, Assignment]:
-    """One of this person's own items; somebody else's cannot be named.
+    """One of this person's own items, in two queries; somebody else's cannot be named.
 
-    Raises ``NotYet`` for what comes later than the step that they are at. What they had open when a
+    At an item nobody is more than its annotator, whatever other roles they have. Raises ``NotYet`` for what comes later than the step that they are at. What they had open when a
     step came in between (a new consent text) may still be sent, so that the page can keep it on the
     screen; it is the services that refuse it.
     """
-    user = person(request)
-    item = _own(user, pk, position, part).select_related("item__task", "trajectory").first()
-    if item is None:
-        raise Http404
-    roles = frozenset(item.study.memberships.filter(user=user).values_list("role", flat=True))
-    access = StudyAccess(item.study, user, roles)
-    if not access.annotates:
-        raise Http404
-    item.annotator = user
-    if request.method != "POST" or item.opened_at is None:
-        _refuse_unless_reached(item)
-    return access, item
-
-
-def _refuse_unless_reached(item: Assignment) -> None:
-    participant = Participant.objects.filter(study=item.study_id, user=item.annotator_id).first()
+    user, item = _fetch(
+        request, _own(request, pk, position, part).select_related("item__task", "trajectory")
+    )
+    participant = Participant.objects.filter(study=pk, user=user).first()
+    access = StudyAccess(item.study, user, frozenset({Role.ANNOTATOR}), participant)
     if participant is None:
-        return  # they may look at what was theirs, and answer nothing
-    if (
+        return access, item  # they may look at what was theirs, and answer nothing
+    participant.study, participant.user = item.study, user
+    if (request.method != "POST" or item.opened_at is None) and (
         participant.break_since is not None
         or step_before(item.study, participant, item.part) is not None
-        or not has_read_information(item.study, item.annotator)
+        or not has_read_information(item.study, user)
     ):
         raise NotYet
+    return access, item
 
 
 def fetch_seat(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[User, Assignment]:
     """The same in one query and without what the item is about: enough to save an answer."""
+    return _fetch(request, _own(request, pk, position, part))
+
+
+def _own(request: HttpRequest, pk: int, position: int, part: str) -> QuerySet[Assignment]:
     user = person(request)
     annotates = Membership.objects.filter(study=pk, user=user, role=Role.ANNOTATOR)
-    item = _own(user, pk, position, part).filter(Exists(annotates)).first()
+    rows = Assignment.objects.filter(study=pk, annotator=user, part=part, position=position)
+    return rows.filter(Exists(annotates)).select_related("study", "item")
+
+
+def _fetch(request: HttpRequest, rows: QuerySet[Assignment]) -> tuple[User, Assignment]:
+    item = rows.first()
     if item is None:
         raise Http404
-    item.annotator = user
-    return user, item
-
-
-def _own(user: User, pk: int, position: int, part: str) -> QuerySet[Assignment]:
-    rows = Assignment.objects.filter(study=pk, annotator=user, part=part, position=position)
-    return rows.select_related("study", "item")
+    item.annotator = person(request)
+    return item.annotator, item

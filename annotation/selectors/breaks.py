@@ -41,6 +41,8 @@ def minutes_without_break(
     study: Study, participant: Participant, *, since: datetime | None = None
 ) -> int | None:
     """Minutes of work since the last break, where one should be suggested; else None."""
+    if not 0 < study.break_minutes * 60_000 <= participant.active_ms:
+        return None  # they have not worked that long at all
     worked = worked_since_break(study, participant, now=timezone.now(), since=since)
     minutes = int(worked.total_seconds() // 60)
-    return minutes if 0 < study.break_minutes <= minutes else None
+    return minutes if study.break_minutes <= minutes else None

@@ -60,7 +60,9 @@ def _show(
     missing = refused.missing if isinstance(refused, Incomplete) else []
     open_now = access.study.status == Study.Status.OPEN
     locked = not (open_now and item.state == State.OPEN)
-    page = load_desk(item, given=given, missing=missing, locked=locked)
+    page = load_desk(
+        item, participant=access.participant, given=given, missing=missing, locked=locked
+    )
     if page.participant is not None:
         note_seen(page.participant)
     working = page.participant is not None and page.participant.state == Participant.State.ACTIVE
