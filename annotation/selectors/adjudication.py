@@ -1,7 +1,7 @@
 """Places where people disagree as an adjudicator sees them, and what was decided about them."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,12 +25,24 @@ class RaterView:
 
     letter: str
     answer: str
+    marks: Sequence[str]
     comment: str
     flag: str
     quotes: Sequence[str]
     remark: str
     own: bool
     unblinded: bool
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many of the raters marked a condition; ``tied``: exactly half of them."""
+
+    text: str
+    count: int
+    raters: int
+    majority: bool
+    tied: bool
 
 
 @dataclass(frozen=True)
@@ -124,6 +136,7 @@ def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> l
             RaterView(
                 letter=letter(place),
                 answer=in_words(slot.question, answer, texts),
+                marks=[texts.get(key, key) for key in answer.chosen or []],
                 comment=_text(found.get((Aspect.COMMENT, True))),
                 flag=_flag(found.get((Aspect.FLAG, True))),
                 quotes=_quotes(found.get((Aspect.EVIDENCE, True))),
@@ -171,33 +184,36 @@ def _quotes(row: Rating | None) -> list[str]:
     return [span["quote"] for span in (row.chosen or [])] if row is not None else []
 
 
-def vote_in_words(slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str]) -> str:
+def tallies_of(slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str]) -> list[Tally]:
+    """How many raters marked each condition, the most marked first; empty where none is marked."""
+    if slot.question.scale.kind != "marks":
+        return []
+    sets = [rating.chosen or [] for rating in ratings]
+    marked, tied = marked_by_majority(sets)
+    counts = Counter(key for chosen in sets for key in set(chosen))
+    return [
+        Tally(texts.get(key, key), count, len(sets), key in marked, key in tied)
+        for key, count in sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    ]
+
+
+def vote_in_words(slot: Slot, ratings: Sequence[Rating]) -> str:
     """What the majority says; a tie is said to be one. Scores have no majority, but a middle."""
     scale = slot.question.scale
-    if scale.kind == "marks":
-        marked, tied = marked_by_majority([rating.chosen or [] for rating in ratings])
-        said = f"More than half marked {_quoted(marked, texts)}"
-        if not marked:
-            said = "No condition was marked by more than half"
-        if tied:
-            said += f"; tied, marked by exactly half: {_quoted(tied, texts)}"
-        return f"{said}."
     values = sorted(rating.value for rating in ratings if rating.value is not None)
+    if not values:
+        return "Nobody marked anything."
     if scale.kind == "points":
         middle = (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
         return f"Scores from {values[0]} to {values[-1]}, median {middle:g}."
-    state, value = outcome(Counter(values))
-    count = Counter(values)
+    count: Counter[Hashable] = Counter(values)
+    state, value = outcome(count)
     votes = ", ".join(f"{scale.label(v)} {count[v]}" for v in scale.values if count[v])
     if state is State.TIED:
         return f"Tied: {votes}."
     if not isinstance(value, int):
         return f"No majority: {votes}."
     return f"Majority: {scale.label(value)} ({votes})."
-
-
-def _quoted(keys: Collection[Hashable], texts: Mapping[str, str]) -> str:
-    return ", ".join(f"“{texts.get(str(key), str(key))}”" for key in sorted(keys, key=str))
 
 
 def was_revealed(item: Item, slot: Slot, user: User) -> bool:

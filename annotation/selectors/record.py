@@ -67,6 +67,8 @@ class Entry:
         """What was done, in words."""
         if self.kind == StudyEvent.Kind.WITHDRAWN and self.after == Participant.State.ACTIVE:
             return "Annotator taken back"
+        if self.kind == ANSWER and self.before is None:
+            return "Answer given"
         return dict(KINDS).get(self.kind, self.kind)
 
     @property

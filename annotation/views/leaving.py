@@ -189,7 +189,7 @@ def _annotator(access: StudyAccess, number: int) -> Participant:
 
 
 def _people(access: StudyAccess) -> str:
-    return reverse("annotation:study", args=[access.study.pk])
+    return reverse("annotation:study_people", args=[access.study.pk])
 
 
 # --- Erasure --------------------------------------------------------------------------------------

@@ -5,6 +5,11 @@
   if (!page) return;
   const form = page.querySelector("[data-decision]");
   const reason = form.elements.reason;
+  const pane = page.querySelector(".desk-read");
+  const { makeText, makeReading } = window.planjury;
+  const reading = makeReading({ desk: page, text: makeText(pane), showText() {}, turnChosen() {}, byTurn: false });
+  if (page.dataset.turn) reading.setTurn(Number(page.dataset.turn), { move: false });
+  const moves = { "[": () => reading.fold(false), "]": () => reading.fold(true), d: reading.toggleChanges, f: reading.showFinal };
   const submit = form.querySelector("button[type=submit]");
   const writing = (node) => node instanceof Element && node.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 
@@ -34,7 +39,11 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     let done = false;
-    if (event.target === reason) {
+    if (reading.search && event.target === reading.search) {
+      if (event.key !== "Escape") return;
+      reading.leaveSearch();
+      done = true;
+    } else if (event.target === reason) {
       if (event.key === "Escape") {
         reason.blur();
         done = true;
@@ -50,6 +59,13 @@
       } else if (event.key === "n") done = follow("[data-next]");
       else if (event.key === "p") done = follow("[data-previous]");
       else if (answer(event.key)) done = true;
+      else if (event.key === "/" && reading.search) {
+        reading.search.focus();
+        done = true;
+      } else if (moves[event.key] && reading.turns.length) {
+        moves[event.key]();
+        done = true;
+      }
       else if (event.key === "j") done = follow("[data-reveal]");
     }
     if (done) event.preventDefault();

@@ -13,6 +13,7 @@ from annotation.selectors.adjudication import (
     letter,
     place_ratings,
     raters_of,
+    tallies_of,
     texts_of,
     vote_in_words,
 )
@@ -178,17 +179,14 @@ def test_a_tie_is_said_to_be_one(manager: User, votes: tuple[int, ...], words: s
     for user, vote in zip(people, votes, strict=True):
         say(study, user, 1, {"keep.candidate-c1": vote})
     item, slot = place(study, "keep.candidate-c1")
-    assert vote_in_words(slot, list(place_ratings(item, slot)), {}) == words
+    assert vote_in_words(slot, list(place_ratings(item, slot))) == words
 
 
 def test_scores_have_a_middle_and_marks_a_majority_each(
     study: Study, ann: User, bob: User, manager: User
 ) -> None:
     item, slot = place(study)
-    assert (
-        vote_in_words(slot, list(place_ratings(item, slot)), {})
-        == "Scores from 2 to 5, median 3.5."
-    )
+    assert vote_in_words(slot, list(place_ratings(item, slot))) == "Scores from 2 to 5, median 3.5."
 
 
 def test_marks_are_voted_on_one_by_one(ann: User, bob: User, manager: User) -> None:
@@ -196,7 +194,8 @@ def test_marks_are_voted_on_one_by_one(ann: User, bob: User, manager: User) -> N
     say(study, ann, 1, {"world_violated.turn-1": ["w1", "w2"]})
     say(study, bob, 1, {"world_violated.turn-1": ["w1"]})
     item, slot = place(study, "world_violated.turn-1")
-    texts = texts_of(item, slot)
-    assert vote_in_words(slot, list(place_ratings(item, slot)), texts) == (
-        "More than half marked “No hammer here.”; tied, marked by exactly half: “No noise after ten.”."
-    )
+    rows = tallies_of(slot, list(place_ratings(item, slot)), texts_of(item, slot))
+    assert [(row.text, row.count, row.raters, row.majority, row.tied) for row in rows] == [
+        ("No hammer here.", 2, 2, True, False),
+        ("No noise after ten.", 1, 2, False, True),
+    ]
