@@ -47,7 +47,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("questionnaires/", questionnaires.questionnaire_list, name="questionnaire_list"),
     path("questionnaires/new/", questionnaires.questionnaire_new, name="questionnaire_new"),
     path(
-        "questionnaires/<slug:name>/<int:version>/",
+        "questionnaires/<slug:called>/<int:version>/",
         questionnaires.questionnaire,
         name="questionnaire",
     ),

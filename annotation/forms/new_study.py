@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
+from django.contrib.auth.models import User
 
 from annotation.designs.sampling import Sample
 from annotation.plans import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
@@ -35,10 +36,14 @@ LONGEST_TEXT = 20_000
 
 
 class StepForm(forms.Form):
-    """One step. ``paths``: wishes of the plan that this form's fields hold, path → field."""
+    """One step. ``paths``: wishes of the plan that this form's fields hold, path → field.
+
+    ``short`` is its name in the row of steps.
+    """
 
     use_required_attribute = False
     key: ClassVar[str]
+    short: ClassVar[str]
     title: ClassVar[str]
     lead: ClassVar[str]
     paths: ClassVar[Mapping[str, str]] = {}
@@ -48,10 +53,18 @@ class StepForm(forms.Form):
         return {path: self.cleaned_data[name] for path, name in self.paths.items()}
 
 
+class SettledField(forms.ChoiceField):
+    """A choice that has always been made: what is left out is as usual."""
+
+    def clean(self, value: Any) -> Any:
+        return super().clean(value or self.initial or self.choices[0][0])
+
+
 class ItemsForm(StepForm):
     """What is judged: where items come from, and which of them."""
 
     key = "items"
+    short = "Items"
     title = "What to judge"
     lead = "Choose where the items come from, then all of them or a sample drawn by seed."
     paths = {"name": "name"}
@@ -68,16 +81,15 @@ class ItemsForm(StepForm):
     endings = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, label="Only those that ended so"
     )
-    trials = forms.ChoiceField(
+    trials = SettledField(
         label="Trials of a task",
-        required=False,
         choices=[
             ("all", "All trials of each agent"),
             ("first", "The first of each agent"),
         ],
         help_text="Imported agents may have tried a task several times.",
     )
-    way = forms.ChoiceField(label="How many", choices=list(WAYS.items()), required=False)
+    way = SettledField(label="How many", choices=list(WAYS.items()))
     count = forms.IntegerField(
         label="Size of the sample", required=False, min_value=1, max_value=1_000_000,
         help_text="In all, or of each model or task. Leave it empty where all are taken.",
@@ -86,8 +98,8 @@ class ItemsForm(StepForm):
         required=False, widget=forms.CheckboxSelectMultiple, choices=list(STRATA.items()),
         label="Strata", help_text="For a stratified sample alone.",
     )  # fmt: skip
-    allocation = forms.ChoiceField(
-        label="Shares of the strata", required=False,
+    allocation = SettledField(
+        label="Shares of the strata",
         choices=[("proportional", "In proportion to their size"), ("equal", "Equal")],
     )  # fmt: skip
     keep_tasks = forms.BooleanField(
@@ -156,14 +168,14 @@ class QuestionnaireForm(StepForm):
     """Which form annotators fill in."""
 
     key = "form"
+    short = "Form"
     title = "Which form"
     lead = "An item is asked only the questions for which it has what they need."
     paths = {"questionnaire": "questionnaire"}
 
     questionnaire = forms.ChoiceField(widget=forms.RadioSelect)
-    shows_hidden = forms.ChoiceField(
+    shows_hidden = SettledField(
         label="What was hidden from the agent",
-        required=False,
         choices=[
             ("shown", "Shown to annotators, marked as hidden"),
             ("kept", "Not shown to annotators either"),
@@ -171,8 +183,8 @@ class QuestionnaireForm(StepForm):
         help_text="Such as the aim that a simulated user was given. Concerns trajectories made "
         "elsewhere; rewards and names of agents are never shown.",
     )
-    blinded = forms.ChoiceField(
-        label="Blinding", required=False,
+    blinded = SettledField(
+        label="Blinding",
         choices=[("yes", "Annotators do not learn who made an item"),
                  ("no", "Not blinded: who made it is no secret to those who may see results")],
     )  # fmt: skip
@@ -216,6 +228,7 @@ class PeopleForm(StepForm):
     """Who judges, and how many judge each item."""
 
     key = "people"
+    short = "Annotators"
     title = "Who judges"
     lead = "Name annotators who get lists of their own, or let whoever is free take the next item."
     paths = {
@@ -250,6 +263,24 @@ class PeopleForm(StepForm):
     def clean_annotators(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.cleaned_data["annotators"].replace(",", " ").split()))
 
+    def clean(self) -> dict[str, Any]:
+        """What can be told before the whole is planned."""
+        given = self.cleaned_data
+        names = given.get("annotators")
+        if names is None:
+            return given
+        known = User.objects.filter(username__in=names, is_active=True)
+        missing = sorted(set(names) - set(known.values_list("username", flat=True)))
+        if missing:
+            self.add_error("annotators", f"No account with this name: {', '.join(missing)}.")
+        if given.get("dealing") == "named":
+            if not names:
+                self.add_error("annotators", "Name at least one annotator.")
+            elif given.get("raters", 1) > len(names):
+                words = f"An item can have 1 to {len(names)} of the annotators named here, not "
+                self.add_error("raters", f"{words}{given['raters']}.")
+        return given
+
     def clean_lease_minutes(self) -> int:
         return self.cleaned_data["lease_minutes"] or 120
 
@@ -258,6 +289,7 @@ class DealingForm(StepForm):
     """How items are dealt, and in which order they come."""
 
     key = "dealing"
+    short = "Dealing"
     title = "How items are dealt"
     lead = "The same names, items and seed give the same study again."
     paths = {
@@ -295,6 +327,7 @@ class BeforeForm(StepForm):
     """What comes before the first item, and what holds at the desk."""
 
     key = "before"
+    short = "Beforehand"
     title = "Before the first item"
     lead = "Everything here may be left as it is."
     paths = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.plans import Source
+from annotation.questionnaires import newest_questionnaires
 from benchmarks.blinding import Visibility
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import plain
@@ -50,8 +51,13 @@ class SourceChoice:
 
 
 def source_choices(seen: Visibility) -> Mapping[str, SourceChoice]:
-    """Everything that a study can be made of, the newest first, tasks last."""
+    """Everything that a study can be made of: what there is a questionnaire for comes first.
+
+    Within that the newest first, tasks last.
+    """
+    asked = {(q.system, q.unit) for q in newest_questionnaires()}
     found = [*_started_together(seen), *_imported(seen), *_tasks(seen)]
+    found.sort(key=lambda choice: (choice.system, choice.unit) not in asked)
     return {choice.key: choice for choice in found}
 
 

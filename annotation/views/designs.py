@@ -12,6 +12,7 @@ from annotation.selectors.balance_tables import balance_tables
 from annotation.selectors.designs import study_certificate, study_design
 from annotation.services.errors import Refused
 from annotation.services.planned import launch_study
+from annotation.views.running import study_context
 from benchmarks.access import signed_in
 from benchmarks.tables import csv_lines
 
@@ -24,8 +25,7 @@ def study_design_page(request: HttpRequest, pk: int) -> HttpResponseBase:
     design = study_design(access.study)
     certificate = study_certificate(access.study)
     context = {
-        "study": access.study,
-        "access": access,
+        **study_context(access, "design"),
         "certificate": certificate,
         "tables": balance_tables(certificate, hide_models=access.blind),
         "hide": access.blind,

@@ -105,7 +105,7 @@ def _preset(request: HttpRequest, planner: Planner, key: str) -> HttpResponseBas
 
 
 def _steps(current: str) -> list[dict[str, Any]]:
-    rows = [{"key": s.key, "title": s.title, "current": s.key == current} for s in STEPS]
+    rows = [{"key": s.key, "title": s.short, "current": s.key == current} for s in STEPS]
     return [*rows, {"key": PREVIEW, "title": "Preview", "current": current == PREVIEW}]
 
 

@@ -29,10 +29,10 @@ def questionnaire_list(request: HttpRequest) -> HttpResponseBase:
 
 @require_GET
 @signed_in
-def questionnaire(request: HttpRequest, name: str, version: int) -> HttpResponseBase:
+def questionnaire(request: HttpRequest, called: str, version: int) -> HttpResponseBase:
     """One version as annotators see it, and its text."""
     allow(request, START)
-    id = f"{name}@{version}"
+    id = f"{called}@{version}"
     try:
         found = load_questionnaire(id)
     except QuestionnaireError:
@@ -67,7 +67,7 @@ def questionnaire_new(request: HttpRequest) -> HttpResponseBase:
         form.add_error(None, f"Nothing was stored: {error}.")
         return _page(request, form, status=422)
     messages.success(request, f"Version {stored.version} of {stored.name} is stored.")
-    return redirect("annotation:questionnaire", name=stored.name, version=stored.version)
+    return redirect("annotation:questionnaire", called=stored.name, version=stored.version)
 
 
 def _start(id: str) -> dict[str, str]:

@@ -138,6 +138,14 @@ annotation:load_again             POST login    403      403      403      403  
 annotation:study_list             GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:study_new              GET  login    403      403      403      403      403      403      403      ok       ok
 annotation:study_new              POST login    403      403      403      403      403      403      403      422      422
+annotation:study_design           GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:design_csv             GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:design_json            GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:study_launch           POST login    404      403      404      403      moved    403      404      404      moved
+annotation:questionnaire_list     GET  login    403      403      403      403      403      403      403      ok       ok
+annotation:questionnaire_new      GET  login    403      403      403      403      403      403      403      ok       ok
+annotation:questionnaire_new      POST login    403      403      403      403      403      403      403      422      422
+annotation:questionnaire          GET  login    403      403      403      403      403      403      403      ok       ok
 annotation:study                  GET  login    404      ok       404      ok       ok       ok       404      404      ok
 annotation:study_status           POST login    404      403      404      403      moved    403      404      404      moved
 annotation:study_export           GET  login    404      403      404      ok       ok       403      404      404      ok
@@ -219,4 +227,9 @@ analysis:violation-check_table    GET  login    403      403      403      403  
 analysis:filter-check             GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:filter-check_figure      GET  login    403      403      403      403      403      403      404      403      404
 analysis:filter-check_table       GET  login    403      403      403      403      403      403      404      403      404
+
+# Quality of a study's answers; no figure and no table has the name that is asked for here
+analysis:study_quality            GET  login    404      403      404      ok       ok       403      404      404      ok
+analysis:study_quality_figure     GET  login    404      403      404      404      404      403      404      404      404
+analysis:study_quality_table      GET  login    404      403      404      404      404      403      404      404      404
 """  # noqa: E501

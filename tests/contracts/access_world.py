@@ -18,7 +18,7 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotation.models import Membership, Message, Study
+from annotation.models import Invite, Membership, Message, Study
 from benchmarks.models import Endpoint, Job, OpenAsk, Run
 from benchmarks.selectors.jobs import IMPORT
 from benchmarks.services.tokens import create_token
@@ -38,6 +38,7 @@ PARAMETER = re.compile(r"\^?\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>")
 BODIES: Mapping[str, dict[str, Any]] = {
     "annotation:answers": {"edits": []},
     "annotation:study_status": {"status": "closed"},
+    "annotation:member_remove": {"user": "research", "role": "researcher"},
     "api:list_runs": {"dataset": 999_999_999, "agents": ["nobody"]},
     "api:import_file": {"format": "openai-chat", "file": None},
 }
@@ -201,6 +202,9 @@ def _rows(study: Study) -> dict[str, Any]:
     endpoint = Endpoint.objects.create(
         name="local", title="Local", base_url="http://127.0.0.1:9/v1", model="m"
     )
+    invite = Invite.objects.create(
+        study=study, digest="0", role="annotator", expires_at=timezone.now()
+    )
     job = Job.objects.create(kind=IMPORT, title="Importing", status=Job.Status.DONE)
     return {
         "message": message.pk,
@@ -216,11 +220,14 @@ def _rows(study: Study) -> dict[str, Any]:
         "ask_id": ask.pk,
         "endpoint_id": endpoint.pk,
         "job_id": job.pk,
+        "invite_id": invite.pk,
         "key": "adaplanbench",
         "ending": "csv",
         "name": "safety",
         "number": 1,
         "rank": 1,
+        "called": "ten_questions",
+        "version": 1,
         "part": "none-of-this-name",
         # The admin's own.
         "object_id": study.created_by_id,

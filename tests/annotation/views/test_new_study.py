@@ -173,9 +173,9 @@ def test_training_items_are_chosen_and_given_expected_answers(
     planning = Planning(maker)
     planning.walk(until="before")
     picks = planning.send("before", "pick", **STEPS["before"])
-    assert picks.content.decode().count("Train with") == 6
+    assert picks.content.decode().count("Training: task") == 6
     found = planning.send("", "pick", find="task-1").content.decode()
-    assert found.count("Train with") == 2
+    assert found.count("Training: task") == 2
     page = planning.send("", f"add:training:{lesson.pk}")
     assert "What is right" in page.content.decode()
     wrong = planning.send("", f"keep:{lesson.pk}", **{"why.safety": "Because."})
