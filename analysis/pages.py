@@ -170,9 +170,7 @@ def report_key(page: Page, selection: Selection) -> str:
 
     Whoever annotates blind shares reports with those alone to whom the same runs are closed.
     """
-    parts = [
-        str(REPORTS),
-        _code(),
+    return key_of(
         page.name,
         selection.filters.query(),
         selection.study_version,
@@ -181,8 +179,7 @@ def report_key(page: Page, selection: Selection) -> str:
         *selection.notes,
         *(f"closed {pk}" for pk in sorted(selection.closed)),
         *(f"closed task {pk}" for pk in sorted(selection.closed_tasks)),
-    ]
-    return sha256("\n".join(parts).encode()).hexdigest()[:32]
+    )
 
 
 @cache_for_good
@@ -196,12 +193,30 @@ def _code() -> str:
 
 def make_report(page: Page, selection: Selection, key: str) -> Report:
     """The page's report, kept where it was written before."""
-    cache = caches["reports"]
-    kept: Report | None = cache.get(f"analysis:{key}")
-    if kept is not None:
-        return kept
-    module, _, name = page.report.rpartition(".")
-    write: Callable[[Selection], Report] = getattr(import_module(module), name)
-    report = write(selection)
-    cache.set(f"analysis:{key}", report, KEEP_SECONDS)
-    return report
+
+    def write() -> Report:
+        module, _, name = page.report.rpartition(".")
+        written: Callable[[Selection], Report] = getattr(import_module(module), name)
+        return written(selection)
+
+    return keep_report(key, write)
+
+
+def keep_report(key: str, write: Callable[[], Report]) -> Report:
+    """The report of this key, kept where it was written before."""
+    found = kept_report(key)
+    if found is None:
+        found = write()
+        caches["reports"].set(f"analysis:{key}", found, KEEP_SECONDS)
+    return found
+
+
+def kept_report(key: str) -> Report | None:
+    """The report of this key, if it was written before."""
+    found: Report | None = caches["reports"].get(f"analysis:{key}")
+    return found
+
+
+def key_of(*parts: str) -> str:
+    """The key of a report that these words and the code make."""
+    return sha256("\n".join([str(REPORTS), _code(), *parts]).encode()).hexdigest()[:32]

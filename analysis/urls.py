@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from analysis.pages import PAGES
-from analysis.views import reports
+from analysis.views import quality, reports
 
 app_name = "analysis"
 
@@ -19,7 +19,11 @@ def _paths(name: str) -> list[URLPattern]:
     ]
 
 
+QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("analysis/", reports.index, name="index"),
     *(pattern for name in PAGES for pattern in _paths(name)),
+    path(QUALITY, quality.quality, name="study_quality"),
+    path(f"{QUALITY}<slug:part>.json", quality.figure, name="study_quality_figure"),
+    path(f"{QUALITY}<slug:part>.csv", quality.table, name="study_quality_table"),
 ]

@@ -1,13 +1,8 @@
 """A page of analysis, its figures as JSON and its tables as CSV, all from the same report."""
 
-import csv
-import io
-from collections.abc import Iterable
-
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.cache import get_conditional_response
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
@@ -15,8 +10,9 @@ from analysis.filters import Filters, read_filters, with_query
 from analysis.forms import FilterForm
 from analysis.pages import PAGES, Page, make_report, report_key, select
 from analysis.reports.common import banners, dataset_name
-from analysis.reports.parts import Datum, Report
+from analysis.reports.parts import Report
 from analysis.selection import Selection
+from analysis.views.answers import answer_figure, answer_table
 from benchmarks.access import VIEW, allow, signed_in, visibility
 
 
@@ -61,17 +57,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
 def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A figure as JSON; unchanged (304) as long as nothing behind it changed."""
     found, selection, key = _open(request, name)
-    tag = f'"{key}-{part}"'
-    unchanged = get_conditional_response(request, etag=tag)
-    if unchanged is not None:
-        unchanged["ETag"] = tag
-        return _kept_privately(unchanged)
-    spec = make_report(found, selection, key).figure(part)
-    if spec is None:
-        raise Http404("There is no such figure.")
-    response = HttpResponse(spec.json, content_type="application/json")
-    response["ETag"] = tag
-    return _kept_privately(response)
+    return answer_figure(request, key, part, lambda: make_report(found, selection, key))
 
 
 @require_safe
@@ -79,23 +65,9 @@ def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A table as CSV: the rows of the page, in numbers that are not rounded for reading."""
     found, selection, key = _open(request, name)
-    shown = make_report(found, selection, key).table(part)
-    if shown is None:
-        raise Http404("There is no such table.")
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(shown.header)
-    writer.writerows(_plain(row) for row in shown.records())
-    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
-    words = [
-        name,
-        part,
-        slugify(str(selection.study or selection.dataset or "")),
-        selection.filters.level,
-    ]
-    filename = "-".join(word for word in map(slugify, words) if word)
-    response["Content-Disposition"] = f'attachment; filename="{filename}.csv"'
-    return _kept_privately(response)
+    about = slugify(str(selection.study or selection.dataset or ""))
+    report = make_report(found, selection, key)
+    return answer_table(report, part, [name, part, about, selection.filters.level])
 
 
 def _open(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
@@ -109,11 +81,6 @@ def _open(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
         visibility(request),
     )
     return found, selection, report_key(found, selection)
-
-
-def _kept_privately(response: HttpResponseBase) -> HttpResponseBase:
-    response["Cache-Control"] = "private, no-cache"
-    return response
 
 
 def _part_url(found: Page, kind: str, part: str, query: str) -> str:
@@ -157,7 +124,8 @@ def _subject(selection: Selection) -> str:
     words += [dataset_name(selection)] if selection.dataset is not None else []
     words += [f"level {chosen.level}"] if chosen.level else []
     words += [f"condition {_condition(selection)}"] if chosen.condition else []
-    words += [f"{len(selection.runs)} runs" if len(selection.runs) != 1 else "1 run"]
+    if selection.runs or selection.study is None:
+        words += [f"{len(selection.runs)} runs" if len(selection.runs) != 1 else "1 run"]
     return " · ".join(words) if selection.dataset or selection.study else ""
 
 
@@ -165,11 +133,3 @@ def _condition(selection: Selection) -> str:
     """The chosen condition as its filter calls it."""
     known = {option.value: option.label for option in selection.options.get("condition", ())}
     return known.get(selection.filters.condition, selection.filters.condition)
-
-
-def _plain(row: Iterable[Datum]) -> list[Datum]:
-    """Cells that a spreadsheet will not take for formulas."""
-    return [
-        f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
-        for cell in row
-    ]

@@ -165,6 +165,14 @@ annotation:desk                   GET  login    404      ok       404      404  
 annotation:desk                   POST login    404      422      404      404      404      404      404      404      404
 annotation:answers                POST login    404      ok       404      404      404      404      404      404      404
 annotation:submit                 POST login    404      422      404      404      404      404      404      404      404
+annotation:training_desk          GET  login    404      404      404      404      404      404      404      404      404
+annotation:training_desk          POST login    404      404      404      404      404      404      404      404      404
+annotation:training_answers       POST login    404      404      404      404      404      404      404      404      404
+annotation:training_submit        POST login    404      404      404      404      404      404      404      404      404
+annotation:background_desk        GET  login    404      404      404      404      404      404      404      404      404
+annotation:background_desk        POST login    404      404      404      404      404      404      404      404      404
+annotation:background_answers     POST login    404      404      404      404      404      404      404      404      404
+annotation:background_submit      POST login    404      404      404      404      404      404      404      404      404
 
 # Adjudication, the record, leaving; nobody has answered anything yet, so there is no place to decide
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin

@@ -1,0 +1,223 @@
+"""How carefully each annotator of a study works, and how far they agree so far."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.figures.rater_times import time_lines
+from analysis.frames.seats import JudgedItem, Rater, Submitted, judge_means, submitted_seats
+from analysis.reports import common
+from analysis.reports.parts import Banner, Empty, FigureSpec, Report
+from analysis.reports.quality_tables import agreement_table, rater_table, time_table, warning_table
+from analysis.reports.words import listed, plural
+from analysis.stats.drift import Drift, drift
+from analysis.stats.interrater import (
+    SetAgreement,
+    category_agreement,
+    score_agreement,
+    set_agreement,
+)
+from analysis.stats.rater_quality import (
+    Speed,
+    StraightLining,
+    gold_accuracy,
+    speeding,
+    straight_lining,
+)
+from analysis.stats.rater_warnings import QualityWarning, quality_warnings
+from analysis.stats.reliability import RESAMPLES, Reliability
+from analysis.stats.results import Estimate
+from analysis.stats.spread import Middle, middle
+from annotation.models import Study
+from annotation.questionnaires import Question, Slot
+from annotation.selectors.training import is_expected
+
+SEED = 20251208
+PURPOSE = "This page shows how carefully each annotator works, and how far they agree so far."
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The signs of every annotator by account, and the warnings that they come to."""
+
+    gold: Mapping[int, Estimate]
+    drifts: Mapping[int, Drift]
+    straight: Mapping[int, StraightLining]
+    speeds: Mapping[int, Speed]
+    times: Mapping[int, Middle]
+    items: Mapping[int, int]
+    warnings: tuple[QualityWarning, ...]
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """How far people agree on one question: scores and choices, or sets of marks."""
+
+    question: Question
+    found: Reliability | SetAgreement
+
+
+def quality_report(study: Study) -> Report:
+    """Everything on the page about the quality of a study's answers."""
+    data = submitted_seats(study)
+    if not data.seats:
+        text = f"{PURPOSE} Nobody has submitted an item yet."
+        url = common.address("annotation:study", pk=study.pk)
+        return Report(empty=Empty("No answers yet", text, "Look at the study", url))
+    quality = _quality(study, data)
+    agreed = [row for q in data.questionnaire.questions if (row := _agreed(q, data)) is not None]
+    shown = [rater for rater in data.raters if quality.items.get(rater.user)]
+    return Report(
+        sentence=sentence(quality, shown),
+        figures=_figures(quality, shown),
+        tables=(
+            warning_table(quality, shown, study),
+            rater_table(quality, shown, study),
+            time_table(quality, shown, study),
+            agreement_table(agreed),
+        ),
+        banners=_simulated(shown),
+        how=_how(data),
+    )
+
+
+def sentence(quality: Quality, raters: Sequence[Rater]) -> str:
+    """Who is to be looked at, and how much there is to look at."""
+    begin = (
+        f"{plural(len(raters), 'annotator')} submitted "
+        f"{plural(sum(quality.items.values()), 'item')}"
+    )
+    if not quality.warnings:
+        return f"{begin}; no sign of carelessness crossed its threshold."
+    warned = {warning.rater for warning in quality.warnings}
+    names = listed([rater.name for rater in raters if rater.user in warned])
+    signs = plural(len(quality.warnings), "sign")
+    return f"{begin}; {signs} to look at, of annotator{'s' if len(warned) > 1 else ''} {names}."
+
+
+def _quality(study: Study, data: Submitted) -> Quality:
+    kinds = {q.key: q.scale.kind for q in data.questionnaire.questions}
+    scores = {key for key, kind in kinds.items() if kind == "points"}
+    values = {key for key, kind in kinds.items() if kind in ("points", "choice")}
+    gold = _gold(data)
+    drifts: dict[int, Drift] = {}
+    straight: dict[int, StraightLining] = {}
+    if scores:
+        judges = {
+            pk: [own.get(slot.name) for slot in _slots(data.items[pk], scores)]
+            for pk, own in judge_means(study, data.items).items()
+        }
+        drifts = drift(_sheets(data, scores), judges=judges, seed=SEED)  # type: ignore[assignment]
+    if values:
+        straight = straight_lining(_sheets(data, values))  # type: ignore[assignment]
+    times = [(seat.user, seat.item, seat.seconds) for seat in data.seats]
+    speeds: dict[int, Speed] = speeding(times)  # type: ignore[assignment]
+    own: dict[int, list[float | None]] = {}
+    for user, _, seconds in times:
+        own.setdefault(user, []).append(seconds)
+    return Quality(
+        gold=gold,
+        drifts=drifts,
+        straight=straight,
+        speeds=speeds,
+        times={user: middle(seconds) for user, seconds in own.items()},
+        items={user: len(seconds) for user, seconds in own.items()},
+        warnings=quality_warnings(gold=gold, drifts=drifts, straight=straight, speeds=speeds),
+    )
+
+
+def _slots(item: JudgedItem, questions: Collection[str]) -> list[Slot]:
+    return [slot for slot in item.slots if slot.question.key in questions]
+
+
+def _sheets(data: Submitted, questions: Collection[str]) -> list[tuple[int, int, list[int | None]]]:
+    """Each annotator's answers to these questions, item by item, in the order judged."""
+    slots = {pk: [s.name for s in _slots(item, questions)] for pk, item in data.items.items()}
+    return [
+        (seat.user, seat.item, [seat.number(name) for name in slots[seat.item]])
+        for seat in data.main
+    ]
+
+
+def _gold(data: Submitted) -> dict[int, Estimate]:
+    """Right answers to gold items: what was expected is a list of values, or a set of marks."""
+    sheets: list[tuple[int, int, list[bool | None]]] = []
+    known: dict[int, list[bool]] = {}
+    for seat in data.seats:
+        expected = data.items[seat.item].expected
+        names = [n for n, wanted in expected.items() if "values" in wanted or "chosen" in wanted]
+        known[seat.item] = [True] * len(names)
+        right: list[bool | None] = []
+        for name in names:
+            answer = seat.answers.get(name)
+            value = answer if isinstance(answer, int) else None
+            chosen = None if isinstance(answer, int) else answer
+            matches = is_expected(expected[name], value=value, chosen=chosen)
+            right.append(None if answer is None else matches)
+        sheets.append((seat.user, seat.item, right))
+    return gold_accuracy(sheets, known)  # type: ignore[return-value]
+
+
+def _agreed(question: Question, data: Submitted) -> Agreed | None:
+    """Agreement on one question over items and their parts; words are not compared."""
+    rows: list[tuple[int, tuple[int, str], Any]] = []
+    slots = {pk: _slots(item, {question.key}) for pk, item in data.items.items()}
+    for seat in data.main:
+        for slot in slots[seat.item]:
+            rows.append((seat.user, (seat.item, slot.subject), seat.answers.get(slot.name)))
+    tasks = {place: data.items[place[0]].task for _, place, _ in rows}
+    match question.scale.kind:
+        case "points":
+            scale = (1, question.scale.most)
+            return Agreed(question, score_agreement(rows, scale=scale, clusters=tasks, seed=SEED))
+        case "choice":
+            return Agreed(question, category_agreement(rows, clusters=tasks, seed=SEED))
+        case "marks":
+            return Agreed(question, set_agreement(rows, clusters=tasks, unit="task", seed=SEED))
+    return None
+
+
+def _figures(quality: Quality, raters: Sequence[Rater]) -> tuple[FigureSpec, ...]:
+    if not any(quality.times[rater.user].n for rater in raters):
+        return ()
+    return (
+        common.figure_spec(
+            "times",
+            "Active time per item",
+            "Median, and between which times the middle half of the items lies.",
+            time_lines([rater.name for rater in raters], [quality.times[r.user] for r in raters]),
+        ),
+    )
+
+
+def _simulated(raters: Sequence[Rater]) -> tuple[Banner, ...]:
+    fakes = sum(rater.simulated for rater in raters)
+    if not fakes:
+        return ()
+    text = f"{fakes} of {plural(len(raters), 'annotator')} here are scripts; they are marked."
+    return (Banner("Simulated annotators", text),)
+
+
+def _how(data: Submitted) -> list[str]:
+    gold = sum(bool(item.expected) for item in data.items.values())
+    return [
+        f"Submitted items of those who have not left: {len(data.main):,} that count, and "
+        f"{len(data.seats) - len(data.main):,} seats at {plural(gold, 'gold item')}. Training does "
+        "not count.",
+        "Signs, not proof: each has innocent explanations, and none is a reason to leave out "
+        "somebody's answers unseen. Thresholds are conventions, fixed before anybody looked: gold "
+        "accuracy under 80 % (from 5 answers on), drift of half a point with p ≤ 0.05 corrected "
+        "for the number of annotators, equal answers in more than half of the items, 5 identical "
+        "items in a row, a spread 3 robust standard deviations under the others', more than 20 % "
+        "of items faster than a third of the study's median, a pace 2 robust standard deviations "
+        "faster (all from 10 items on).",
+        "Drift: mean over the last third of somebody's items minus the first, of own score minus "
+        "the other annotators' of the same item; where hardly any item has two, minus the judges' "
+        f"mean. Permutation test, seed {SEED}. Marks and choices have no drift.",
+        "Equal answers, identical items and spread are of scores and choices. Marks are left out: "
+        "that nothing is violated is often true of many turns in a row.",
+        "Active time leaves idling out; items whose time is not known are counted as such.",
+        f"Agreement: alpha is Krippendorff's (ordinal for scores, nominal for choices), over items "
+        f"or their parts with two answers or more; 95 % intervals draw tasks, {RESAMPLES:,} "
+        f"resamples, seed {SEED}. What was answered first need not be like the rest.",
+    ]
