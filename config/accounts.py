@@ -19,7 +19,6 @@ ACTIONS = {
     "account_change_password": "change_password",
     "account_reauthenticate": "reauthenticate",
     "join": "join",
-    "join_link": "join",
 }
 FAILED = "login_failed"
 

@@ -31,9 +31,11 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @require_GET
-@rate_limit(action="join", limit_get=True)  # type: ignore[untyped-decorator]  # has no types
 def join_link(request: HttpRequest, token: str) -> HttpResponseBase:
-    """Put the token of a link away and go to the page."""
+    """Put the token of a link away and go to the page.
+
+    Never refused, for a refusal would be logged with the address; trying links is limited there.
+    """
     request.session[KEPT] = digest_of(token)
     response = redirect("annotation:join")
     response["Referrer-Policy"] = "no-referrer"
@@ -43,7 +45,7 @@ def join_link(request: HttpRequest, token: str) -> HttpResponseBase:
 
 @require_http_methods(["GET", "POST"])
 @sensitive_post_parameters("password1", "password2")
-@rate_limit(action="join")  # type: ignore[untyped-decorator]
+@rate_limit(action="join", limit_get=True)  # type: ignore[untyped-decorator]  # has no types
 def join(request: HttpRequest) -> HttpResponseBase:
     """Which study and role a link leads to; a POST accepts, with a new account for a stranger."""
     user = request.user if isinstance(request.user, User) else None
