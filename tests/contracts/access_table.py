@@ -174,6 +174,28 @@ annotation:background_desk        POST login    404      404      404      404  
 annotation:background_answers     POST login    404      404      404      404      404      404      404      404      404
 annotation:background_submit      POST login    404      404      404      404      404      404      404      404      404
 
+# Running a study
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+annotation:study_progress         GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:study_settings         GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_settings         POST login    404      403      404      403      422      403      404      404      422
+annotation:study_delete           POST login    404      403      404      403      moved    403      404      404      moved
+annotation:study_people           GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:study_people           POST login    404      403      404      403      422      403      404      404      422
+annotation:member_remove          POST login    404      403      404      403      moved    403      404      404      moved
+annotation:annotator              GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:annotator_change       POST login    404      403      404      403      moved    403      404      404      moved
+annotation:invite_make            POST login    404      403      404      403      422      403      404      404      422
+annotation:invite_revoke          POST login    404      403      404      403      moved    403      404      404      moved
+annotation:study_items            GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:item_list              GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:study_more             GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_more             POST login    404      403      404      403      422      403      404      404      422
+annotation:study_item             GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:item_change            POST login    404      403      404      403      moved    403      404      404      moved
+annotation:study_messages         GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_messages         POST login    404      403      404      403      422      403      404      404      422
+
 # Adjudication, the record, leaving; nobody has answered anything yet, so there is no place to decide
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 annotation:study_adjudication     GET  login    404      403      404      403      ok       403      404      404      ok
@@ -196,6 +218,7 @@ annotation:erase                  POST login    403      403      403      403  
 # Analysis; no figure and no table has the name that is asked for here
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 analysis:index                    GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:of_study                 GET  login    403      403      403      403      403      403      404      403      moved
 analysis:leaderboard              GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:leaderboard_figure       GET  login    403      403      403      403      403      403      404      403      404
 analysis:leaderboard_table        GET  login    403      403      403      403      403      403      404      403      404
