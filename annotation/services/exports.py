@@ -14,15 +14,18 @@ from django.contrib.auth.models import User
 from annotation.models import Item, StudyEvent
 from annotation.selectors.exports.card import study_card
 from annotation.selectors.exports.columns import FORMAT, SPAN, Column
-from annotation.selectors.exports.document import document_text, dumped, item_rows
+from annotation.selectors.exports.document import document_text, dumped, item_rows, json_written
 from annotation.selectors.exports.head import study_head
 from annotation.selectors.exports.scope import Scope
 from annotation.selectors.exports.table import (
+    Parts,
     Row,
+    Written,
     history_columns,
-    history_rows,
+    history_parts,
     question_rows,
     rating_columns,
+    rating_parts,
     rating_rows,
 )
 from annotation.services.errors import Refused
@@ -48,28 +51,28 @@ class Wish:
 # --- Streams --------------------------------------------------------------------------------------
 
 
-def _csv(columns: Iterable[Column], rows: Iterable[Row]) -> Iterator[str]:
-    names = [column.name for column in columns]
-    return csv_lines(_table(names, rows))
+def _csv(columns: Iterable[Column], rows: Iterable[Parts]) -> Iterator[str]:
+    yield from csv_lines([[column.name for column in columns]])
+    written = Written(_csv_part, ",")
+    for parts in rows:
+        yield written.line(parts) + "\r\n"
 
 
-def _table(names: list[str], rows: Iterable[Row]) -> Iterator[Iterable[Any]]:
-    yield names
-    for row in rows:
-        yield map(_cell, row.values())
-
-
-def _cell(value: Any) -> Any:
-    """Lists as JSON; everything else is the writer's business."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+def _csv_part(part: Row) -> str:
+    """Cells between commas; lists as JSON."""
+    cells = [
+        json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+        for value in part.values()
+    ]
+    return next(csv_lines([cells])).removesuffix("\r\n")
 
 
 def _ratings_csv(wish: Wish) -> Iterator[str]:
-    return _csv(rating_columns(wish.scope), rating_rows(wish.scope))
+    return _csv(rating_columns(wish.scope), rating_parts(wish.scope))
 
 
 def _history_csv(wish: Wish) -> Iterator[str]:
-    return _csv(history_columns(wish.scope), history_rows(wish.scope))
+    return _csv(history_columns(wish.scope), history_parts(wish.scope))
 
 
 def _questions_csv(wish: Wish) -> Iterator[str]:
@@ -116,15 +119,16 @@ def dataset_texts(wish: Wish) -> Iterator[tuple[str, Iterable[str]]]:
     published.
     """
     scope = Scope(wish.scope.study, withdrawn=wish.scope.withdrawn)
-    counts, raters = Counter[str](), dict[str, bool]()
+    counts, raters, written = Counter[str](), dict[str, bool](), json_written()
 
     def ratings() -> Iterator[str]:
-        for row in rating_rows(scope):
-            if row["use"] == Item.Use.BACKGROUND:
+        for parts in rating_parts(scope):
+            front = parts[0]
+            if front["use"] == Item.Use.BACKGROUND:
                 continue
             counts["rows"] += 1
-            raters[row["rater"]] = row["simulated"]
-            yield dumped(row) + "\n"
+            raters[front["rater"]] = front["simulated"]
+            yield f"{{{written.line(parts)}}}\n"
 
     def items() -> Iterator[str]:
         for row in item_rows(scope):
@@ -133,7 +137,7 @@ def dataset_texts(wish: Wish) -> Iterator[tuple[str, Iterable[str]]]:
 
     yield "ratings.jsonl", ratings()
     yield "items.jsonl", items()
-    yield "study.json", [dumped(study_head(scope), indent=1), "\n"]
+    yield "study.json", [dumped(study_head(scope)), "\n"]
     said = {**dict.fromkeys(("rows", "items"), 0), **counts, "raters": len(raters),
             "simulated": sum(raters.values())}  # fmt: skip
     yield (

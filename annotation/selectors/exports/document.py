@@ -10,9 +10,7 @@ from datetime import datetime
 from tempfile import TemporaryFile
 from typing import Any
 
-from django.db.models import QuerySet
-
-from annotation.models import Adjudication, Item, StudyEvent
+from annotation.models import Adjudication, StudyEvent
 from annotation.selectors.exports.fingerprints import fingerprints
 from annotation.selectors.exports.head import (
     Json,
@@ -25,12 +23,11 @@ from annotation.selectors.exports.head import (
 )
 from annotation.selectors.exports.scope import Scope
 from annotation.selectors.exports.seats import CHUNK, Seat, seats
-from annotation.selectors.exports.table import Tabled, rating_columns
+from annotation.selectors.exports.table import Tabled, Written, rating_columns
 
 SEAT_FIELDS = (
     "item", "part", "position", "state", "skip_reason", "active_ms", "opened_at", "submitted_at",
 )  # fmt: skip
-_ITEM_PARTS = ("task__dataset", "trajectory__profile", "trajectory__run__agent")
 
 
 def document_text(scope: Scope, *, events: bool = False) -> Iterator[str]:
@@ -59,15 +56,23 @@ def document_text(scope: Scope, *, events: bool = False) -> Iterator[str]:
     yield "\n]\n}\n"
 
 
-def dumped(value: Any, indent: int | None = None) -> str:
-    """A value as JSON, with times as ISO 8601."""
-    return json.dumps(value, ensure_ascii=False, default=_plain, indent=indent)
-
-
 def _plain(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no place in an export")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)
+
+
+def dumped(value: Any) -> str:
+    """A value as JSON, with times as ISO 8601."""
+    return _ENCODER.encode(value)
+
+
+def json_written() -> Written:
+    """What writes the members of a JSON object."""
+    return Written(lambda part: dumped(part)[1:-1], ", ")
 
 
 def _list(name: str, rows: Iterable[Json]) -> Iterator[str]:
@@ -83,74 +88,75 @@ def _list(name: str, rows: Iterable[Json]) -> Iterator[str]:
 # --- What grows with the study --------------------------------------------------------------------
 
 
+_ITEM = (
+    "use", "wanted", "asked", "subjects", "expected", "task__dataset", "task__external_id",
+    "trajectory__run", "trajectory__profile__level", "trajectory__attempt",
+)  # fmt: skip
+_ITEM_ROW = {
+    "rank": "item",
+    "use": "use",
+    "task__dataset__system": "system",
+    "task__dataset__name": "dataset",
+    "task__dataset__version": "version",
+    "task__external_id": "task",
+    "task__prompt": "prompt",
+    "trajectory__run__level": "level",
+    "trajectory__attempt": "attempt",
+    "trajectory__run__agent__name": "model",
+    "trajectory__termination": "ending",
+}
+
+
+def _chunks(scope: Scope, *fields: str) -> Iterator[list[Json]]:
+    """The items in their order, some hundreds at a time, with ``fields``."""
+    after = 0
+    while True:
+        rows = scope.study.items.filter(rank__gt=after).order_by("rank")
+        chunk = list(rows.values("pk", "rank", "task", "trajectory", *fields)[:CHUNK])
+        if not chunk:
+            return
+        yield chunk
+        after = chunk[-1]["rank"]
+
+
 def _items(scope: Scope, runs: Mapping[int, int]) -> Iterator[Json]:
     datasets = datasets_of(scope)
-    after = 0
-    while chunk := list(_item_chunk(scope, after)):
-        after = chunk[-1].rank
+    for chunk in _chunks(scope, *_ITEM):
         prints = fingerprints(chunk)
-        for item in chunk:
-            row: Json = {
-                "number": item.rank,
-                "use": item.use,
-                "wanted": item.wanted,
-                "asked": item.asked,
-                "subjects": item.subjects,
-                "expected": item.expected,
-                "task": None,
-                "trajectory": None,
-                "fingerprint": prints.get(item.pk),
+        for row in chunk:
+            task, talk = row["task"], row["trajectory"]
+            yield {
+                "number": row["rank"],
+                **{name: row[name] for name in ("use", "wanted", "asked", "subjects", "expected")},
+                "task": task
+                and {"dataset": datasets[row["task__dataset"]], "id": row["task__external_id"]},
+                "trajectory": talk
+                and {
+                    "run": runs[row["trajectory__run"]],
+                    "level": row["trajectory__profile__level"] or "",
+                    "attempt": row["trajectory__attempt"],
+                },
+                "fingerprint": prints.get(row["pk"]),
             }
-            if item.task is not None:
-                row["task"] = {
-                    "dataset": datasets[item.task.dataset_id], "id": item.task.external_id
-                }  # fmt: skip
-            if item.trajectory is not None:
-                profile = item.trajectory.profile
-                row["trajectory"] = {
-                    "run": runs[item.trajectory.run_id],
-                    "level": profile.level if profile else "",
-                    "attempt": item.trajectory.attempt,
-                }
-            yield row
-
-
-def _item_chunk(scope: Scope, after: int) -> QuerySet[Item]:
-    rows = scope.study.items.filter(rank__gt=after).order_by("rank")
-    return rows.select_related("task", "trajectory__profile").defer("task__payload")[:CHUNK]
 
 
 def item_rows(scope: Scope) -> Iterator[Json]:
     """The items as a table: what was judged, and what it was made of."""
-    after = 0
-    while chunk := list(_item_chunk(scope, after).select_related(*_ITEM_PARTS)):
-        after = chunk[-1].rank
+    for chunk in _chunks(scope, *_ITEM_ROW):
         prints = fingerprints(chunk)
-        for item in chunk:
-            if item.task is None:
-                continue
-            talk, dataset = item.trajectory, item.task.dataset
-            yield {
-                "item": item.rank,
-                "use": item.use,
-                "system": dataset.system,
-                "dataset": str(dataset),
-                "task": item.task.external_id,
-                "prompt": item.task.prompt,
-                "level": talk.run.level if talk else None,
-                "attempt": talk.attempt if talk else None,
-                "model": talk.run.agent.name if talk else None,
-                "ending": talk.termination if talk else None,
-                "fingerprint": prints[item.pk],
-            }
+        for row in chunk:
+            if row["task"] is not None:
+                made = {name: row[field] for field, name in _ITEM_ROW.items()}
+                made["dataset"] = f"{made['dataset']} {made.pop('version')}"
+                yield {**made, "fingerprint": prints[row["pk"]]}
 
 
 def _seats(scope: Scope, spool: Any) -> Iterator[Json]:
     """The seats, while the rows of the table are put aside."""
-    tabled, before = Tabled(scope), "\n"
-    for seat in seats(scope):
-        for row in tabled.ratings(seat):
-            spool.write(before + dumped(row))
+    tabled, written, before = Tabled(scope), json_written(), "\n"
+    for seat in seats(scope, clients=True):
+        for parts in tabled.ratings(seat):
+            spool.write(f"{before}{{{written.line(parts)}}}")
             before = ",\n"
         yield {
             "rater": scope.pseudonyms.rater(seat.person.user_id),

@@ -1,21 +1,21 @@
 """What items are about, by their contents: the same on every installation."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from typing import Any
 
-from annotation.models import Item
 from benchmarks.models import Candidate, Task, Turn
 
 
-def fingerprints(items: Iterable[Item]) -> dict[int, str]:
-    """What each item (by id) is about, by its contents, whatever its ids are."""
-    talks = trajectory_fingerprints([i.trajectory_id for i in items if i.trajectory_id])
-    tasks = task_fingerprints([i.task_id for i in items if i.task_id and not i.trajectory_id])
+def fingerprints(items: Iterable[Mapping[str, Any]]) -> dict[int, str]:
+    """What each item (rows with pk, task, trajectory) is about by its contents, by its id."""
+    talks = trajectory_fingerprints([i["trajectory"] for i in items if i["trajectory"]])
+    tasks = task_fingerprints([i["task"] for i in items if i["task"] and not i["trajectory"]])
     return {
-        item.pk: talks[item.trajectory_id] if item.trajectory_id else tasks[item.task_id]
+        item["pk"]: talks[item["trajectory"]] if item["trajectory"] else tasks[item["task"]]
         for item in items
-        if item.task_id
+        if item["task"]
     }
 
 

@@ -11,6 +11,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from annotation.models import Adjudication, Aspect, Assignment, Participant, RatingEdit
 from annotation.selectors.exports.scope import Scope
 
@@ -32,9 +34,9 @@ class SeatEdit:
     text: str
     undoes: int | None
     unblinded: bool
-    client_id: UUID
-    client_time: datetime | None
     edited_at: datetime
+    client_id: UUID | None = None
+    client_time: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -93,44 +95,59 @@ _FIELDS = (
 )  # fmt: skip
 _EDIT_FIELDS = (
     "assignment", "pk", "question", "subject", "aspect", "value", "chosen", "text", "undoes",
-    "unblinded", "client_id", "client_time", "edited_at",
+    "unblinded", "edited_at",
 )  # fmt: skip
+_CLIENT_FIELDS = ("client_id", "client_time")
 
 
-def seats(scope: Scope) -> Iterator[Seat]:
+def seats(scope: Scope, *, clients: bool = False) -> Iterator[Seat]:
     """Every seat, annotator by annotator, in the order of their items.
 
-    Where names stand beside answers, what people said about themselves is left out: they were told
-    that it never stands beside their names.
+    ``clients``: with what browsers said of each edit. Where names stand beside answers, what people
+    said about themselves is left out: they were told that it never stands beside their names.
     """
-    parts = [p for p in Assignment.Part.values if not (scope.names and p == BACKGROUND)]
+    decided = not scope.blind and _is_adjudicated(scope)
     for person in scope.people:
-        for part in parts:
-            after = 0
-            while chunk := _chunk(scope, person, part, after):
-                yield from chunk
-                after = chunk[-1].position
+        after: tuple[str, int] = ("", 0)
+        while chunk := _chunk(scope, person, after):
+            _add_edits(chunk, clients)
+            if decided:
+                _add_adjudications(chunk)
+            yield from chunk
+            if len(chunk) < CHUNK:
+                break
+            after = chunk[-1].part, chunk[-1].position
 
 
-def _chunk(scope: Scope, person: Participant, part: str, after: int) -> list[Seat]:
+def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[Seat]:
+    part, position = after
     rows = Assignment.objects.filter(
-        study=scope.study, annotator=person.user_id, part=part, position__gt=after
+        Q(part__gt=part) | Q(part=part, position__gt=position),
+        study=scope.study,
+        annotator=person.user_id,
     )
-    rows = rows.order_by("position")
-    found = [Seat(person, *row) for row in rows.values_list(*_FIELDS)[:CHUNK]]
-    by_key = {seat.pk: seat for seat in found}
+    if scope.names:
+        rows = rows.exclude(part=BACKGROUND)
+    rows = rows.order_by("part", "position")
+    return [Seat(person, *row) for row in rows.values_list(*_FIELDS)[:CHUNK]]
+
+
+def _add_edits(chunk: list[Seat], clients: bool) -> None:
+    by_key = {seat.pk: seat for seat in chunk}
     numbers: dict[int, int] = {}
     edits = RatingEdit.objects.filter(assignment__in=by_key).order_by("assignment", "pk")
-    for pk, edit, *said in edits.values_list(*_EDIT_FIELDS):
+    fields = _EDIT_FIELDS + (_CLIENT_FIELDS if clients else ())
+    for pk, edit, *said in edits.values_list(*fields):
         seat = by_key[pk]
         numbers[edit] = number = len(seat.edits) + 1
         made = SeatEdit(number, *said)
         if made.undoes is not None:
             made.undoes = numbers[made.undoes]
         seat.edits.append(made)
-    if not scope.blind:
-        _add_adjudications(found)
-    return found
+
+
+def _is_adjudicated(scope: Scope) -> bool:
+    return Adjudication.objects.filter(item__study=scope.study).exists()
 
 
 def _add_adjudications(found: list[Seat]) -> None:

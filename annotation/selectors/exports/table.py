@@ -1,6 +1,6 @@
 """A study as one tidy table: a row for each rater, item, part of the item and question."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from annotation.models import Aspect, Assignment, Study
@@ -18,6 +18,9 @@ from annotation.selectors.needs import study_questions
 from annotation.selectors.ratings import turn_of
 
 Row = dict[str, Any]
+# What all rows of a seat have in common, what all of a place on a form have, and what was said.
+# The first two are the same objects from row to row, as long as the rows' maker is there.
+Parts = tuple[Row, Row, Row]
 NOTHING: Where = ("", "")
 
 
@@ -33,16 +36,45 @@ def history_columns(scope: Scope) -> tuple[Column, ...]:
 
 def rating_rows(scope: Scope) -> Iterator[Row]:
     """What stands now, row by row; the keys are those of ``rating_columns`` in their order."""
+    return (front | asked | said for front, asked, said in rating_parts(scope))
+
+
+def history_rows(scope: Scope) -> Iterator[Row]:
+    """Every edit, row by row, item by item in the order in which they were made."""
+    return (front | asked | said for front, asked, said in history_parts(scope))
+
+
+def rating_parts(scope: Scope) -> Iterator[Parts]:
+    """The rows in parts, for those who write them down."""
     tabled = Tabled(scope)
     for seat in seats(scope):
         yield from tabled.ratings(seat)
 
 
-def history_rows(scope: Scope) -> Iterator[Row]:
-    """Every edit, row by row, item by item in the order in which they were made."""
+def history_parts(scope: Scope) -> Iterator[Parts]:
+    """The rows of edits in parts."""
     tabled = Tabled(scope)
-    for seat in seats(scope):
+    for seat in seats(scope, clients=True):
         yield from tabled.history(seat)
+
+
+class Written:
+    """Rows as texts. What many rows have in common is put into words once."""
+
+    def __init__(self, write: Callable[[Row], str], between: str) -> None:
+        self.write, self.between = write, between
+        self.front: Row | None = None
+        self.head = ""
+        self.asked: dict[int, str] = {}
+
+    def line(self, parts: Parts) -> str:
+        """One row; the same objects as before are not written anew."""
+        front, asked, said = parts
+        if front is not self.front:
+            self.front, self.head = front, self.write(front)
+        if id(asked) not in self.asked:
+            self.asked[id(asked)] = self.write(asked)
+        return self.between.join((self.head, self.asked[id(asked)], self.write(said)))
 
 
 class Tabled:
@@ -60,26 +92,24 @@ class Tabled:
         self.design: Row = {"design": design_name(study), "seed": study.seed}
         self.asked: dict[tuple[str, str, str], Row] = {}
 
-    def ratings(self, seat: Seat) -> Iterator[Row]:
+    def ratings(self, seat: Seat) -> Iterator[Parts]:
         """A row for each place where something was said; one for an item that was skipped."""
         places = seat.places
         if seat.state == Assignment.State.SKIPPED and NOTHING not in places:
             places[NOTHING] = Place()
         front = self._front(seat) if places else {}
         for where, place in places.items():
-            row = {**front, **self._asked(seat, where), **self._said(seat, where, place)}
+            said = self._said(seat, where, place)
             if not self.scope.blind:
-                row |= _adjudicated(seat, where)
-            yield row
+                said |= _adjudicated(seat, where)
+            yield front, self._asked(seat, where), said
 
-    def history(self, seat: Seat) -> Iterator[Row]:
+    def history(self, seat: Seat) -> Iterator[Parts]:
         """A row for each edit."""
         front = self._front(seat) if seat.edits else {}
         for edit in seat.edits:
             spans = edit.aspect == Aspect.EVIDENCE
-            yield {
-                **front,
-                **self._asked(seat, (edit.question, edit.subject)),
+            said = {
                 "edit": edit.number,
                 "aspect": edit.aspect,
                 "value": edit.value,
@@ -92,6 +122,7 @@ class Tabled:
                 "client_time": edit.client_time,
                 "edited_at": edit.edited_at,
             }
+            yield front, self._asked(seat, (edit.question, edit.subject)), said
 
     def _front(self, seat: Seat) -> Row:
         """What all rows of a seat have in common."""

@@ -236,7 +236,7 @@ def _no_time(data: Any) -> None:
 
 
 def _no_mark(data: Any) -> None:
-    data["seats"][0]["edits"][0]["chosen"] = ["nowhere"]
+    data["seats"][1]["edits"][0]["chosen"] = ["nowhere"]
 
 
 def _no_rater(data: Any) -> None:
@@ -248,7 +248,7 @@ def _twice(data: Any) -> None:
 
 
 def _wrong_undo(data: Any) -> None:
-    data["seats"][0]["edits"][2]["chosen"] = []
+    data["seats"][1]["edits"][2]["chosen"] = []
 
 
 def _seats(data: Any) -> None:
@@ -262,7 +262,7 @@ def _seats(data: Any) -> None:
         (lambda data: data.update(schema_version=2), "schema version 2"),
         (_strange, "seats 1, colour"),
         (_no_time, "seats 1, edits 1, at: Field required"),
-        (_no_mark, "seat 1, edit 1: marks must be a list from w1"),
+        (_no_mark, "seat 2, edit 1: marks must be a list from w1"),
         (_no_rater, "seat 1 names the rater rater-000000000000"),
         (_twice, "item 1 stands twice"),
         (_wrong_undo, "undoes 2 and leads to something else"),
