@@ -338,8 +338,6 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const target = event.target;
     arrowing = event.key === "ArrowLeft" || event.key === "ArrowRight";
-    // Shift and arrows change a selection.
-    if (event.shiftKey && event.key.startsWith("Arrow")) return;
     if (target.closest("textarea, select, input:not([type=radio], [type=checkbox])")) {
       if (event.key !== "Escape") return;
       if (target === reading.search) reading.leaveSearch();
@@ -348,6 +346,16 @@
       return;
     }
     if (help.open && event.key !== "?") return;
+    if (event.shiftKey && event.key.startsWith("Arrow")) {
+      // A selection grows and shrinks by words and lines, wherever the focus is.
+      const selection = getSelection();
+      if (selection.isCollapsed) return;
+      event.preventDefault();
+      const way = event.key.slice(5).toLowerCase();
+      const along = way === "left" || way === "right";
+      selection.modify("extend", along ? way : way === "up" ? "backward" : "forward", along ? "word" : "line");
+      return;
+    }
     if (!locked && current && choose(current, event.key)) {
       event.preventDefault();
       return;

@@ -1,0 +1,191 @@
+"""Desks of other kinds than ten questions in a real browser: turns, marks, candidates, remarks."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from annotation.models import Assignment, Rating, Study
+from annotation.selectors.desk_reading import load_turns
+from tests.annotation.desks import PROPOSED, first_item, make_kind
+from tests.annotation.rows import make_person
+from tests.functional.test_annotation_loop import answered, open_item, sign_in, state, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_person("ann")
+
+
+@pytest.fixture
+def tab(live_server: Any, page: Page, ann: User) -> Iterator[Page]:
+    """Ann, signed in; scripts must not complain."""
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    sign_in(page, live_server.url)
+    yield page
+    assert complaints == []
+
+
+def said(item: Assignment) -> dict[str, Any]:
+    """Answers by question and subject."""
+    rows = Rating.objects.filter(assignment=item, aspect="answer")
+    return {f"{r.question}.{r.subject}": r.value if r.chosen is None else r.chosen for r in rows}
+
+
+def slot(page: Page, name: str) -> Any:
+    return page.locator(f'[id="q-{name}"]')
+
+
+def test_a_violation_check_by_keys_alone(live_server: Any, tab: Page, ann: User) -> None:
+    study = make_kind("violation_check@1", ann)
+    open_item(tab, live_server.url, study)
+    press = tab.keyboard.press
+    turn = tab.locator(".turn[data-current]")
+    expect(turn).to_have_id("turn-1")
+    press("1")  # marks, and stays
+    press("ArrowDown")
+    press("1")
+    press("1")  # takes the mark away again, which is no answer
+    answered(tab, "1 of 4")
+    press("0")
+    expect(turn).to_have_id("turn-2")
+    expect(tab.locator(".part-chips a.done")).to_have_count(1)
+    press("Enter")
+    expect(tab.locator(".desk-submit .said")).to_contain_text("1 Situation violated (turn 2)")
+    press("0")
+    press("u")
+    answered(tab, "2 of 4")
+    press("k")
+    expect(tab.locator("[data-part=turn-1]")).to_be_visible()
+    expect(tab.locator("[data-part=turn-2]")).to_be_hidden()
+    press("j")
+    expect(tab.locator("[data-part=turn-2]")).to_be_visible()
+    tab.locator(".turn-body").last.click()  # away from the fold, whose Enter is its own
+    press("0")
+    press("0")
+    answered(tab, "4 of 4")
+    press("Enter")
+    tab.wait_for_url("**/annotate/2/")
+    assert said(first_item(study)) == {
+        "world_violated.turn-1": ["w1"],
+        "user_violated.turn-1": [],
+        "world_violated.turn-2": [],
+        "user_violated.turn-2": [],
+    }
+    assert violations(tab) == []
+
+
+def test_a_filter_check_with_fingers_on_a_phone(
+    live_server: Any, browser: Browser, ann: User
+) -> None:
+    study = make_kind("filter_check@1", ann)
+    with browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    ) as context:
+        page = context.new_page()
+        sign_in(page, live_server.url)
+        open_item(page, live_server.url, study)
+        expect(page.get_by_text("Take glue.")).to_be_visible()
+        assert violations(page) == []
+        page.get_by_role("button", name="Questions").tap()
+        for n, text in enumerate(PROPOSED):
+            row = slot(page, f"keep.candidate-c{n}")
+            expect(row.locator("legend")).to_contain_text(text)
+            row.locator("label", has_text="Remove" if n == 1 else "Keep").tap()
+        answered(page, "3 of 3")
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.get_by_role("button", name="Submit").tap()
+        page.wait_for_url("**/annotate/2/")
+    assert list(said(first_item(study)).values()) == [1, 0, 1]
+
+
+def test_scores_for_every_turn_with_evidence_flag_and_comment(
+    live_server: Any, tab: Page, ann: User
+) -> None:
+    study = make_kind("turn_scores@1", ann)
+    item = first_item(study)
+    open_item(tab, live_server.url, study)
+    press = tab.keyboard.press
+    for digit in "1234":
+        press(digit)
+    expect(tab.locator(".turn[data-current]")).to_have_id("turn-2")
+    # Found by "/", selected by Esc, widened by Shift and arrows, marked by "h": no mouse.
+    press("/")
+    tab.keyboard.type("hammer")
+    press("Enter")
+    expect(tab.locator("[data-found]")).to_have_text("1 of 2")
+    press("Escape")
+    press("Shift+ArrowRight")
+    press("h")
+    press("c")
+    tab.keyboard.type("Why a hammer?")
+    press("Escape")
+    press("!")
+    tab.keyboard.type("It is not at hand.")
+    press("Escape")
+    state(tab).to_have_text("saved")
+    tab.reload()
+    first = slot(tab, "feasibility.turn-2")
+    expect(first.locator("[data-remarked]")).to_have_text("flagged, comment, 1 place")
+    expect(first.get_by_label("Comment")).to_have_value("Why a hammer?")
+    (span,) = Rating.objects.get(assignment=item, aspect="evidence").chosen
+    plain = "\n".join(load_turns(item.trajectory_id or 0)[0].steps)
+    assert (span["turn"], span["where"]) == (1, "plan")
+    assert span["quote"].startswith("hammer.")
+    assert plain[span["start"] : span["end"]] == span["quote"]
+    lit = "[...CSS.highlights.get('evidence-current')].map(r => r.toString())"
+    assert [words.split(".")[0] for words in tab.evaluate(lit)] == ["hammer"]
+    first.get_by_text("Comment, flag, evidence").click()
+    assert violations(tab) == []
+    first.get_by_role("button", name="Remove").click()
+    expect(first.locator("[data-remarked]")).to_have_text("flagged, comment")
+    tab.locator("#turn-2 .plan li").first.select_text()
+    tab.get_by_role("button", name="Evidence for 1 Feasibility (turn 2)").click()
+    state(tab).to_have_text("saved")
+    (span,) = Rating.objects.get(assignment=item, aspect="evidence").chosen
+    assert (span["turn"], span["quote"]) == (2, "Take the glue.")
+
+
+def test_marks_wait_for_the_network_and_for_a_paused_study(
+    live_server: Any, tab: Page, context: BrowserContext, ann: User
+) -> None:
+    study = make_kind("violation_check@1", ann)
+    item = first_item(study)
+    open_item(tab, live_server.url, study)
+    context.set_offline(True)
+    tab.keyboard.press("1")
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("0")
+    state(tab).to_have_text("waiting for the network (2)")
+    Study.objects.update(status="paused")
+    context.set_offline(False)
+    state(tab).to_contain_text("kept here (2): the study is paused")
+    assert said(item) == {}
+    tab.reload()
+    expect(slot(tab, "world_violated.turn-1").locator("input[value=w1]")).to_be_checked()
+    state(tab).to_contain_text("kept here (2)")
+    Study.objects.update(status="open")
+    tab.evaluate("window.dispatchEvent(new Event('focus'))")
+    state(tab).to_have_text("saved")
+    assert said(item) == {"world_violated.turn-1": ["w1"], "user_violated.turn-1": []}
+
+
+def test_two_tabs_show_what_the_other_saved(
+    live_server: Any, tab: Page, context: BrowserContext, ann: User
+) -> None:
+    study = make_kind("turn_scores@1", ann)
+    open_item(tab, live_server.url, study)
+    other = context.new_page()
+    open_item(other, live_server.url, study)
+    tab.keyboard.press("2")
+    expect(slot(other, "feasibility.turn-1").locator("input[value='2']")).to_be_checked()
+    expect(other.locator("#notices")).to_contain_text("changed in another tab: 2")
+    other.keyboard.press("u")
+    answered(tab, "0 of 8")
+    assert said(first_item(study)) == {"feasibility.turn-1": None}
