@@ -101,6 +101,9 @@ def values(world: World) -> dict[str, list[Any]]:
         "study_id": [study.pk for study in world.studies],
         "pk": [study.pk for study in world.studies],
         "position": [1, 2],
+        "number": [1, 2],
+        "rank": [1, 2],
+        "invite_id": [1],
         "key": ["adaplanbench"],
         # Framework: administration and accounts.
         "object_id": [world.ann.pk],
