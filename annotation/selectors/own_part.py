@@ -52,6 +52,11 @@ class OwnPart:
     free: int | None
 
     @property
+    def before(self) -> bool:
+        """Whether something comes before the first item."""
+        return self.step.name in ORDER[:-1] and not self.counts.ended
+
+    @property
     def button(self) -> str:
         """The words of the main button; empty where there is nothing to press."""
         if self.step.name == "item" and self.counts.ended:
