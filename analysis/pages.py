@@ -19,7 +19,15 @@ from analysis.reports.parts import Report
 from analysis.run_choice import is_judged
 from analysis.selection import Selection, select_runs
 from analysis.study_choice import Fits, select_study
-from analysis.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
+from analysis.study_kinds import (
+    asks_about_turns,
+    asks_candidates,
+    asks_dimensions,
+    asks_marks,
+    asks_scores,
+)
+from annotation.models import Study
+from annotation.questionnaires import load_questionnaire
 from benchmarks.blinding import Visibility
 from benchmarks.core.comparisons import tool_use_of
 
@@ -103,7 +111,7 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "agreement", "Agreement", "How far are the judges from people?", "simulated",
-            asks=asks_scores,
+            asks=asks_dimensions,
         ),
         _page(
             "dispersion", "Dispersion", "How far do judges differ from each other?", "turns",
@@ -143,6 +151,12 @@ PAGES: Mapping[str, Page] = {
         ),
     )
 }  # fmt: skip
+
+
+def pages_of(study: Study) -> list[Page]:
+    """The pages that are about what a study asks."""
+    questionnaire = load_questionnaire(study.questionnaire)
+    return [page for page in PAGES.values() if page.asks is not None and page.asks(questionnaire)]
 
 
 def select(page: Page, filters: Filters, user: User, seen: Visibility | None = None) -> Selection:

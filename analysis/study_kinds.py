@@ -58,6 +58,11 @@ def asks_scores(questionnaire: Questionnaire) -> bool:
     return bool(whole_scores(questionnaire))
 
 
+def asks_dimensions(questionnaire: Questionnaire) -> bool:
+    """Whether items are scored as a whole on what judges score too."""
+    return any(question.dimension for question in whole_scores(questionnaire))
+
+
 def asks_about_turns(questionnaire: Questionnaire) -> bool:
     """Whether every turn is scored."""
     return bool(turn_questions(questionnaire))

@@ -22,6 +22,7 @@ def _paths(name: str) -> list[URLPattern]:
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("analysis/", reports.index, name="index"),
+    path("analysis/of-study/<int:pk>/", reports.of_study, name="of_study"),
     *(pattern for name in PAGES for pattern in _paths(name)),
     path(QUALITY, quality.quality, name="study_quality"),
     path(f"{QUALITY}<slug:part>.json", quality.figure, name="study_quality_figure"),

@@ -40,7 +40,7 @@ from analysis.selection import Selection
 from analysis.stats.agreement import EXACT_RULE, ROUNDED_RULE, Agreement, rubric_agreement
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.results import Estimate
-from analysis.study_kinds import whole_scores
+from analysis.study_kinds import asks_dimensions, whole_scores
 from annotation.questionnaires import Question, load_questionnaire
 from benchmarks.core.system import Dimension
 
@@ -57,8 +57,9 @@ def agreement_report(selection: Selection) -> Report:
     study = selection.study
     if study is None:
         return Report(empty=no_study(PURPOSE), notices=tuple(map(Notice, selection.notes)))
-    questions = whole_scores(load_questionnaire(study.questionnaire))
-    if not any(question.dimension for question in questions):
+    questionnaire = load_questionnaire(study.questionnaire)
+    questions = whole_scores(questionnaire)
+    if not asks_dimensions(questionnaire):
         return Report(empty=other_page(PURPOSE, study), notices=tuple(map(Notice, selection.notes)))
     frame = rating_frame(study, selection.runs)
     frame, people, everyone = chosen_people(frame, selection)

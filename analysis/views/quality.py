@@ -8,14 +8,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from analysis.pages import keep_report, kept_report, key_of
+from analysis.pages import keep_report, kept_report, key_of, pages_of
 from analysis.reports.parts import Report
 from analysis.study_choice import study_version
 from analysis.views.answers import answer_figure, answer_table
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.models import Assignment, Study
 from annotation.views.running import study_context
-from benchmarks.access import signed_in
+from benchmarks.access import VIEW, signed_in
 
 # With more submitted items than this the report is written after the page has come.
 AT_ONCE = 1500
@@ -33,7 +33,11 @@ def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
     report = kept_report(key)
     if report is None and ("now" in request.GET or not _is_large(access.study)):
         report = _report(access.study, key)
-    context = {**study_context(access, "quality"), "report": report}
+    context = {
+        **study_context(access, "quality"),
+        "report": report,
+        "results": _results(access) if request.user.has_perm(VIEW) else [],
+    }
     if report is not None:
         context |= {
             "figures": [(f, _part(pk, "figure", f.name)) for f in report.figures],
@@ -70,6 +74,15 @@ def _report(study: Study, key: str) -> Report:
     # Statistics are slow to import: not when the server starts.
     written = import_module("analysis.reports.quality").quality_report
     return keep_report(key, lambda: written(study))
+
+
+def _results(access: StudyAccess) -> list[tuple[str, str]]:
+    """The pages of results of the study, for those who may see any."""
+    query = {"study": access.study.pk}
+    return [
+        (page.title, reverse(f"analysis:{page.name}", query=query))
+        for page in pages_of(access.study)
+    ]
 
 
 def _is_large(study: Study) -> bool:

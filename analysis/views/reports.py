@@ -1,6 +1,6 @@
 """A page of analysis, its figures as JSON and its tables as CSV, all from the same report."""
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
@@ -8,11 +8,13 @@ from django.views.decorators.http import require_safe
 
 from analysis.filters import Filters, read_filters, with_query
 from analysis.forms import FilterForm
-from analysis.pages import PAGES, Page, make_report, report_key, select
+from analysis.pages import PAGES, Page, make_report, pages_of, report_key, select
 from analysis.reports.common import banners, dataset_name
 from analysis.reports.parts import Report
 from analysis.selection import Selection
+from analysis.study_choice import readable_studies
 from analysis.views.answers import answer_figure, answer_table
+from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in, visibility
 
 
@@ -22,6 +24,19 @@ def index(request: HttpRequest) -> HttpResponseBase:
     """The first page, with the filters of the address."""
     allow(request, VIEW)
     return redirect(with_query(reverse("analysis:leaderboard"), request.GET.urlencode()))
+
+
+@require_safe
+@signed_in
+def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The first page that is about what a study asks."""
+    allow(request, VIEW)
+    studies, _ = readable_studies(person(request))
+    study = next((study for study in studies if study.pk == pk), None)
+    if study is None:
+        raise Http404("There is no such study.")
+    found = [*pages_of(study), PAGES["ratings"]][0]
+    return redirect(with_query(reverse(f"analysis:{found.name}"), {"study": pk}))
 
 
 @require_safe
@@ -109,9 +124,12 @@ def _tabs(found: Page, selection: Selection) -> list[dict[str, object]]:
             experiment=chosen.experiment,
             judging=chosen.judging,
         )
+    same = pages_of(selection.study) if selection.study is not None else []
     tabs: list[dict[str, object]] = []
     for other in PAGES.values():
         query = "" if other.of_study else shared.query()
+        if other in same:
+            query = Filters(study=chosen.study).query()
         url = with_query(reverse(f"analysis:{other.name}"), query)
         tabs.append({"title": other.title, "url": url, "current": other is found})
     return tabs

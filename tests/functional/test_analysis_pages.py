@@ -7,6 +7,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.analysis.human_rows import (
+    make_filter_check,
+    make_people,
+    make_turn_scores,
+    make_violation_check,
+)
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -24,7 +30,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
 PAGES = (
     "leaderboard", "rubric", "decline", "agreement", "dispersion", "conditions", "tools",
-    "outcomes", "ratings",
+    "outcomes", "ratings", "turn-scores", "violation-check", "filter-check",
 )  # fmt: skip
 
 
@@ -39,6 +45,9 @@ def at(live_server: Any, page: Page) -> Iterator[str]:
         for task in (1, 2, 3, 4):
             item = make_trajectory(run, task, scores=[flat(4), flat(score)], accurate=task % 2)
             make_ratings(study, ann, item, {"safety": 4, "feedback_clear": 5}, simulated=True)
+    people, checked = make_people("cat", "dan", "eve"), make_dataset("Checked")
+    for make in (make_violation_check, make_filter_check, make_turn_scores):
+        make(people, dataset=checked)
     make_imported(("elsewhere", "otherwise"), rewards={1: (1.0, 0.0), 2: (0.5, 1.0), 3: (None,)})
     world = make_world()
     for condition in ("standard", "condition=blocker"):
@@ -82,6 +91,14 @@ def test_figures_are_drawn_and_axe_is_content(at: str, page: Page, width: int, t
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         page.evaluate(AXE)
         assert serious(page) == [], name
+    # What people marked, said and took: the page of a study beside its other pages.
+    page.goto(f"{at}/violation-check/")
+    study = page.locator("#filter-study").input_value()
+    page.goto(f"{at.removesuffix('/analysis')}/studies/{study}/quality/")
+    expect(page.locator(".lede")).to_contain_text("3 annotators submitted")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate(AXE)
+    assert serious(page) == []
 
 
 def test_filters_change_the_page_in_place_and_the_address(at: str, page: Page) -> None:

@@ -110,6 +110,8 @@ def test_no_page_fails_and_none_needs_another_host() -> None:
         visited[name] = {shape(address) for address, _ in walk(client)}
     assert {"/runs/", "/runs/N/", "/trajectories/N/", "/datasets/N/"} <= visited["researcher"]
     assert {"/analysis/leaderboard/", "/analysis/agreement/"} <= visited["researcher"]
+    checks = {"/analysis/violation-check/", "/analysis/filter-check/", "/analysis/turn-scores/"}
+    assert {*checks, "/studies/N/quality/"} <= visited["researcher"]
     assert "/studies/N/annotate/N/" in visited["annotator"]
     # an annotator of a blinded study has no way to the pages that name models
     assert not any(

@@ -273,3 +273,18 @@ def test_what_is_not_the_real_thing_is_marked(reader: Client, study: Study) -> N
     make_trajectory(run, 1, scores=[flat(4)])
     page = show(reader, "leaderboard", dataset=str(plain.pk))
     assert "Lexicon judges" in page and "recorded" in page and "Demo data" not in page
+
+
+def test_a_study_leads_to_the_page_about_what_it_asks(reader: Client, study: Study) -> None:
+    member(reader, study)
+    expected = {"ten_questions@1": "agreement", "violation_check@1": "violation-check",
+                "filter_check@1": "filter-check", "turn_scores@1": "turn-scores"}  # fmt: skip
+    for one in Study.objects.all():
+        there = reader.get(reverse("analysis:of_study", args=[one.pk]))
+        assert there["Location"] == address(expected[one.questionnaire], study=str(one.pk))
+    closed = make_study("Somebody else's")
+    assert reader.get(reverse("analysis:of_study", args=[closed.pk])).status_code == 404
+    # Pages about the same study keep it; others do not.
+    page = show(reader, "agreement", study=str(study.pk))
+    assert f"/analysis/ratings/?study={study.pk}" in page
+    assert f"/analysis/violation-check/?study={study.pk}" not in page
