@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Item, StudyEvent
+from annotation.plan_files import write_plan
+from annotation.selectors.designs import study_design
 from annotation.selectors.exports.card import study_card
 from annotation.selectors.exports.columns import FORMAT, SPAN, Column
 from annotation.selectors.exports.document import document_text, dumped, item_rows, json_written
@@ -77,6 +79,12 @@ def _history_csv(wish: Wish) -> Iterator[str]:
 
 def _questions_csv(wish: Wish) -> Iterator[str]:
     return csv_lines(question_rows(wish.scope.study))
+
+
+def _plan(wish: Wish) -> Iterator[str]:
+    plan = study_design(wish.scope.study).plan
+    assert plan is not None  # `unavailable` says so first
+    yield write_plan(plan if wish.scope.names else replace(plan, annotators=()))
 
 
 def _json(wish: Wish) -> Iterator[str]:
@@ -189,6 +197,12 @@ FORMATS: dict[str, Format] = {
         "Questions (CSV)", "How many items were asked each question, and why others were not.",
         "text/csv; charset=utf-8", "questions.csv", _questions_csv,
     ),
+    "plan": Format(
+        "Plan (YAML)",
+        "The plan that the study was made from, for manage.py create_study; annotators only where "
+        "names are asked for.",
+        "application/yaml; charset=utf-8", "plan.yaml", _plan,
+    ),
 }  # fmt: skip
 
 
@@ -208,6 +222,10 @@ def unavailable(wish: Wish, format: str) -> str:
             "a data set names who made each item, and you still annotate in this study; it opens "
             "when your items are done"
         )
+    if format == "plan" and wish.scope.blind:
+        return "a plan names agents, and you still annotate in this study"
+    if format == "plan" and study_design(wish.scope.study).plan is None:
+        return "this study was not made from a plan"
     if format == "parquet":
         try:
             pyarrow()

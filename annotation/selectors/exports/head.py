@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Consent, Item
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
+from annotation.selectors.designs import study_certificate
 from annotation.selectors.exports.columns import FORMAT, LOCAL_COLUMNS, SCHEMA_VERSION
 from annotation.selectors.exports.pseudonyms import IMPORTED
 from annotation.selectors.exports.scope import Scope, is_simulated
@@ -24,6 +25,7 @@ PERSON_FIELDS = (
     "number", "state", "training", "consent_version", "told_background", "unblinded_at",
     "joined_at",
 )  # fmt: skip
+SPECIAL = frozenset({"training", "gold"})
 # Settings that say something about this installation: where a study came from, which demo it is.
 LOCAL_SETTINGS = (IMPORTED, "demo")
 
@@ -43,6 +45,7 @@ def study_head(scope: Scope) -> Json:
             "is_demo": study.is_demo,
             "exported_at": timezone.now(),
             "columns": LOCAL_COLUMNS,
+            "certificate": aliased(study_certificate(study).as_json(), aliases_of(scope)),
         },
         "study": {
             "key": scope.key,
@@ -142,13 +145,27 @@ def _numbered(items: QuerySet[Item], field: str) -> dict[int, int]:
 def with_run_keys(settings: Mapping[str, Any], runs: Mapping[int, int]) -> Json:
     """Settings that name runs by their numbers in the file, or the other way round.
 
-    Runs of the design from which no item came are left out: the file says nothing of them.
+    Runs of the design from which no item came are left out: the file says nothing of them. So are
+    ids of trajectories: who played in which, and which are training or gold items. Items say that.
     """
     design = settings.get("design")
-    if not isinstance(design, dict) or not isinstance(design.get("runs"), list):
+    if not isinstance(design, dict):
         return dict(settings)
-    known = [runs[run] for run in design["runs"] if run in runs]
-    return {**settings, "design": {**design, "runs": known}}
+    design = {name: part for name, part in design.items() if name != "exclusions"}
+    _rename_runs(design, runs)
+    if isinstance(plan := design.get("plan"), dict):
+        design["plan"] = plan = dict(plan)
+        for name in SPECIAL.intersection(plan):
+            plan[name] = [{k: v for k, v in row.items() if k != "trajectory"} for row in plan[name]]
+        if isinstance(items := plan.get("items"), dict):
+            plan["items"] = items = dict(items)
+            _rename_runs(items, runs)
+    return {**settings, "design": design}
+
+
+def _rename_runs(part: Json, runs: Mapping[int, int]) -> None:
+    if isinstance(part.get("runs"), list):
+        part["runs"] = [runs[run] for run in part["runs"] if run in runs]
 
 
 def _datasets(scope: Scope) -> list[Json]:

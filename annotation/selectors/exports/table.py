@@ -214,7 +214,8 @@ def _adjudicated(seat: Seat, where: Where) -> Row:
 
 def design_name(study: Study) -> str:
     """How items were chosen and dealt, in a word."""
-    return str(study.settings.get("design", {}).get("kind", study.dealing))
+    design = study.settings.get("design", {})
+    return str(design.get("method") or design.get("kind") or study.dealing)
 
 
 def question_rows(study: Study) -> Iterator[Sequence[str | int]]:

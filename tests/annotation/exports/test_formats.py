@@ -5,21 +5,27 @@ import io
 import json
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
 import pytest
 import yaml
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.models import Participant, StudyEvent
+from annotation.models import Participant, Study, StudyEvent
+from annotation.plan_files import read_plan
+from annotation.selectors.designs import study_certificate, study_design
 from annotation.selectors.exports.columns import RATING_COLUMNS
 from annotation.selectors.exports.scope import Scope
 from annotation.selectors.exports.table import rating_rows
 from annotation.services.errors import Refused
 from annotation.services.exports import FORMATS, Wish, export_stream, write_study
+from annotation.services.planned import create_planned_study
+from annotation.services.planning import plan_study
 from annotation.services.study_import.storing import import_study
 from benchmarks.models import Dataset
 from tests.annotation.exports.worlds import SPAN, World, make_world
@@ -157,3 +163,34 @@ def test_the_documents_list_every_column() -> None:
         assert f"| `{column.name}` | {column.says} |" in text, column.name
     for format in FORMATS.values():
         assert format.ending in text
+
+
+def test_the_plan_can_be_carried_out_again(study: Study, manager: User) -> None:
+    """``study`` was made from a plan; that of ``world`` was not."""
+    wish = Wish(Scope(study, names=True))
+    plan = read_plan("".join(map(str, FORMATS["plan"].write(wish))))
+    assert plan == study_design(study).plan and plan.annotators == ("ann", "bob")
+    again = create_planned_study(planned=plan_study(replace(plan, name="Again")), by=manager)
+    assert study_certificate(again).sha256 == study_certificate(study).sha256
+    shared = read_plan("".join(map(str, FORMATS["plan"].write(Wish(Scope(study))))))
+    assert shared == replace(plan, annotators=())
+
+
+def test_without_a_plan_that_is_said(world: World) -> None:
+    with pytest.raises(Refused, match="was not made from a plan"):
+        export_stream(wish=Wish(Scope(world.study)), format="plan", by=world.mia)
+
+
+def test_a_planned_study_goes_round_with_its_certificate(study: Study, tmp_path: Path) -> None:
+    (path,) = write_study(wish=Wish(Scope(study)), formats=["json"], target=tmp_path / "a")
+    data = json.loads(path.read_text())
+    assert data["local"]["certificate"]["seats"] == 4
+    assert data["study"]["settings"]["design"]["plan"]["items"]["runs"] == [1, 2]
+    assert '"ann"' not in path.read_text() and '"bob"' not in path.read_text()
+    made = import_study(path=path)
+    assert made.study and study_design(made.study).plan is not None
+    (again,) = write_study(wish=Wish(Scope(made.study)), formats=["json"], target=tmp_path / "b")
+    one, two = (json.loads(p.read_text()) for p in (path, again))
+    assert {k: v for k, v in one.items() if k != "local"} == {
+        k: v for k, v in two.items() if k != "local"
+    }
