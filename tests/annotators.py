@@ -5,7 +5,6 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from typing import Any
@@ -47,13 +46,17 @@ class Page:
 
 @dataclass
 class Annotator:
-    """One person with a browser. Connections are kept, as browsers do."""
+    """One person with a browser. Connections are kept, as browsers do.
+
+    ``repeated`` counts the requests that were sent twice, because a kept connection was gone.
+    """
 
     port: int
     name: str
     password: str
     headers: dict[str, str] = field(default_factory=dict)
     cookies: dict[str, str] = field(default_factory=dict)
+    repeated: int = 0
     _line: http.client.HTTPConnection | None = None
 
     def sign_in(self) -> None:
@@ -90,6 +93,7 @@ class Annotator:
             if not kept:
                 raise
             # A kept connection that the server has closed: browsers try once more.
+            self.repeated += 1
             return self._ask(method, path, body, kind)
         for header in reply.headers.get_all("Set-Cookie") or []:
             for name, morsel in SimpleCookie(header).items():
@@ -137,15 +141,3 @@ def make_edit(question: str, value: int, *, seen: int = 0) -> dict[str, Any]:
     """An answer as the page's script sends it, with an id of its own."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return {"id": str(uuid.uuid4()), "question": question, "value": value, "at": now, "seen": seen}
-
-
-def insist(ask: Callable[[], Reply | None], *, seconds: float = 60) -> Reply | None:
-    """Repeat a request whose server is away, until it is answered."""
-    limit = time.monotonic() + seconds
-    while True:
-        try:
-            return ask()
-        except (OSError, http.client.HTTPException):
-            if time.monotonic() > limit:
-                raise
-            time.sleep(0.01)

@@ -6,5 +6,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # Its app refuses to start without.
+    "allauth.account.middleware.AccountMiddleware",
 ]
 ROOT_URLCONF = "tests.bare_urls"
