@@ -37,11 +37,11 @@ from annotation.selectors.disagreement import (
     disagreements,
 )
 from annotation.selectors.judges import judges_said
-from annotation.selectors.labels import study_banner
 from annotation.services.adjudication import decide_place, reveal_judges
 from annotation.services.errors import Refused
 from annotation.views.desk_answers import STATUS
 from annotation.views.desk_fields import typed_places
+from annotation.views.running import study_context
 from benchmarks.access import signed_in
 from benchmarks.selectors.paging import as_id
 
@@ -76,11 +76,8 @@ def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
     if backwards:
         found.reverse()
     context = {
-        "access": access,
-        "study": study,
+        **study_context(access, "adjudication"),
         "form": form,
-        "active": form.active(),
-        "banner": study_banner(study),
         "rows": queue_rows(study, questionnaire, found),
         "total": count_disagreements(study, questionnaire, narrowed),
         "decided": decided_count(study),
@@ -157,9 +154,7 @@ def _show(
     page = _desk(item, ratings)
     row, form = _field(questionnaire, item, slot, said or NOTHING)
     context = {
-        "access": access,
-        "study": access.study,
-        "banner": study_banner(access.study),
+        **study_context(access, "adjudication"),
         "item": item,
         "slot": slot,
         "candidate": texts.get(slot.part, "") if slot.question.about == "candidate" else "",

@@ -18,6 +18,7 @@ from annotation.selectors.record import (
     record_lines,
     record_page,
 )
+from annotation.views.running import study_context
 from benchmarks.access import signed_in
 from benchmarks.tables import csv_lines
 
@@ -80,9 +81,9 @@ def _page(request: HttpRequest, access: StudyAccess | None) -> HttpResponseBase:
     query.pop("after", None)
     narrowed = query.urlencode()
     query["after"] = page.next
+    head = {"study": None} if access is None else study_context(access, "record")
     context = {
-        "access": access,
-        "study": study,
+        **head,
         "form": form,
         "active": form.active(),
         "own_only": asked.only is not None,
@@ -91,7 +92,8 @@ def _page(request: HttpRequest, access: StudyAccess | None) -> HttpResponseBase:
         "newest_url": f"?{narrowed}" if after else "",
         "next_url": f"?{query.urlencode()}" if page.next else "",
     }
-    return render(request, "annotation/record.html", context)
+    page_of = "records" if access is None else "record"
+    return render(request, f"annotation/{page_of}.html", context)
 
 
 def _file(request: HttpRequest, access: StudyAccess | None, ending: str) -> HttpResponseBase:
