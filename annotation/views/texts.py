@@ -13,6 +13,7 @@ from annotation.models import Study, StudyText
 from annotation.selectors.texts import Block, text_blocks, text_version, text_versions
 from annotation.services.errors import Refused
 from annotation.services.texts import set_study_text
+from annotation.views.running import study_context
 from benchmarks.access import signed_in
 
 Kind = StudyText.Kind
@@ -58,11 +59,8 @@ def study_texts(request: HttpRequest, pk: int) -> HttpResponseBase:
             else:
                 messages.success(request, _told(access.study, given["kind"], before))
                 return redirect("annotation:study_texts", pk=pk)
-    context = {
-        "study": access.study,
-        "access": access,
-        "texts": [_written(access.study, kind, sent) for kind in Kind.values],
-    }
+    context = study_context(access, "texts")
+    context["texts"] = [_written(access.study, kind, sent) for kind in Kind.values]
     return render(
         request, "annotation/study_texts.html", context, status=200 if sent is None else 422
     )
