@@ -12,10 +12,13 @@ from annotation.models import Assignment, Membership, Participant, Study
 from annotation.selectors.steps import step_before
 from annotation.selectors.texts import has_read_information
 from annotation.services.setup import add_member
+from benchmarks.prepared import Prepared
 
 Role = Membership.Role
 # Who sees how far everybody is, and who sees every answer.
 OVERSEERS = frozenset({Role.MANAGER, Role.RESEARCHER, Role.OBSERVER})
+# The largest number that a database column for positions holds.
+LARGEST = 2**31 - 1
 READERS = frozenset({Role.MANAGER, Role.RESEARCHER})
 
 
@@ -131,14 +134,13 @@ def fetch_assignment(
 ) -> tuple[StudyAccess, Assignment]:
     """One of this person's own items, in two queries; somebody else's cannot be named.
 
-    At an item nobody is more than its annotator, whatever other roles they have. Raises ``NotYet`` for what comes later than the step that they are at. What they had open when a
-    step came in between (a new consent text) may still be sent, so that the page can keep it on the
-    screen; it is the services that refuse it.
+    At an item nobody is more than its annotator, whatever other roles they have. Raises ``NotYet``
+    for what comes later than the step that they are at. What they had open when a step came in
+    between (a new consent text) may still be sent, so that the page can keep it on the screen; it
+    is the services that refuse it.
     """
-    user, item = _fetch(
-        request, _own(request, pk, position, part).select_related("item__task", "trajectory")
-    )
-    participant = Participant.objects.filter(study=pk, user=user).first()
+    user, item = _own(request, pk, position, part, _ITEM)
+    participant = _PLACE.first(study=pk, user=user.pk)
     access = StudyAccess(item.study, user, frozenset({Role.ANNOTATOR}), participant)
     if participant is None:
         return access, item  # they may look at what was theirs, and answer nothing
@@ -156,19 +158,35 @@ def fetch_seat(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[User, Assignment]:
     """The same in one query and without what the item is about: enough to save an answer."""
-    return _fetch(request, _own(request, pk, position, part))
+    return _own(request, pk, position, part, _SEAT)
 
 
-def _own(request: HttpRequest, pk: int, position: int, part: str) -> QuerySet[Assignment]:
+def _seats(study: int, user: int, part: str, position: int) -> QuerySet[Assignment]:
+    """Their seat at this position, as long as they are an annotator of the study."""
+    roles = Membership.objects.filter(study=study, user=user, role=Role.ANNOTATOR)
+    rows = Assignment.objects.filter(study=study, annotator=user, part=part, position=position)
+    return rows.filter(Exists(roles)).select_related("study", "item").order_by()
+
+
+_SEAT = Prepared(_seats, study=int, user=int, part=str, position=int)
+_ITEM = Prepared(
+    lambda **at: _seats(**at).select_related("item__task", "trajectory"),
+    study=int, user=int, part=str, position=int,
+)  # fmt: skip
+_PLACE = Prepared(
+    lambda study, user: Participant.objects.filter(study=study, user=user).order_by(),
+    study=int, user=int,
+)  # fmt: skip
+
+
+def _own(
+    request: HttpRequest, pk: int, position: int, part: str, rows: Prepared[Assignment]
+) -> tuple[User, Assignment]:
     user = person(request)
-    annotates = Membership.objects.filter(study=pk, user=user, role=Role.ANNOTATOR)
-    rows = Assignment.objects.filter(study=pk, annotator=user, part=part, position=position)
-    return rows.filter(Exists(annotates)).select_related("study", "item")
-
-
-def _fetch(request: HttpRequest, rows: QuerySet[Assignment]) -> tuple[User, Assignment]:
-    item = rows.first()
+    item = None
+    if max(pk, position) <= LARGEST:
+        item = rows.first(study=pk, user=user.pk, part=str(part), position=position)
     if item is None:
         raise Http404
-    item.annotator = person(request)
-    return item.annotator, item
+    item.annotator = user
+    return user, item

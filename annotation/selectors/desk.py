@@ -19,6 +19,7 @@ from annotation.selectors.dialogue import Dialogue, load_dialogue
 from annotation.selectors.studies import Counts, own_counts
 from annotation.services.items import questionnaire_of
 from benchmarks.core.registry import EXTERNAL
+from benchmarks.prepared import Prepared
 
 Part = Assignment.Part
 
@@ -93,6 +94,21 @@ class Desk:
         return list(found.values())
 
 
+_RATINGS = Prepared(
+    lambda assignment: Rating.objects.filter(assignment=assignment).order_by(), assignment=int
+)
+_EDITS = Prepared(
+    lambda assignment: (
+        RatingEdit.objects.filter(
+            assignment=assignment, aspect=Aspect.ANSWER, undoes=None, undone_by__isnull=True
+        )
+        .order_by("pk")
+        .values_list("client_id", "question", "subject", "value", "chosen", "text")
+    ),
+    assignment=int,
+)
+
+
 def load_desk(
     item: Assignment,
     *,
@@ -107,7 +123,7 @@ def load_desk(
     """
     questionnaire = questionnaire_of(item)
     shows = questionnaire.shows
-    stored = stored_places(Rating.objects.filter(assignment=item))
+    stored = stored_places(_RATINGS.all(assignment=item.pk))
     slots = list(questionnaire.slots(item.item.asked, item.item.subjects))
     marking = any(slot.question.scale.kind == "marks" for slot in slots)
     deciding = any(slot.question.about == "candidate" for slot in slots)
@@ -190,9 +206,6 @@ def _progress(item: Assignment, participant: Participant | None) -> tuple[Counts
 
 def _edits(item: Assignment) -> list[dict[str, Any]]:
     """Answers that stand: neither taken back, nor themselves taking something back."""
-    rows = RatingEdit.objects.filter(
-        assignment=item, aspect=Aspect.ANSWER, undoes=None, undone_by__isnull=True
-    ).order_by("pk")
     return [
         {
             "id": str(pk),
@@ -201,7 +214,5 @@ def _edits(item: Assignment) -> list[dict[str, Any]]:
             "chosen": chosen,
             "text": text,
         }
-        for pk, question, subject, value, chosen, text in rows.values_list(
-            "client_id", "question", "subject", "value", "chosen", "text"
-        )
+        for pk, question, subject, value, chosen, text in _EDITS.all(assignment=item.pk)
     ]

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation.models import Item
 from benchmarks.diffs import Line, diff_steps
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
+from benchmarks.prepared import Prepared
 from benchmarks.systems.adaplanbench.plans import split_steps
 
 # With more turns than this only the last two are unfolded at first.
@@ -52,14 +55,31 @@ class TurnView:
         return self.index - 1
 
 
+def _turns(feedback: bool, findings: bool) -> Prepared[Turn]:
+    """A query for turns without what is not asked for."""
+    fields = ["index", "text", "is_final", *["feedback"] * feedback, *["payload"] * findings]
+
+    def rows(trajectory: int) -> QuerySet[Turn]:
+        return Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields)
+
+    return Prepared(rows, trajectory=int)
+
+
+_TURNS = {(a, b): _turns(a, b) for a in (False, True) for b in (False, True)}
+_VIOLATIONS = Prepared(
+    lambda trajectory: Violation.objects.filter(turn__trajectory=trajectory).order_by("pk"),
+    trajectory=int,
+)
+
+
 def load_turns(
     trajectory: int, *, feedback: bool = True, findings: bool = True, unfolded: bool = False
 ) -> list[TurnView]:
     """All turns with what changed in each; without what is not asked for."""
-    fields = ["index", "text", "is_final"]
-    fields += ["feedback"] * feedback + ["payload"] * findings
-    turns = Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields)
-    rows = list(turns.prefetch_related("violations") if findings else turns)
+    rows = _TURNS[feedback, findings].all(trajectory=trajectory)
+    violated: dict[int, list[Finding]] = {}
+    for violation in _VIOLATIONS.all(trajectory=trajectory) if findings else ():
+        violated.setdefault(violation.turn_id, []).append(_finding(violation))
     views: list[TurnView] = []
     for place, row in enumerate(rows):
         steps = split_steps(row.text)
@@ -75,7 +95,7 @@ def load_turns(
                 lines=shown,
                 change=change,
                 decided=not findings or row.payload.get("valid", True) is not None,
-                findings=[_finding(v) for v in row.violations.all()] if findings else None,
+                findings=violated.get(row.pk, []) if findings else None,
                 feedback=row.feedback if feedback else "",
                 unfolded=unfolded or len(rows) <= FEW_TURNS or place >= len(rows) - 2,
             )
@@ -146,6 +166,17 @@ class Statement:
         return KINDS.get(self.kind, self.kind)
 
 
+_FIELDS = ("key", "kind", "text")
+_CONDITIONS = Prepared(
+    lambda profile: Constraint.objects.filter(profile=profile).order_by("pk").values_list(*_FIELDS),
+    profile=int,
+)
+_CANDIDATES = Prepared(
+    lambda task: Candidate.objects.filter(task=task).order_by("key").values_list(*_FIELDS),
+    task=int,
+)
+
+
 def load_conditions(profile: int | None, subjects: Mapping[str, Sequence[str]]) -> list[Statement]:
     """The conditions of a profile. Where the item lists its own, those of them in force."""
     if profile is None:
@@ -160,9 +191,9 @@ def load_conditions(profile: int | None, subjects: Mapping[str, Sequence[str]]) 
 
 def load_candidates(item: Item) -> dict[str, Statement]:
     """The candidates of a task by key: never what was decided about them, why or by whom."""
-    rows = Candidate.objects.filter(task=item.task_id).order_by("key")
-    fields = rows.values_list("key", "kind", "text")
-    return {key: Statement(key, kind, text) for key, kind, text in fields}
+    if item.task_id is None:
+        return {}
+    return {fields[0]: Statement(*fields) for fields in _CANDIDATES.all(task=item.task_id)}
 
 
 def reference_steps(task: Task | None) -> list[str]:
