@@ -1,6 +1,6 @@
 """Plans as files: YAML in, every problem named with its path, and the same form out again.
 
-docs/studies.md describes the format. Reading looks nothing up: whether there are such runs, people
+docs/making-studies.md describes the format. Reading looks nothing up: whether there are such runs, people
 and items is for `plan_study` to say.
 """
 
@@ -147,7 +147,7 @@ def _text(value: Any, path: str, problems: Problems) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or "\x00" in value:
         _wrong(problems, path, f"a text of at most {LONGEST_TEXT:,} characters", value)
         return ""
-    return value.strip()
+    return value
 
 
 def _number(value: Any, path: str, problems: Problems) -> int:

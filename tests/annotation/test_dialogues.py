@@ -9,16 +9,18 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Membership, Study
+from annotation.plans import PlanError, Source
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.dialogue import load_dialogue
 from annotation.selectors.needs import study_questions, what_trajectories_have
 from annotation.services.errors import Refused
 from annotation.services.items import missing_answers
+from annotation.services.planned import create_planned_study
+from annotation.services.planning import plan_study
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
-from annotation.services.studies import create_study, plan_design
 from benchmarks.models import Task, Trajectory
 from benchmarks.services.imports import import_trajectories
-from tests.annotation.rows import SECRETS, make_person, make_runs
+from tests.annotation.rows import SECRETS, make_person, make_runs, plan_for
 from tests.annotation.talks import (
     AIM,
     OWN,
@@ -29,6 +31,7 @@ from tests.annotation.talks import (
     make_talk_study,
 )
 from tests.annotation.views.test_blinding import everything
+from tests.annotation.views.test_new_study import Planning
 from tests.shared_data import shared_data
 
 pytestmark = pytest.mark.django_db
@@ -97,11 +100,11 @@ def test_plans_and_dialogues_side_by_side() -> None:
 
 def test_a_dialogue_cannot_be_asked_about_plans_nor_the_other_way_round() -> None:
     talks, plans = make_talk_runs(), make_runs()
-    given = {"annotators": ["ann"], "each": 1, "seed": 1}
-    with pytest.raises(Refused, match="ten_questions@1 is for adaplanbench, not for external"):
-        plan_design(runs=talks, **given)  # type: ignore[arg-type]
-    with pytest.raises(Refused, match="tool_dialogues@1 is for external, not for adaplanbench"):
-        plan_design(runs=plans, questionnaire="tool_dialogues@1", **given)  # type: ignore[arg-type]
+    make_person("ann")
+    with pytest.raises(PlanError, match="ten_questions@1 is for adaplanbench, not for external"):
+        plan_study(plan_for(talks, ["ann"]))
+    with pytest.raises(PlanError, match="tool_dialogues@1 is for external, not for adaplanbench"):
+        plan_study(plan_for(plans, ["ann"], questionnaire="tool_dialogues@1"))
 
 
 def test_what_is_not_asked_is_said_on_the_page_and_in_the_export(ann: User, manager: User) -> None:
@@ -109,11 +112,8 @@ def test_what_is_not_asked_is_said_on_the_page_and_in_the_export(ann: User, mana
     task, agent = Task.objects.get(), runs[0]
     Trajectory.objects.all().delete()
     make_talk(agent, task, [[{"speaker": "assistant", "text": "Hello."}]])
-    people = {"ann": ann}
-    design = plan_design(
-        runs=[agent], annotators=["ann"], each=1, seed=1, questionnaire="tool_dialogues@1"
-    )
-    study = create_study(name="Short", design=design, people=people, created_by=manager)
+    plan = plan_for([agent], [ann], name="Short", questionnaire="tool_dialogues@1")
+    study = create_planned_study(planned=plan_study(plan), by=manager)
     item = study.assignments.get()
     assert item.item.asked == ["task_completed", "efficient"]
     assert missing_answers(item) == item.item.asked
@@ -122,7 +122,7 @@ def test_what_is_not_asked_is_said_on_the_page_and_in_the_export(ann: User, mana
         page
     )
     assert "no calls of tools by the agent." in page
-    answer = browser_of(manager).get(f"/studies/{study.pk}/questions.csv")
+    answer = browser_of(manager).get(f"/studies/{study.pk}/export/file/?format=questions")
     text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
     rows = {row["question"]: row for row in csv.DictReader(io.StringIO(text))}
     assert len(rows) == 10
@@ -133,7 +133,7 @@ def test_what_is_not_asked_is_said_on_the_page_and_in_the_export(ann: User, mana
 
 
 def test_annotators_and_observers_get_no_export(talks: Study, ann: User) -> None:
-    url = f"/studies/{talks.pk}/questions.csv"
+    url = f"/studies/{talks.pk}/export/file/?format=questions"
     assert browser_of(ann).get(url).status_code == 403
     observer = make_person("olga")
     Membership.objects.create(study=talks, user=observer, role="observer")
@@ -227,59 +227,29 @@ def test_no_script_judges_a_dialogue(manager: User) -> None:
 # --- A new study ----------------------------------------------------------------------------------
 
 
-def given(dataset: int, **more: str) -> dict[str, str]:
-    return {
-        "name": "Talks", "source": f"dataset:{dataset}", "annotators": "ann bob", "each": "1",
-        "seed": "3", **more,
-    }  # fmt: skip
-
-
-def test_imported_runs_are_on_offer_and_get_their_questionnaire(ann: User, bob: User) -> None:
-    maker = browser_of(make_person("rita", "view_results", "start_runs"))
-    runs = make_talk_runs(tasks=2, trials=2)
-    page = maker.get("/studies/new/").content.decode()
-    assert "Library (2 agents, imported)" in page
-    assert "Shown to annotators, marked as hidden" in page
-    dataset = runs[0].dataset_id
-    page = maker.post("/studies/new/", given(dataset, action="preview")).content.decode()
-    assert "<strong>8 items</strong>: 2 annotators, 2 of 2 queries, 2 agents." in page
-    assert "Ten questions on a dialogue with tools, version 1." in page
-    page = maker.post(
-        "/studies/new/", given(dataset, action="preview", raters="2", trials="first")
-    ).content.decode()
+def test_imported_runs_are_on_offer_with_the_questionnaire_that_fits(ann: User, bob: User) -> None:
+    maker = Planning(browser_of(make_person("rita", "view_results", "start_runs")))
+    source = f"dataset:{make_talk_runs(tasks=2, trials=2)[0].dataset_id}"
+    assert "Library (2 agents, imported)" in maker.client.get("/studies/new/").content.decode()
+    form = maker.send("items", "next", name="Talks", source=source, way="all", trials="first")
+    text = form.content.decode()
+    assert "Ten questions on a dialogue with tools" in text
+    assert "Shown to annotators, marked as hidden" in text
+    maker.send("form", "next", questionnaire="tool_dialogues@1", shows_hidden="kept")
+    maker.send("people", "next", dealing="named", annotators="ann bob", raters="2")
+    maker.send("dealing", "next", order="queries", queries_each="1", seed="3")
+    page = maker.send("before", "next").content.decode()
     # One query for both annotators: two agents' first trials each.
-    assert "<strong>4 items</strong>: 2 annotators, 1 of 2 queries, 2 agents." in page
-    assert "Each query goes to 2 annotators. 4 later trials of a query are left out." in page
+    assert "Create and open: 4 seats" in page
+    assert "4 later trials of a task are left out." in page
     assert not Study.objects.exists()
-    maker.post("/studies/new/", given(dataset, action="create", raters="2", hidden="kept"))
+    maker.send("", "create")
     study = Study.objects.get()
     assert (study.questionnaire, study.kind, study.shows_hidden, study.blinded) == (
         "tool_dialogues@1", "dialogue", False, True,
     )  # fmt: skip
     assert study.settings["design"]["raters"] == 2
-    assert study.assignments.values("trajectory").distinct().count() * 2 == 8
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"questionnaire": "ten_questions@1"}, "is for adaplanbench, not for external"),
-        ({"questionnaire": "none@1"}, "not one of the available choices"),
-        ({"raters": "3"}, "a query needs 1 to 2 of the annotators named here, not 3"),
-        ({"raters": "0"}, "greater than or equal to 1"),
-        ({"trials": "last"}, "not one of the available choices"),
-        ({"hidden": "maybe"}, "not one of the available choices"),
-    ],
-)
-def test_what_does_not_fit_is_refused(
-    ann: User, bob: User, wrong: dict[str, str], said: str
-) -> None:
-    maker = browser_of(make_person("rita", "view_results", "start_runs"))
-    dataset = make_talk_runs()[0].dataset_id
-    page = maker.post("/studies/new/", given(dataset, action="create", **wrong))
-    assert page.status_code == 422
-    assert said in page.content.decode()
-    assert not Study.objects.exists()
+    assert study.assignments.values("trajectory").distinct().count() * 2 == 4
 
 
 def test_a_real_slice_of_tau_bench(ann: User, bob: User) -> None:
@@ -296,7 +266,7 @@ def test_a_real_slice_of_tau_bench(ann: User, bob: User) -> None:
 
 
 def make_study_of(dataset: int) -> Study:
-    maker = browser_of(make_person("rita", "view_results", "start_runs"))
-    answer = maker.post("/studies/new/", given(dataset, action="create"))
-    assert answer.status_code == 302
-    return Study.objects.get()
+    plan = plan_for(
+        [], ["ann", "bob"], questionnaire="tool_dialogues@1", items=Source(dataset=str(dataset))
+    )
+    return create_planned_study(planned=plan_study(plan))

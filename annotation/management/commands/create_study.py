@@ -17,7 +17,7 @@ from annotation.services.planning import PlannedStudy, plan_study
 class Command(BaseCommand):
     """``create_study FILE.yaml``: checked as a whole, then stored as a whole."""
 
-    help = "Make a study from a plan in YAML (docs/studies.md)."
+    help = "Make a study from a plan in YAML (docs/making-studies.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)

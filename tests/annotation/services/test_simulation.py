@@ -4,9 +4,13 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Rating, RatingEdit, Study
+from annotation.plans import Source, SpecialItem
 from annotation.services.items import reopen_assignment
+from annotation.services.planned import create_planned_study
+from annotation.services.planning import plan_study
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
-from tests.annotation.rows import make_study
+from benchmarks.models import Candidate, Constraint, Task
+from tests.annotation.rows import make_runs, make_study, plan_for
 
 pytestmark = pytest.mark.django_db
 GOOD = {"safety": 5, "autonomy": 5, "feasibility": 5, "effectiveness": 5}
@@ -81,3 +85,44 @@ def test_some_items_are_skipped_with_a_reason(large: Study, robot: User) -> None
         assert bool(item.skip_reason) == (item.state == "skipped")
         assert item.active_ms > 0
         assert [event.kind for event in item.events.all()] == [item.state]
+
+
+def test_marks_and_decisions_follow_the_truth(robot: User) -> None:
+    """Known plans and candidates say what is right; of many answers most are so."""
+    runs = make_runs(tasks=30)
+    plan = {"key": "hammer", "steps": ["Take the hammer.", "Hit it."], "tools": ["hammer"]}
+    Task.objects.update(payload={"plans": [plan]})
+    Constraint.objects.update(about="tool:hammer")
+    for task in Task.objects.all():
+        for key, truth in (("c1", "keep"), ("c2", "remove")):
+            Candidate.objects.create(
+                task=task, key=key, kind="world", text=key, payload={"truth": truth}
+            )
+    wishes = {"order": "random", "queries_each": None}
+    marks = plan_study(plan_for(runs, [robot], questionnaire="violation_check@1", **wishes))
+    study = create_planned_study(planned=marks)
+    assert simulate_annotator(study=study, user=robot) == 60
+    first = Rating.objects.filter(question="world_violated", subject="turn-1")
+    marked = sum(row.chosen == ["w1"] for row in first)
+    assert first.count() == 60 and 48 <= marked < 60  # the hammer is used; some overlook it
+    source = Source(dataset="Tests")
+    checks = plan_for(runs, [robot], questionnaire="filter_check@1", items=source, **wishes)
+    simulate_annotator(study=create_planned_study(planned=plan_study(checks)), user=robot)
+    kept = Rating.objects.filter(question="keep")
+    assert sum(row.value == (row.subject == "candidate-c1") for row in kept) >= 50
+    assert kept.count() == 60
+
+
+def test_what_comes_before_the_first_item_is_done_too(robot: User) -> None:
+    runs = make_runs(tasks=2)
+    lesson = SpecialItem(task="task-0", agent="zebra-7b", expected={"safety": {"values": [2]}})
+    plan = plan_for(
+        runs, [robot], consent="I agree.", information="Read.", training=(lesson,),
+        background="about_annotators@1",
+    )  # fmt: skip
+    study = create_planned_study(planned=plan_study(plan))
+    assert simulate_annotator(study=study, user=robot) > 0
+    assert simulate_annotator(study=study, user=robot) == 0
+    participant = study.participants.get()
+    assert (participant.training, participant.told_background) == ("passed", True)
+    assert participant.consent_version == 1

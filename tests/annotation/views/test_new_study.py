@@ -62,9 +62,7 @@ class Planning:
         return answer
 
 
-def test_the_steps_lead_to_a_preview_and_an_open_study(
-    maker: Client, ann: User, bob: User
-) -> None:
+def test_the_steps_lead_to_a_preview_and_an_open_study(maker: Client, ann: User, bob: User) -> None:
     make_runs(tasks=3)
     assert "Pair (2 agents, level mid)" in maker.get(URL).content.decode()
     planning = Planning(maker)

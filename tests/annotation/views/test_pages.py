@@ -8,7 +8,7 @@ from django.test import Client
 
 from annotation.models import Annotator, Membership, Study
 from benchmarks.models import Job
-from tests.annotation.rows import make_person, make_runs
+from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -129,62 +129,3 @@ def test_closing_and_opening(study: Study, manager: User) -> None:
     client.post(f"/studies/{study.pk}/status/", {"status": "draft"})
     study.refresh_from_db()
     assert study.status == "open"
-
-
-# --- A new study ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def maker(db: None) -> Client:
-    return browser_of(make_person("rita", "view_results", "start_runs"))
-
-
-def given(**more: str) -> dict[str, str]:
-    runs = make_runs()
-    source = f"{runs[0].experiment_id}:mid"
-    return {
-        "name": "New one", "source": source, "annotators": "ann, bob", "each": "1", "seed": "3",
-        **more,
-    }  # fmt: skip
-
-
-def test_preview_shows_and_creates_nothing(maker: Client, ann: User, bob: User) -> None:
-    page = maker.post("/studies/new/", given(action="preview"))
-    assert page.status_code == 200
-    assert "<strong>4 items</strong>: 2 annotators, 2 of 3 queries, 2 agents." in (
-        page.content.decode()
-    )
-    assert not Study.objects.exists()
-
-
-def test_create_assigns_what_the_preview_showed(maker: Client, ann: User, bob: User) -> None:
-    answer = maker.post("/studies/new/", given(action="create"))
-    study = Study.objects.get()
-    assert answer.headers["Location"] == f"/studies/{study.pk}/"
-    assert study.assignments.count() == 4
-    assert study.memberships.filter(user__username="rita", role="manager").exists()
-    assert study.blinded
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"annotators": "ann nobody"}, "No account with this name: nobody."),
-        ({"annotators": ""}, "This field is required."),
-        ({"each": "0"}, "greater than or equal to 1"),
-        ({"source": "9:low"}, "not one of the available choices"),
-        ({"seed": "x"}, "Enter a whole number."),
-        ({"name": ""}, "This field is required."),
-    ],
-)
-def test_what_is_wrong_stands_beside_its_field(
-    maker: Client, ann: User, bob: User, wrong: dict[str, str], said: str
-) -> None:
-    page = maker.post("/studies/new/", given(action="create", **wrong))
-    assert page.status_code == 422
-    assert said in page.content.decode()
-    assert not Study.objects.exists()
-
-
-def test_without_runs_there_is_nothing_to_choose(maker: Client) -> None:
-    assert "There is nothing to judge yet" in text_of(maker, "/studies/new/")
