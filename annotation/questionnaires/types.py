@@ -182,7 +182,7 @@ class Questionnaire:
     @property
     def wants(self) -> frozenset[str]:
         """The lists of an item that its questions refer to: turns, candidates, constraints."""
-        lists: set[str] = {q.about for q in self.questions} & set(MANY)
+        lists: set[str] = {q.about for q in self.questions if q.about in MANY}
         if any(q.scale.kind == "marks" for q in self.questions):
             lists.add("constraint")
         return frozenset(lists)

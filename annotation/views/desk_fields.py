@@ -35,9 +35,9 @@ def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, Said]:
     for name in names:
         comment, flag = field_name(name, Aspect.COMMENT), field_name(name, Aspect.FLAG)
         if comment in post:
-            places[comment] = Said(text=_words(post[comment]))
+            places[comment] = Said(text=_words(post.get(comment, "")))
         if flag in post:
-            reason = _words(post[flag])
+            reason = _words(post.get(flag, ""))
             places[flag] = Said(value=int(bool(reason.strip())), text=reason)
     return places
 

@@ -126,7 +126,8 @@
           return;
         }
         const field = fieldOf(data.result);
-        if (data.result.version <= version(field) || waits(field)) return;
+        // What the other tab has just removed from the storage may still be seen here.
+        if (data.result.version <= version(field) || waits(field, data.result.id)) return;
         const old = (places.get(field) || { said: null }).said;
         if (data.edit.undoes) dropped(data.edit.undoes);
         else if (data.result.aspect === "answer") stack.push({ id: data.edit.id, field, said: said(data.result) });

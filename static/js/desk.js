@@ -3,7 +3,7 @@
   "use strict";
   const desk = document.querySelector("[data-desk]");
   if (!desk) return;
-  const { makeSlots, makeText, makeReading, makeRemarks, makeSaving, placeOf, showState, notice, showPane } = window.planjury;
+  const { makeSlots, makeText, makeReading, makeRemarks, makeSaving, placeOf, bindKeys, countActive, showState, notice, showPane } = window.planjury;
   const settings = JSON.parse(document.getElementById("desk-settings").textContent);
   const find = (selector) => desk.querySelector(selector);
   const form = document.getElementById("answers");
@@ -17,7 +17,6 @@
   const slots = makeSlots(form);
   const parts = Array.from(form.querySelectorAll("[data-part]"));
   let current = null;
-  let arrowing = false;
   let going = false;
 
   const inWords = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
@@ -85,12 +84,11 @@
   };
   let remarks = null;
   let saving = null;
-  let active = settings.activeMs;
   saving = makeSaving({
     settings,
     show,
     wire: (slot, said) => slots.wire(slots.named.get(slot), said),
-    active: () => Math.round(active),
+    active: () => clock.active(),
     tell(name, detail) {
       if (name === "cancelled") {
         say("Not submitted, because you changed an answer.");
@@ -251,7 +249,7 @@
     slots.settle(fieldset, event.target);
     focusOn(fieldset, { scroll: false, move: false });
     answer(fieldset, slots.read(fieldset));
-    if (event.target.type === "radio" && !arrowing && !fieldset.matches(".compact")) goOn();
+    if (event.target.type === "radio" && !keys.arrowing() && !fieldset.matches(".compact")) goOn();
     else if (going || (event.target.type === "radio" && !missing().length)) goOn();
   });
   for (const name of ["click", "focusin"]) {
@@ -286,46 +284,23 @@
     if (turn) turn.scrollIntoView({ block: "start" });
   });
 
-  // --- Keys --------------------------------------------------------------------------------------
+  // --- Keys and time -----------------------------------------------------------------------------
   function write(slot, aspect) {
     if (!remarks || !remarks.has(slot)) return;
     showForm();
     remarks.write(slot, aspect);
   }
-  const slotName = () => (current ? current.dataset.slot : "");
   function follow(relation) {
     const link = find("a[rel=" + relation + "]");
     if (link) link.click();
   }
-  const KEYS = {
-    ArrowDown: () => step(1),
-    ArrowUp: () => step(-1),
-    e() {
-      const example = current && current.querySelector(".score-example");
-      if (example) example.open = !example.open;
-    },
-    u: () => !locked && undo(),
-    f: () => reading.showFinal(),
-    j: () => reading.passTurns(1),
-    k: () => reading.passTurns(-1),
-    "[": () => reading.fold(false),
-    "]": () => reading.fold(true),
-    d: () => reading.toggleChanges(),
-    h: () => remarks && remarks.mark(),
-    c: () => write(slotName(), "comment"),
-    "!": () => write(slotName(), "flag"),
-    C: () => write("", "comment"),
-    n: () => follow("next"),
-    p: () => follow("prev"),
-    "?": () => (help.open ? help.close() : help.showModal()),
-  };
-  function choose(fieldset, key) {
-    const input = slots.keyed(fieldset, key);
+  function choose(key) {
+    const input = current && slots.keyed(current, key);
     if (!input) return false;
     showForm();
     if (input.type === "radio") {
       input.checked = true;
-      answer(fieldset, slots.read(fieldset));
+      answer(current, slots.read(current));
       goOn();
     } else {
       going = !input.value && !input.checked;
@@ -334,58 +309,38 @@
     }
     return true;
   }
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const target = event.target;
-    arrowing = event.key === "ArrowLeft" || event.key === "ArrowRight";
-    if (target.closest("textarea, select, input:not([type=radio], [type=checkbox])")) {
-      if (event.key !== "Escape") return;
-      if (target === reading.search) reading.leaveSearch();
-      else target.blur();
+  const slotName = () => (current ? current.dataset.slot : "");
+  const keys = bindKeys({
+    help, submit,
+    choose: (key) => !locked && choose(key),
+    leave(field) {
+      if (field === reading.search) reading.leaveSearch();
+      else field.blur();
       focusOn(current, { scroll: false });
-      return;
-    }
-    if (help.open && event.key !== "?") return;
-    if (event.shiftKey && event.key.startsWith("Arrow")) {
-      // A selection grows and shrinks by words and lines, wherever the focus is.
-      const selection = getSelection();
-      if (selection.isCollapsed) return;
-      event.preventDefault();
-      const way = event.key.slice(5).toLowerCase();
-      const along = way === "left" || way === "right";
-      selection.modify("extend", along ? way : way === "up" ? "backward" : "forward", along ? "word" : "line");
-      return;
-    }
-    if (!locked && current && choose(current, event.key)) {
-      event.preventDefault();
-      return;
-    }
-    if (event.key === "Enter") {
-      // Links, buttons and folds keep their own meaning of Enter.
-      if (target.closest("a, button, summary")) return;
-      event.preventDefault();
-      submit();
-      return;
-    }
-    const act = KEYS[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
+    },
+    acts: {
+      ArrowDown: () => step(1),
+      ArrowUp: () => step(-1),
+      e() {
+        const example = current && current.querySelector(".score-example");
+        if (example) example.open = !example.open;
+      },
+      u: () => !locked && undo(),
+      f: () => reading.showFinal(),
+      j: () => reading.passTurns(1),
+      k: () => reading.passTurns(-1),
+      "[": () => reading.fold(false),
+      "]": () => reading.fold(true),
+      d: () => reading.toggleChanges(),
+      h: () => remarks && remarks.mark(),
+      c: () => write(slotName(), "comment"),
+      "!": () => write(slotName(), "flag"),
+      C: () => write("", "comment"),
+      n: () => follow("next"),
+      p: () => follow("prev"),
+    },
   });
-  document.addEventListener("keyup", () => (arrowing = false));
-
-  // --- Time at work: what passes within a while of the last movement -----------------------------
-  let moved = performance.now();
-  let told = moved;
-  for (const name of ["keydown", "pointermove", "pointerdown", "wheel", "scroll", "touchmove"]) {
-    document.addEventListener(name, () => (moved = performance.now()), { capture: true, passive: true });
-  }
-  setInterval(() => {
-    const now = performance.now();
-    const counts = document.visibilityState === "visible" && now - moved < settings.idleSeconds * 1000;
-    if (counts) active += now - told;
-    told = now;
-  }, 1000);
+  const clock = countActive(settings.activeMs, settings.idleSeconds);
 
   for (const slot of slots.all) slot.tabIndex = -1;
   count();
