@@ -51,12 +51,17 @@ def live(
 ) -> HttpResponse:
     """A fragment that is asked for again and again: 204 while nothing changed, 286 at the end."""
     if access.study.status in OVER:
-        response = HttpResponse(status=STOP_POLLING)
-        response["HX-Refresh"] = "true"  # buttons and forms of the page end with the study too
-        return response
+        return stop_polling()
     if request.GET.get("v") == mark:
         return HttpResponse(status=204)
     return render(request, template, context)
+
+
+def stop_polling() -> HttpResponse:
+    """The last answer to a page that asks again and again: the rest of it is out of date too."""
+    response = HttpResponse(status=STOP_POLLING)
+    response["HX-Refresh"] = "true"
+    return response
 
 
 @require_GET

@@ -99,7 +99,7 @@ def test_manager_sees_how_far_everybody_is(study: Study, manager: User, bob: Use
     Annotator.objects.create(user=bob, is_simulated=True)
     page = text_of(browser_of(manager), f"/studies/{study.pk}/")
     assert "Simulated annotators" in page
-    assert page.index('<th scope="row">ann') < page.index('<th scope="row">bob')
+    assert page.index(">1 ann</a>") < page.index(">2 bob</a>")
     assert page.count(">simulated</span>") == 1
 
 
