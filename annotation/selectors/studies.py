@@ -1,7 +1,6 @@
 """Studies as their pages show them: whose they are and how far they are."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,11 +8,11 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.http import QueryDict
 
-from annotation.models import Assignment, Membership, Participant, Study
+from annotation.models import Membership, Participant, Study
 from annotation.selectors.sizes import study_sizes
 from benchmarks.selectors.paging import Page, page_by_id
 
-State, Status = Assignment.State, Study.Status
+Status = Study.Status
 SIZE = 30
 
 
@@ -144,25 +143,9 @@ def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
     return found
 
 
-def counts_of(states: Iterable[str]) -> Counts:
-    """How many items are in which state, of items that are at hand."""
-    found = Counter(states)
-    return Counts(found.total(), found[State.SUBMITTED], found[State.SKIPPED])
-
-
 def own_counts(participant: Participant | None) -> Counts:
     """How far this person is in a study, as counted; seats that they gave back are not theirs."""
     if participant is None:
         return Counts()
     held = participant.assigned - participant.returned
     return Counts(held, participant.submitted, participant.skipped)
-
-
-def next_open_position(study: Study, user: User, *, after: int = 0) -> int | None:
-    """The next open item after ``after``, else the first open one; None when all are done."""
-    positions = list(
-        study.assignments.filter(annotator=user, state=State.OPEN)
-        .order_by("position")
-        .values_list("position", flat=True)
-    )
-    return next((p for p in positions if p > after), positions[0] if positions else None)

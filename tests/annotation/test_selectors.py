@@ -9,7 +9,7 @@ from annotation.models import Annotator, Assignment, Study
 from annotation.selectors.desk_reading import load_turns
 from annotation.selectors.labels import study_banner
 from annotation.selectors.ratings import human_scores
-from annotation.selectors.studies import next_open_position
+from annotation.selectors.steps import first_open
 from annotation.services.items import skip_assignment, submit_assignment
 from annotation.services.ratings import record_rating
 from benchmarks.models import Turn, Violation
@@ -59,13 +59,13 @@ def test_filters(study: Study, item: Assignment) -> None:
 
 def test_next_open_item_goes_on_and_comes_round(study: Study, ann: User) -> None:
     first, second = study.assignments.filter(annotator=ann).order_by("position")
-    assert next_open_position(study, ann) == 1
-    assert next_open_position(study, ann, after=1) == 2
-    assert next_open_position(study, ann, after=2) == 1
+    assert first_open(study, ann, "main") == 1
+    assert first_open(study, ann, "main", after=1) == 2
+    assert first_open(study, ann, "main", after=2) == 1
     answer(first)
-    assert next_open_position(study, ann, after=2) == 2
+    assert first_open(study, ann, "main", after=2) == 2
     skip_assignment(assignment=second, by=ann, reason="No.")
-    assert next_open_position(study, ann) is None
+    assert first_open(study, ann, "main") is None
 
 
 WORD_LISTS = "what was violated was decided by word lists."
