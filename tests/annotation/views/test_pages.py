@@ -116,7 +116,7 @@ def test_study_page_costs_few_queries(
     Membership.objects.create(study=study, user=manager, role="annotator")
     client = browser_of(manager)
     client.get(f"/studies/{study.pk}/")
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         client.get(f"/studies/{study.pk}/")
 
 
