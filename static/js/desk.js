@@ -152,6 +152,7 @@
   function showPart(part, { follow = true } = {}) {
     if ("shown" in part.dataset) return;
     for (const other of parts) other.toggleAttribute("data-shown", other === part);
+    form.closest(".desk-form").scrollTop = 0;
     for (const link of form.querySelectorAll("[data-part-link]")) {
       if (link.dataset.partLink === part.dataset.part) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
