@@ -205,7 +205,7 @@ def _spread(asked: Sequence[Question]) -> Case:
     return Case(*whens, default=Value(0), output_field=IntegerField())
 
 
-def _whole(expression: Any) -> ExpressionWrapper:
+def _whole(expression: Any) -> Any:
     return ExpressionWrapper(expression, output_field=IntegerField())
 
 

@@ -183,8 +183,9 @@ def _events(study: Study | None, asked: Asked) -> QuerySet[StudyEvent]:
     if asked.until is not None:
         rows = rows.filter(at__lte=asked.until)
     if asked.words:
-        rows = rows.annotate(said=Cast("detail", TextField()))
-        rows = rows.filter(Q(reason__icontains=asked.words) | Q(said__icontains=asked.words))
+        said = rows.alias(told=Cast("detail", TextField())).order_by()
+        told = said.filter(told__icontains=asked.words).values("pk")
+        rows = rows.filter(Q(reason__icontains=asked.words) | Q(pk__in=told))
     return rows.select_related("study", "by", "about__annotator", "assignment").annotate(
         number=_number("about", "study")
     )

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.models import Adjudication, Item, Study, StudyEvent
 from annotation.questionnaires import Slot, load_questionnaire
@@ -88,7 +89,7 @@ def _lock(item: Item) -> None:
         raise Refused("closed", "the study is archived and takes no more decisions")
 
 
-def _decisions(item: Item, slot: Slot) -> Any:
+def _decisions(item: Item, slot: Slot) -> QuerySet[Adjudication]:
     return Adjudication.objects.filter(item=item, question=slot.question.key, subject=slot.subject)
 
 

@@ -37,6 +37,7 @@ from annotation.selectors.disagreement import (
     disagreements,
 )
 from annotation.selectors.judges import judges_said
+from annotation.selectors.ratings import left_out
 from annotation.services.adjudication import decide_place, reveal_judges
 from annotation.services.errors import Refused
 from annotation.views.desk_answers import STATUS
@@ -81,6 +82,7 @@ def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
         "rows": queue_rows(study, questionnaire, found),
         "total": count_disagreements(study, questionnaire, narrowed),
         "decided": decided_count(study),
+        "left_out": left_out(study),
         "query": _query(request.GET),
         "previous_url": _page(request.GET, "before", found[0])
         if found and (more if backwards else anchor is not None)
@@ -245,7 +247,7 @@ def _url(access: StudyAccess, rank: int, name: str) -> str:
 
 def _query(params: QueryDict) -> str:
     """The filters of the queue, to be kept from place to place."""
-    kept = {name: params[name] for name in ("question", "state") if params.get(name)}
+    kept = {name: str(params[name]) for name in ("question", "state") if params.get(name)}
     if not kept:
         return ""
     query = QueryDict(mutable=True)

@@ -176,3 +176,5 @@ def test_who_withdrew_is_not_counted(browser: Client, study: Study, people: list
     withdraw_annotator(study=study, user=people[0], by=people[0])
     page = read(browser, url(study))
     assert "Scores from 4 to 5" in page and "Glue is hot." not in page
+    queue = read(browser, reverse("annotation:study_adjudication", args=[study.pk]))
+    assert "Left out: 1 submitted item of 1 annotator who withdrew." in queue
