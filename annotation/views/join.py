@@ -5,6 +5,7 @@ address without it: so it is in no address that a browser hands on, and in no lo
 """
 
 from allauth.decorators import rate_limit
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.models import User
@@ -27,7 +28,6 @@ from annotation.services.invites import (
 )
 
 KEPT = "invite"
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @require_GET
@@ -73,7 +73,8 @@ def _come_in(request: HttpRequest, form: NewAccountForm, digest: str) -> HttpRes
     user, study = accept_invite_as_new(
         digest=digest, username=given["username"], password=given["password1"]
     )
-    login(request, user, backend=BACKEND)
+    # By the installation's first way to sign in, which is by password.
+    login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
     return _welcome(request, study)
 
 
