@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Study
-from benchmarks.models import Candidate, Run, Task, Trajectory
+from benchmarks.models import Candidate, Dataset, Run, Task, Trajectory
 from tests.annotation.rows import make_person, make_runs
 
 pytestmark = pytest.mark.django_db
@@ -265,3 +265,45 @@ def test_pages_cost_few_queries(
     study = Study.objects.get()
     with django_assert_max_num_queries(14):
         maker.get(f"/studies/{study.pk}/design/")
+
+
+def make_demo() -> None:
+    """Runs as the demo has them, for the presets."""
+    make_runs(tasks=3)
+    Run.objects.update(is_demo=True)
+    Dataset.objects.update(is_demo=True)
+    for task in Task.objects.all():
+        Candidate.objects.create(task=task, key="c1", kind="world", text="No hammer.")
+    for name in ("annotator", "simulated-1", "simulated-2"):
+        make_person(name)
+
+
+@pytest.mark.parametrize(
+    ("preset", "questionnaire", "order", "seats"),
+    [
+        ("paper", "ten_questions@1", "queries", 6),
+        ("violations", "violation_check@1", "blocks", 18),
+        ("filters", "filter_check@1", "random", 9),
+    ],
+)
+def test_a_preset_is_one_click_from_the_preview(
+    maker: Client, preset: str, questionnaire: str, order: str, seats: int
+) -> None:
+    make_demo()
+    planning = Planning(maker)
+    page = planning.send("", f"preset:{preset}").content.decode()
+    assert f"Create and open: {seats} seats" in page
+    planning.send("", "create")
+    study = Study.objects.get()
+    assert (study.questionnaire, study.assignments.filter(part="main").count()) == (
+        questionnaire, seats,
+    )  # fmt: skip
+    assert study.settings["design"]["plan"]["order"] == order
+
+
+def test_presets_are_for_the_demo_alone(maker: Client) -> None:
+    make_runs(tasks=1)
+    assert "Ready designs" not in maker.get(URL).content.decode()
+    answer = maker.post(URL, {"go": "preset:paper"})
+    assert answer.status_code == 422
+    assert "not there, or closed to you" in answer.content.decode()
