@@ -15,8 +15,6 @@ from analysis.figures.theme import NEUTRAL, Figure, make_figure
 from analysis.figures.words import label
 from analysis.stats.results import Estimate
 
-PUBLISHED_SYMBOL = "x-thin-open"
-
 
 @dataclass(frozen=True)
 class Shares:
@@ -35,6 +33,7 @@ class PublishedShares:
 
     name: str = "published"
     values: Mapping[str, Estimate] = field(default_factory=dict)
+    symbol: str = "x-thin-open"
 
 
 def share_dots(
@@ -83,7 +82,7 @@ def share_dots(
                 name=label(other.name),
                 marker={
                     "color": NEUTRAL,
-                    "symbol": PUBLISHED_SYMBOL,
+                    "symbol": other.symbol,
                     "size": 11,
                     "line": {"width": 2},
                 },

@@ -46,7 +46,6 @@ def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]
     asked = {
         task: (set(subjects.get("candidate", ())), wanted)
         for task, subjects, wanted in rows.values_list("task", "subjects", "wanted")
-        if task is not None
     }
     words = {stored: word for word, stored in DECISIONS.items()}
     places = {task: place for place, task in enumerate(asked)}
@@ -84,7 +83,7 @@ def decision_frame(study: Study, candidates: Sequence[AskedCandidate]) -> "DataF
         question=question.key if question is not None else "", value__isnull=False
     )
     records = [
-        (task, subject.removeprefix("candidate-"), person, bool(fake), words.get(value))
+        (task, subject.removeprefix("candidate-"), person, bool(fake), words.get(value or 0))
         for task, subject, person, fake, value in rows.order_by("pk").values_list(
             "assignment__item__task",
             "subject",

@@ -77,7 +77,14 @@ def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
     known = {item.trajectory: set(item.asked) for item in items}
     rows = compared_ratings(study).filter(chosen__isnull=False, subject__startswith="turn-")
     records = [
-        (trajectory, int(subject.removeprefix("turn-")), question, person, bool(fake), tuple(marks))
+        (
+            trajectory,
+            int(subject.removeprefix("turn-")),
+            question,
+            person,
+            bool(fake),
+            tuple(marks or ()),
+        )
         for trajectory, subject, question, person, fake, marks in rows.order_by("pk").values_list(
             "assignment__trajectory",
             "subject",
@@ -100,8 +107,10 @@ def sets_by_turn(
     """
     asked = {item.trajectory: len(item.asked) for item in items}
     found: dict[tuple[int, TurnKey], list[Collection[str]]] = {}
-    for row in frame.itertuples(index=False):
-        found.setdefault((row.annotator, (row.trajectory, row.turn)), []).append(row.marked)
+    names = ("annotator", "trajectory", "turn", "marked")
+    rows = zip(*(frame[name].tolist() for name in names), strict=True)
+    for person, trajectory, turn, marked in rows:
+        found.setdefault((person, (trajectory, turn)), []).append(marked)
     return [
         (
             person,

@@ -106,12 +106,12 @@ def compare(frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFr
     titles = {d.key: d.title for d in dimensions if d.key in set(asked["dimension"])}
     if asked.empty or judged.empty:
         return (), None, {}
-    keys = [name for name in judged.index.names if name != "dimension"]
+    keys = [str(name) for name in judged.index.names if name != "dimension"]
     human = asked.pivot_table(
         index=[*keys, "task", "annotator"], columns="dimension", values="human"
     )
     tasks = human.index.get_level_values("task").tolist()
-    places = human.index.droplevel(["task", "annotator"])
+    places = human.reset_index().set_index(keys).index
     people: dict[str, Any] = {}
     judges: dict[str, Any] = {}
     for key, title in titles.items():

@@ -1,6 +1,6 @@
 """Whether the checker removes the candidates that the majority of people would remove."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -136,11 +136,14 @@ def check(
 ) -> Checked:
     """Compare on the candidates of these kinds."""
     chosen = {c.place: c for c in candidates if c.kind in kinds}
-    tasks = {place: place[0] for place in chosen}
+    tasks: dict[Hashable, Hashable] = {place: place[0] for place in chosen}
     votes: list[tuple[int, CandidateKey, str | None]] = [
-        (row.annotator, (row.task, row.candidate), row.decision or None)
-        for row in frame.itertuples(index=False)
-        if (row.task, row.candidate) in chosen
+        (person, (task, key), decision)
+        for person, task, key, decision in zip(
+            *(frame[name].tolist() for name in ("annotator", "task", "candidate", "decision")),
+            strict=True,
+        )
+        if (task, key) in chosen
     ]
     majorities = majority_vote(votes, minimum=minimum, items=chosen)
     return Checked(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from analysis.frames.candidates import AskedCandidate
 from analysis.reports import common
 from analysis.reports.parts import (
+    PUBLISHED,
     Cell,
     Column,
     Table,
@@ -15,6 +16,7 @@ from analysis.reports.parts import (
     number_column,
     text_cell,
     text_column,
+    words_column,
 )
 from analysis.reports.rates import published_rate_cell, rate_cell, rate_column
 from analysis.reports.references import Reference
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from analysis.reports.filter_check import Checked
 
 MEASURES = {
-    "removed": ("Removed", "Of all candidates with a decision, what the checker removed"),
     "false_negative_rate": ("FNR", "Of what people would remove, what the checker let through"),
     "false_positive_rate": ("FPR", "Of what people would keep, what the checker removed"),
     "precision": ("Precision", "Of what the checker removed, what people would remove"),
@@ -41,8 +42,9 @@ def rate_table(results: Sequence["Checked"], reference: Reference) -> Table:
         text_column("Candidates"),
         number_column("Compared"),
         number_column("Tasks"),
-        *(rate_column(label, help=help) for label, help in MEASURES.values()),
+        rate_column("Removed", help="Of all candidates with a decision"),
         estimate_column("Removed on average", help="Mean over tasks of each one's share removed"),
+        *(rate_column(label, help=help) for label, help in MEASURES.values()),
         text_column("Left out"),
     )
     rows = [
@@ -50,8 +52,9 @@ def rate_table(results: Sequence["Checked"], reference: Reference) -> Table:
             text_cell(result.name),
             count_cell(result.decisions.n),
             count_cell(result.decisions.clusters),
-            *(rate_cell(result.rate(measure)) for measure in MEASURES),
+            rate_cell(result.rate("removed")),
             estimate_cell(result.decisions.mean_share, "share"),
+            *(rate_cell(result.rate(measure)) for measure in MEASURES),
             left_out_cell(result.decisions.excluded, counted(result.decisions.excluded)),
         )
         for result in results
@@ -65,14 +68,11 @@ def rate_table(results: Sequence["Checked"], reference: Reference) -> Table:
                 count_cell(None, reason=unknown),
                 count_cell(removed.units),
                 published_rate_cell(None),
-                *(
-                    published_rate_cell(reference.checks.get(measure))
-                    for measure in list(MEASURES)[1:]
-                ),
                 Cell(
                     f"{100 * removed.share:.2f} %",
-                    (removed.share, None, None, removed.units, "published without an interval"),
+                    (removed.share, None, None, removed.units, PUBLISHED),
                 ),
+                *(published_rate_cell(reference.checks.get(measure)) for measure in MEASURES),
                 Cell(data=("",), reason=unknown),
             )
         )
@@ -173,7 +173,7 @@ def disagreement_table(whole: "Checked", candidates: Sequence[AskedCandidate]) -
         (
             text_column("Task"),
             text_column("Kind"),
-            text_column("Candidate"),
+            words_column("Candidate"),
             text_column(
                 "Difference",
                 help="Let through: people would remove it; lost: people would keep it",

@@ -39,12 +39,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column. ``parts`` are the columns of the CSV that it becomes."""
+    """One column. ``parts`` are the columns of the CSV that it becomes; ``words``: sentences."""
 
     label: str
     parts: tuple[str, ...]
     num: bool = True
     help: str = ""
+    words: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,11 @@ class Report:
 
 def text_column(label: str, part: str = "", help: str = "") -> Column:
     return Column(label, (part or label.lower(),), num=False, help=help)
+
+
+def words_column(label: str, part: str = "") -> Column:
+    """A column of sentences, which is never squeezed to a word a line."""
+    return Column(label, (part or label.lower(),), num=False, words=True)
 
 
 def number_column(label: str, part: str = "", help: str = "") -> Column:

@@ -1,6 +1,6 @@
 """How carefully each annotator of a study works, and how far they agree so far."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +40,10 @@ PURPOSE = "This page shows how carefully each annotator works, and how far they 
 class Quality:
     """The signs of every annotator by account, and the warnings that they come to."""
 
-    gold: Mapping[int, Estimate]
-    drifts: Mapping[int, Drift]
-    straight: Mapping[int, StraightLining]
-    speeds: Mapping[int, Speed]
+    gold: Mapping[Hashable, Estimate]
+    drifts: Mapping[Hashable, Drift]
+    straight: Mapping[Hashable, StraightLining]
+    speeds: Mapping[Hashable, Speed]
     times: Mapping[int, Middle]
     items: Mapping[int, int]
     warnings: tuple[QualityWarning, ...]
@@ -77,7 +77,7 @@ def quality_report(study: Study) -> Report:
             agreement_table(agreed),
         ),
         banners=_simulated(shown),
-        how=_how(data),
+        how=tuple(_how(data)),
     )
 
 
@@ -100,18 +100,18 @@ def _quality(study: Study, data: Submitted) -> Quality:
     scores = {key for key, kind in kinds.items() if kind == "points"}
     values = {key for key, kind in kinds.items() if kind in ("points", "choice")}
     gold = _gold(data)
-    drifts: dict[int, Drift] = {}
-    straight: dict[int, StraightLining] = {}
+    drifts: Mapping[Hashable, Drift] = {}
+    straight: Mapping[Hashable, StraightLining] = {}
     if scores:
-        judges = {
+        judges: dict[Hashable, list[float | None]] = {
             pk: [own.get(slot.name) for slot in _slots(data.items[pk], scores)]
             for pk, own in judge_means(study, data.items).items()
         }
-        drifts = drift(_sheets(data, scores), judges=judges, seed=SEED)  # type: ignore[assignment]
+        drifts = drift(_sheets(data, scores), judges=judges, seed=SEED)
     if values:
-        straight = straight_lining(_sheets(data, values))  # type: ignore[assignment]
+        straight = straight_lining(_sheets(data, values))
     times = [(seat.user, seat.item, seat.seconds) for seat in data.seats]
-    speeds: dict[int, Speed] = speeding(times)  # type: ignore[assignment]
+    speeds = speeding(times)
     own: dict[int, list[float | None]] = {}
     for user, _, seconds in times:
         own.setdefault(user, []).append(seconds)
@@ -139,10 +139,10 @@ def _sheets(data: Submitted, questions: Collection[str]) -> list[tuple[int, int,
     ]
 
 
-def _gold(data: Submitted) -> dict[int, Estimate]:
+def _gold(data: Submitted) -> Mapping[Hashable, Estimate]:
     """Right answers to gold items: what was expected is a list of values, or a set of marks."""
     sheets: list[tuple[int, int, list[bool | None]]] = []
-    known: dict[int, list[bool]] = {}
+    known: dict[Hashable, list[bool]] = {}
     for seat in data.seats:
         expected = data.items[seat.item].expected
         names = [n for n, wanted in expected.items() if "values" in wanted or "chosen" in wanted]
@@ -155,7 +155,7 @@ def _gold(data: Submitted) -> dict[int, Estimate]:
             matches = is_expected(expected[name], value=value, chosen=chosen)
             right.append(None if answer is None else matches)
         sheets.append((seat.user, seat.item, right))
-    return gold_accuracy(sheets, known)  # type: ignore[return-value]
+    return gold_accuracy(sheets, known)
 
 
 def _agreed(question: Question, data: Submitted) -> Agreed | None:
@@ -165,7 +165,7 @@ def _agreed(question: Question, data: Submitted) -> Agreed | None:
     for seat in data.main:
         for slot in slots[seat.item]:
             rows.append((seat.user, (seat.item, slot.subject), seat.answers.get(slot.name)))
-    tasks = {place: data.items[place[0]].task for _, place, _ in rows}
+    tasks: dict[Hashable, Hashable] = {place: data.items[place[0]].task for _, place, _ in rows}
     match question.scale.kind:
         case "points":
             scale = (1, question.scale.most)
@@ -200,10 +200,11 @@ def _simulated(raters: Sequence[Rater]) -> tuple[Banner, ...]:
 
 def _how(data: Submitted) -> list[str]:
     gold = sum(bool(item.expected) for item in data.items.values())
+    answered = len(data.seats) - len(data.main)
+    known = f"and {answered:,} of {plural(gold, 'gold item')}" if gold else "and no gold items"
     return [
-        f"Submitted items of those who have not left: {len(data.main):,} that count, and "
-        f"{len(data.seats) - len(data.main):,} seats at {plural(gold, 'gold item')}. Training does "
-        "not count.",
+        f"Submitted items of those who have not left: {len(data.main):,} that count, {known}. "
+        "Training does not count.",
         "Signs, not proof: each has innocent explanations, and none is a reason to leave out "
         "somebody's answers unseen. Thresholds are conventions, fixed before anybody looked: gold "
         "accuracy under 80 % (from 5 answers on), drift of half a point with p ≤ 0.05 corrected "

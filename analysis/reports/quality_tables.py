@@ -16,6 +16,7 @@ from analysis.reports.parts import (
     number_column,
     text_cell,
     text_column,
+    words_column,
 )
 from analysis.stats.interrater import SetAgreement
 from analysis.stats.results import Estimate
@@ -30,6 +31,11 @@ NO_VALUES = Estimate.without_value("the study asks for marks alone")
 NO_ORDER = Estimate.without_value("only scores have points to be apart")
 NOT_SETS = Estimate.without_value("only marks are sets")
 NO_CHANCE = Estimate.without_value("sets of marks are not corrected for chance")
+NOT_TWICE = "No item has two answers yet, so how far people agree is not known."
+ALPHA_NOTE = (
+    "Where nearly all answers are the same alpha is low however often people agree: read it beside "
+    "the shares."
+)
 UNIT_WORDS = {"points": "scores", "choice": "choices", "marks": "marks"}
 
 
@@ -49,7 +55,7 @@ def warning_table(quality: "Quality", raters: Sequence[Rater], study: Study) -> 
     return Table(
         "warnings",
         "What to look at",
-        (text_column("Annotator"), text_column("Sign"), text_column("In words", "words")),
+        (text_column("Annotator"), text_column("Sign"), words_column("In words", "words")),
         tuple(
             (
                 _rater_cell(by_user[warning.rater], study),  # type: ignore[index]
@@ -93,7 +99,7 @@ def rater_table(quality: "Quality", raters: Sequence[Rater], study: Study) -> Ta
                 number_cell(
                     change.p_value if change else None, "amount", reason=drifted.undefined
                 ),
-                text_cell(change.reference or "") if change and change.reference
+                text_cell(change.reference) if change and change.reference
                 else Cell(data=("",), reason=drifted.undefined),
                 estimate_cell(lining.equal if lining else NO_VALUES, "share", show_n=True),
                 estimate_cell(lining.longest_run if lining else NO_VALUES, "number"),
@@ -184,6 +190,5 @@ def agreement_table(agreed: Sequence["Agreed"]) -> Table:
             estimate_column("Jaccard", help="Mean over pairs of sets of marks"),
         ),
         tuple(rows),
-        note="Where nearly all answers are the same alpha is low however often people agree: read "
-        "it beside the shares.",
+        note=NOT_TWICE if not any(row.found.items for row in agreed) else ALPHA_NOTE,
     )

@@ -33,11 +33,12 @@ from analysis.reports.people import (
     who,
 )
 from analysis.reports.references import NONE
-from analysis.reports.words import number, plural, stated
+from analysis.reports.words import ends, number, plural
 from analysis.selection import Selection
 from analysis.stats.agreement import Agreement
 from analysis.stats.decline import Alignment, Curve, Slope, score_by_turn, within_slope
 from analysis.stats.interrater import score_agreement
+from analysis.stats.results import Estimate
 from analysis.study_kinds import turn_questions
 from annotation.models import Study
 from annotation.questionnaires import Question, load_questionnaire
@@ -142,7 +143,7 @@ def _sides(
                     both[PEOPLE].append(said)
                     both[JUDGES].append(found)
             rows += [(side, ALL, trajectory, turn, _mean(s)) for side, s in both.items() if s]
-    return Sides(*(list(column) for column in zip(*rows, strict=True)))  # type: ignore[arg-type]
+    return Sides(*(list(column) for column in zip(*rows, strict=True)))
 
 
 def _mean(scores: Sequence[float | None]) -> float | None:
@@ -159,8 +160,7 @@ def sentence(slopes: Sequence[Slope], overall: Agreement | None, people: People)
         return f"{subject} scored the turns of {plural(people.items, 'item')}."
     moved = (
         f"From turn to turn the scores of {subject} change by "
-        f"{stated(found[PEOPLE], 'points', signed=True)} points and the judges' by "
-        f"{stated(found[JUDGES], 'points', signed=True)}"
+        f"{_moved(found[PEOPLE])} and the judges' by {_moved(found[JUDGES])}"
     )
     if overall is None or overall.exact.value is None or overall.within_one.value is None:
         return f"{moved}; no turn was scored by every judge, so there is nothing to compare."
@@ -169,6 +169,16 @@ def sentence(slopes: Sequence[Slope], overall: Agreement | None, people: People)
         f"{number(overall.exact.value, 'share')} of {overall.n:,} answers and lies within one "
         f"point on {number(overall.within_one.value, 'share')}."
     )
+
+
+def _moved(slope: Estimate) -> str:
+    """Such as ``−0.20 points (95 % interval −0.34 to −0.06)``."""
+    if slope.value is None:
+        return f"an unknown amount ({slope.undefined})"
+    points = f"{number(slope.value, 'points', signed=True)} points"
+    if slope.interval is None:
+        return points
+    return f"{points} (95 % interval {ends(slope.interval, 'points', signed=True)})"
 
 
 def _figure(curves: Sequence[Curve], questions: Sequence[Question], align: Alignment) -> FigureSpec:

@@ -1,6 +1,6 @@
 """Whether judges find the violations that the majority of people find, turn by turn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.shares import PublishedShares, Shares, share_dots
@@ -138,13 +138,15 @@ def check(
         for person, turn, marked in sets
         if turn[0] in known
     ]
-    judged = {
+    judged: dict[Hashable, frozenset[str] | None] = {
         turn: None if violated is None else violated & known[turn[0]]
         for turn, violated in found.items()
         if turn[0] in known
     }
-    trajectories = {turn: turn[0] for turn in judged}
-    places = {(turn, key): turn[0] for turn in judged for key in sorted(known[turn[0]])}
+    turns = [turn for turn in found if turn[0] in known]
+    trajectories: dict[Hashable, Hashable] = {turn: turn[0] for turn in turns}
+    asked = [(turn, key) for turn in turns for key in sorted(known[turn[0]])]
+    places: dict[Hashable, Hashable] = {place: place[0][0] for place in asked}
     votes = [
         (person, (turn, key), _decision(marked, key))
         for person, turn, marked in marks
@@ -154,7 +156,7 @@ def check(
         name,
         compare_marked_sets(marks, judged, trajectories=trajectories, minimum=minimum, seed=SEED),
         compare_decisions(
-            {place: _decision(judged[place[0]], place[1]) for place in places},
+            {(turn, key): _decision(judged[turn], key) for turn, key in asked},
             majority_vote(votes, minimum=minimum, items=places).verdicts,
             positive=VIOLATED,
             negative=RESPECTED,
@@ -218,8 +220,10 @@ def _figure(results: Sequence[Checked], reference: Reference) -> FigureSpec:
         for key, name, symbol, colour in looks
     ]
     published = [
-        PublishedShares(f"published, {name}", {ALL: published_estimate(reference.checks[key])})
-        for key, name, _, _ in looks
+        PublishedShares(
+            f"published, {name}", {ALL: published_estimate(reference.checks[key])}, mark
+        )
+        for (key, name, _, _), mark in zip(looks, ("x-thin-open", "cross-thin-open"), strict=True)
         if key in reference.checks
     ]
     return common.figure_spec(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from analysis.frames.marks import AskedItem, TurnKey
 from analysis.reports import common
@@ -17,6 +17,7 @@ from analysis.reports.parts import (
     number_column,
     text_cell,
     text_column,
+    words_column,
 )
 from analysis.reports.rates import published_rate_cell, rate_cell, rate_column
 from analysis.reports.references import Reference
@@ -172,13 +173,13 @@ def difference_table(
             given[turn] += 1
             votes.update((turn, key) for key in marked)
     rows = []
-    for turn in sets.each:
-        if turn.state in (TurnState.NO_JUDGE, TurnState.TOO_FEW):
+    for compared in sets.each:
+        if compared.state in (TurnState.NO_JUDGE, TurnState.TOO_FEW):
             continue
-        place: TurnKey = turn.turn  # type: ignore[assignment]
+        place = cast(TurnKey, compared.turn)
         item = by_trajectory[place[0]]
-        for key, what in _differences(turn, item):
-            found = turn.judge is not None and key in turn.judge
+        for key, what in _differences(compared, item):
+            found = compared.judge is not None and key in compared.judge
             rows.append(
                 (
                     Cell(
@@ -203,7 +204,7 @@ def difference_table(
             Column("Turn", ("trajectory", "turn"), num=False),
             text_column("Agent"),
             text_column("Kind"),
-            text_column("Constraint"),
+            words_column("Constraint"),
             text_column("Difference", help="Missed: people alone; extra: judges alone"),
             Column("Marked by", ("marked by", "annotators"), help="Annotators who marked it"),
             text_column("Judges"),
