@@ -7,10 +7,9 @@ from django import forms
 from django.contrib.auth.models import User
 
 from annotation.models import Membership, Participant, Study
-from annotation.plans import MOST_ANNOTATORS
+from annotation.plans import BOUNDS, MOST_ANNOTATORS
 from annotation.services.invites import LONGEST_DAYS
 from annotation.services.messages import LONGEST_MESSAGE
-from annotation.services.planning import BOUNDS
 from annotation.services.studies import LONGEST_REASON
 
 Role = Membership.Role
@@ -241,11 +240,11 @@ class DealForm(forms.Form):
 
     def __init__(self, data: Any = None, *, people: Iterable[Participant]) -> None:
         super().__init__(data)
-        self.people = {str(person.number): person.user for person in people}
+        self.known = {str(person.number): person.user for person in people}
         field = self.fields["people"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(key, f"{key} {user}") for key, user in self.people.items()]
+        field.choices = [(key, f"{key} {user}") for key, user in self.known.items()]
 
     @property
     def chosen(self) -> list[User]:
-        return [self.people[key] for key in self.cleaned_data["people"]]
+        return [self.known[key] for key in self.cleaned_data["people"]]

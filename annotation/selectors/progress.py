@@ -155,16 +155,18 @@ def free_seat_count(study: Study) -> int:
 
 def _medians(study: Study, only: Participant | None = None) -> dict[int, float]:
     """The median active time of each person's latest items, in seconds."""
+    # By position alone: that is what the index of a person's seats goes by. A state here would
+    # make the database look at every submitted seat of the study.
     rows = Assignment.objects.filter(
-        study=study, part=Part.MAIN, state=State.SUBMITTED, active_ms__gt=0,
-        annotator__participations__study=study,
+        study=study, part=Part.MAIN, annotator__participations__study=study,
         position__gt=F("annotator__participations__assigned") - LATEST,
     )  # fmt: skip
     if only is not None:
         rows = rows.filter(annotator=only.user_id)
     times: dict[int, list[int]] = {}
-    for user, active_ms in rows.order_by().values_list("annotator", "active_ms"):
-        times.setdefault(user, []).append(active_ms)
+    for user, state, active_ms in rows.order_by().values_list("annotator", "state", "active_ms"):
+        if state == State.SUBMITTED and active_ms:
+            times.setdefault(user, []).append(active_ms)
     return {user: median(found) / 1000 for user, found in times.items()}
 
 

@@ -26,7 +26,12 @@ def resume_annotator(*, study: Study, user: User, by: User, reason: str = "") ->
 
 
 def _change_standing(
-    study: Study, user: User, before: Standing, after: Standing, by: User, reason: str
+    study: Study,
+    user: User,
+    before: Participant.State,
+    after: Participant.State,
+    by: User,
+    reason: str,
 ) -> None:
     pausing = after == Standing.PAUSED
     reason = checked_reason(reason, why="this annotator is paused" if pausing else "")

@@ -102,7 +102,12 @@ def add_from_source(
             raise Refused("invalid", "; ".join(p.words for p in error.problems)) from None
         except DesignError as error:
             raise Refused("invalid", "; ".join(error.problems)) from None
-        new = [NewItem(**{key: option.id}, wanted=raters) for option in chosen]
+        new = [
+            NewItem(task=option.id, wanted=raters)
+            if key == "task"
+            else NewItem(trajectory=option.id, wanted=raters)
+            for option in chosen
+        ]
         add_items(study=study, items=new)
         record_event(
             study=study, kind=Kind.CHANGED, by=by,
@@ -153,8 +158,8 @@ def _spread(
     ids = [user.pk for user in people]
     had: dict[int, set[int]] = {pk: set() for pk in ids}
     rows = Assignment.objects.filter(study=study, annotator__in=ids)
-    for user, item in rows.order_by().values_list("annotator", "item"):
-        had[user].add(item)
+    for user, pk in rows.order_by().values_list("annotator", "item"):
+        had[user].add(pk)
     played = players(people)
     dealt: dict[int, list[int]] = {pk: [] for pk in ids}
     left = 0

@@ -65,7 +65,9 @@ def _locked(study: Study, seats: QuerySet[Assignment]) -> list[Row]:
     return list(seats.order_by("pk").values_list("pk", "item", "annotator", "part"))
 
 
-def _move(study: Study, rows: Sequence[Row], state: State, by: User | None, reason: str) -> None:
+def _move(
+    study: Study, rows: Sequence[Row], state: Assignment.State, by: User | None, reason: str
+) -> None:
     opened = state == State.OPEN
     step = 1 if opened else -1
     for start in range(0, len(rows), CHUNK):

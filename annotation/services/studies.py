@@ -10,9 +10,9 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.models import Assignment, RatingEdit, Study, StudyEvent
+from annotation.plans import BOUNDS
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
-from annotation.services.planning import BOUNDS
 from annotation.services.returning import CLOSED, return_seats, take_up_seats
 from benchmarks.models import Run
 
