@@ -71,13 +71,22 @@ def person(request: HttpRequest) -> User:
     return request.user
 
 
+_STUDY = Prepared(lambda pk: Study.objects.filter(pk=pk).order_by(), pk=int)
+_ROLES = Prepared(
+    lambda study, user: (
+        Membership.objects.filter(study=study, user=user).order_by().values_list("role", flat=True)
+    ),
+    study=int, user=int,
+)  # fmt: skip
+
+
 def fetch_study(request: HttpRequest, pk: int) -> StudyAccess:
     """A study for anybody who takes part in it; for others it does not exist."""
     user = person(request)
-    study = Study.objects.filter(pk=pk).first()
+    study = _STUDY.first(pk=pk) if pk <= LARGEST else None
     if study is None:
         raise Http404
-    roles = frozenset(study.memberships.filter(user=user).values_list("role", flat=True))
+    roles = frozenset(_ROLES.all(study=pk, user=user.pk))
     if not roles and not user.is_superuser:
         raise Http404
     return StudyAccess(study, user, roles)
@@ -120,11 +129,10 @@ def place_of(access: StudyAccess) -> Participant:
 
     Whoever was given the role on the administration pages gets a place when they first come.
     """
-    people = access.study.participants.filter(user=access.user)
-    participant = people.first()
+    participant = _PLACE.first(study=access.study.pk, user=access.user.pk)
     if participant is None:
         add_member(study=access.study, user=access.user, role=Role.ANNOTATOR)
-        participant = people.get()
+        participant = access.study.participants.get(user=access.user)
     participant.study, participant.user = access.study, access.user
     return participant
 

@@ -34,8 +34,11 @@ class Step:
     position: int | None = None
 
 
-def next_step(study: Study, participant: Participant) -> Step:
-    """What this person does next. Reads only; taking an item of a pool is another matter."""
+def next_step(study: Study, participant: Participant, *, looking: bool = True) -> Step:
+    """What this person does next. Reads only; taking an item of a pool is another matter.
+
+    Whoever is about to take one need not be ``looking`` for it: for them a pool is never empty.
+    """
     user = participant.user
     standing = standstill(study, participant)
     if standing is not None:
@@ -47,6 +50,8 @@ def next_step(study: Study, participant: Participant) -> Step:
     first = step_before(study, participant, Part.MAIN)
     if first is not None:
         return _with_position(first, study, user)
+    if study.dealing == Study.Dealing.POOL and not looking:
+        return Step("item")
     position = first_open(study, user, Part.MAIN)
     if position is not None:
         return Step("item", position=position)

@@ -47,7 +47,7 @@ def next_item(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not access.annotates:
         return redirect("annotation:study", pk=pk)
     participant = place_of(access)
-    step = next_step(access.study, participant)
+    step = next_step(access.study, participant, looking=False)
     given = request.GET.get("after", "")
     after = int(given) if given.isdecimal() and len(given) < 10 else 0
     match step.name:
