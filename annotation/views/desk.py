@@ -74,7 +74,6 @@ def _show(
         ],
         "item": item,
         "study": access.study,
-        "here": desk_url(item),
         "previous_url": desk_url(item, page.previous) if page.previous else "",
         "next_url": desk_url(item, page.next) if page.next else "",
         "onward": after(item),
