@@ -1,7 +1,7 @@
 """Plans as files: YAML in, every problem named with its path, and the same form out again.
 
-docs/making-studies.md describes the format. Reading looks nothing up: whether there are such runs, people
-and items is for `plan_study` to say.
+docs/making-studies.md describes the format. Reading looks nothing up: whether there are such runs,
+people and items is for `plan_study` to say.
 """
 
 import contextlib
@@ -91,13 +91,13 @@ class _Loader(yaml.SafeLoader):
 def _unique_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+        key = loader.construct_object(key_node, deep=True)
         if isinstance(key, list | dict):
             raise yaml.constructor.ConstructorError(None, None, "a key is no word", node.start_mark)
         if key in found:
             words = f"{key!r} stands twice"
             raise yaml.constructor.ConstructorError(None, None, words, key_node.start_mark)
-        found[key] = loader.construct_object(value_node, deep=True)  # type: ignore[no-untyped-call]
+        found[key] = loader.construct_object(value_node, deep=True)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is expected of a training or gold item: the item's own places, with several right answers."""
+"""What is expected of a training or gold item: its own places, with several right answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -54,10 +54,11 @@ class StepForm(forms.Form):
 
 
 class SettledField(forms.ChoiceField):
-    """A choice that has always been made: what is left out is as usual."""
+    """A choice that has always been made: what is left out is the first one."""
 
     def clean(self, value: Any) -> Any:
-        return super().clean(value or self.initial or self.choices[0][0])
+        usual = next(iter(self.widget.choices))[0]  # type: ignore[attr-defined]
+        return super().clean(value or usual)
 
 
 class ItemsForm(StepForm):
@@ -144,7 +145,7 @@ class ItemsForm(StepForm):
 
     def wishes(self) -> dict[str, Any]:
         given, base = self.cleaned_data, self.chosen.source
-        way = given.get("way") or "all"
+        way: Any = given.get("way") or "all"
         source = type(base)(
             experiment=base.experiment,
             dataset=base.dataset,

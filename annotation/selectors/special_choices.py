@@ -79,7 +79,7 @@ def special_rows(
 
 
 def _tasks(chosen: SourceChoice, seen: Visibility) -> Any:
-    return seen.of(Task.objects.filter(dataset=chosen.source.dataset))
+    return seen.of(Task.objects.filter(dataset=int(chosen.source.dataset)))
 
 
 def _trajectories(chosen: SourceChoice, seen: Visibility) -> Any:

@@ -31,9 +31,9 @@ class SourceChoice:
         if self.unit == "task":
             return rows.none()
         if self.source.experiment:
-            rows = rows.filter(experiment=self.source.experiment)
+            rows = rows.filter(experiment=int(self.source.experiment))
         if self.source.dataset:
-            rows = rows.filter(dataset=self.source.dataset)
+            rows = rows.filter(dataset=int(self.source.dataset))
         return rows.filter(level__in=self.source.levels) if self.source.levels else rows
 
     def agents(self, seen: Visibility) -> list[tuple[str, str]]:

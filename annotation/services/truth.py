@@ -60,7 +60,7 @@ def turn_levels(trajectory: Trajectory) -> dict[str, Mapping[str, float]]:
     """Turn → the true quality of its plan by dimension."""
     plans = pool_of(core_task(trajectory.task, None))
     known = {tuple(_normal(plan.text)): plan for plan in plans}
-    found = {}
+    found: dict[str, Mapping[str, float]] = {}
     for index, text in Turn.objects.filter(trajectory=trajectory).values_list("index", "text"):
         plan = known.get(tuple(_normal(text)))
         found[str(index)] = {k: float(v) for k, v in plan.quality.items()} if plan else {}
