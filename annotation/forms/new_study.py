@@ -57,7 +57,7 @@ class SettledField(forms.ChoiceField):
     """A choice that has always been made: what is left out is the first one."""
 
     def clean(self, value: Any) -> Any:
-        usual = next(iter(self.widget.choices))[0]  # type: ignore[attr-defined]
+        usual = next(iter(self.widget.choices))[0]
         return super().clean(value or usual)
 
 
