@@ -7,7 +7,7 @@ from typing import Any
 from analysis.figures.rater_times import time_lines
 from analysis.frames.seats import JudgedItem, Rater, Submitted, judge_means, submitted_seats
 from analysis.reports import common
-from analysis.reports.parts import Banner, Empty, FigureSpec, Report
+from analysis.reports.parts import Banner, Empty, FigureSpec, Notice, Report
 from analysis.reports.quality_tables import agreement_table, rater_table, time_table, warning_table
 from analysis.reports.words import listed, plural
 from analysis.stats.drift import Drift, drift
@@ -34,6 +34,8 @@ from annotation.selectors.training import is_expected
 
 SEED = 20251208
 PURPOSE = "This page shows how carefully each annotator works, and how far they agree so far."
+
+MOST_NOTICES = 6
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,12 @@ def quality_report(study: Study) -> Report:
         sentence=sentence(quality, shown),
         figures=_figures(quality, shown),
         tables=(
-            warning_table(quality, shown, study),
             rater_table(quality, shown, study),
-            time_table(quality, shown, study),
             agreement_table(agreed),
+            warning_table(quality, shown, study),
+            time_table(quality, shown, study),
         ),
+        notices=_notices(quality, shown),
         banners=_simulated(shown),
         how=tuple(_how(data)),
     )
@@ -93,6 +96,16 @@ def sentence(quality: Quality, raters: Sequence[Rater]) -> str:
     names = listed([rater.name for rater in raters if rater.user in warned])
     signs = plural(len(quality.warnings), "sign")
     return f"{begin}; {signs} to look at, of annotator{'s' if len(warned) > 1 else ''} {names}."
+
+
+def _notices(quality: Quality, raters: Sequence[Rater]) -> tuple[Notice, ...]:
+    """The first warnings, over everything else; all are in the table."""
+    names = {rater.user: rater.name for rater in raters}
+    said = [f"{names[w.rater]}: {w.text}" for w in quality.warnings if w.rater in names]
+    more = len(said) - MOST_NOTICES
+    if more > 0:
+        said[MOST_NOTICES:] = [f"{plural(more, 'more sign')} under “What to look at”."]
+    return tuple(map(Notice, said))
 
 
 def _quality(study: Study, data: Submitted) -> Quality:

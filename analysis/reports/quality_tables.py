@@ -18,6 +18,7 @@ from analysis.reports.parts import (
     text_column,
     words_column,
 )
+from analysis.reports.words import plural
 from analysis.stats.interrater import SetAgreement
 from analysis.stats.results import Estimate
 from annotation.models import Study
@@ -54,7 +55,7 @@ def warning_table(quality: "Quality", raters: Sequence[Rater], study: Study) -> 
     found = sorted(quality.warnings, key=lambda warning: order[warning.rater])  # type: ignore[index]
     return Table(
         "warnings",
-        "What to look at",
+        f"What to look at ({plural(len(found), 'sign')})",
         (text_column("Annotator"), text_column("Sign"), words_column("In words", "words")),
         tuple(
             (
@@ -67,6 +68,7 @@ def warning_table(quality: "Quality", raters: Sequence[Rater], study: Study) -> 
         note="Signs, not proof: look at the answers before you speak to anybody."
         if found
         else "Nothing crossed its threshold; the thresholds are named below.",
+        open=False,
     )
 
 

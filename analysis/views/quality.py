@@ -39,12 +39,9 @@ def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
         "results": _results(access) if request.user.has_perm(VIEW) else [],
     }
     if report is not None:
-        tables = [(t, _part(pk, "table", t.name)) for t in report.tables]
         context |= {
             "figures": [(f, _part(pk, "figure", f.name)) for f in report.figures],
-            # What there is to look at comes before everything else.
-            "leading": tables[:1],
-            "tables": tables[1:],
+            "tables": [(t, _part(pk, "table", t.name)) for t in report.tables],
             "empty_url": report.empty.action_url if report.empty else "",
         }
     return render(request, "analysis/quality.html", context)

@@ -119,6 +119,7 @@ def test_a_warning_states_sign_and_threshold(study: Study) -> None:
     ((who, sign, words),) = [[cell.text for cell in row] for row in table.rows]
     assert (who, sign) == ("2 bob", "Gold accuracy")
     assert words == "2 of 6 known answers (33.3 %) are right; 80 % or more are expected."
+    assert [notice.text for notice in found.notices] == [f"{who}: {words}"]
     assert table.rows[0][0].url == f"/studies/{study.pk}/people/2/"
 
 
