@@ -7,9 +7,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from statistics import median
 
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.models import Assignment, Item, Participant, Study
@@ -22,6 +24,8 @@ State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Standing, Training = Participant.State, Participant.Training
 # Of how many of their latest items somebody's median time is told.
 LATEST = 100
+# So many people are asked for in one query.
+PEOPLE = 100
 # What managers should look at.
 AWAY = timedelta(days=3)
 LONG_BREAK = timedelta(hours=2)
@@ -116,7 +120,7 @@ def study_progress(study: Study) -> StudyProgress:
     taken = sum(p.assigned - p.returned - p.skipped for p in people)
     here = sum(p.state not in Participant.GONE for p in people)
     free = max(0, size.wanted_of(here) - taken) if pool else free_seat_count(study)
-    seconds = _medians(study)
+    seconds = _medians(study, people)
     rows = [
         _row(study, person, seconds.get(person.user_id), pool and free > 0, now)
         for person in people
@@ -142,7 +146,7 @@ def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
     """How far one annotator is."""
     pool = study.dealing == Study.Dealing.POOL
     free = pool and has_free_item(study, person.user)
-    seconds = _medians(study, only=person).get(person.user_id)
+    seconds = _medians(study, [person]).get(person.user_id)
     return _row(study, person, seconds, free, timezone.now())
 
 
@@ -153,20 +157,23 @@ def free_seat_count(study: Study) -> int:
     return free
 
 
-def _medians(study: Study, only: Participant | None = None) -> dict[int, float]:
+def _medians(study: Study, people: Sequence[Participant]) -> dict[int, float]:
     """The median active time of each person's latest items, in seconds."""
-    # By position alone: that is what the index of a person's seats goes by. A state here would
-    # make the database look at every submitted seat of the study.
-    rows = Assignment.objects.filter(
-        study=study, part=Part.MAIN, annotator__participations__study=study,
-        position__gt=F("annotator__participations__assigned") - LATEST,
-    )  # fmt: skip
-    if only is not None:
-        rows = rows.filter(annotator=only.user_id)
     times: dict[int, list[int]] = {}
-    for user, state, active_ms in rows.order_by().values_list("annotator", "state", "active_ms"):
-        if state == State.SUBMITTED and active_ms:
-            times.setdefault(user, []).append(active_ms)
+    for start in range(0, len(people), PEOPLE):
+        # Person by person and by position alone: so the index of a person's seats finds the few.
+        # By state the database would look at every submitted seat of the study.
+        latest = [
+            Q(
+                study=study, annotator=person.user_id, part=Part.MAIN,
+                position__gt=max(0, person.assigned - LATEST),
+            )
+            for person in people[start : start + PEOPLE]
+        ]  # fmt: skip
+        rows = Assignment.objects.filter(reduce(or_, latest)).order_by()
+        for user, state, active_ms in rows.values_list("annotator", "state", "active_ms"):
+            if state == State.SUBMITTED and active_ms:
+                times.setdefault(user, []).append(active_ms)
     return {user: median(found) / 1000 for user, found in times.items()}
 
 
