@@ -105,6 +105,12 @@ def values(world: World) -> dict[str, list[Any]]:
         "rank": [1, 2],
         "invite_id": [1],
         "key": ["adaplanbench"],
+        "called": ["ten_questions"],
+        "version": [1],
+        "ending": ["csv"],
+        "name": ["safety"],
+        "token": ["of-no-invite"],
+        "message": [1],
         # Framework: administration and accounts.
         "object_id": [world.ann.pk],
         "content_type_id": [1],
