@@ -26,8 +26,8 @@ class ExportForm(forms.Form):
     names = forms.BooleanField(
         required=False,
         label="With names of accounts",
-        help_text="Beside the pseudonyms, and without what people said about themselves. The record "
-        "says that you asked for them. A data set folder never holds names.",
+        help_text="Beside the pseudonyms, and without what people said about themselves. The "
+        "record says that you asked for them. A data set folder never holds names.",
     )
     licence = forms.CharField(
         required=False,
