@@ -30,7 +30,10 @@ CURSOR = re.compile(r"e(\d{1,18})-a(\d{1,18})")
 
 @dataclass(frozen=True)
 class Asked:
-    """What of the record is asked for. ``item`` is a position; ``only`` is whose record it is."""
+    """What of the record is asked for. ``item`` is a position.
+
+    Of the studies in ``blind_in`` there is what concerns ``reader`` alone, who annotates in them.
+    """
 
     who: int | None = None
     kind: str = ""
@@ -38,7 +41,8 @@ class Asked:
     since: datetime | None = None
     until: datetime | None = None
     words: str = ""
-    only: User | None = None
+    reader: User | None = None
+    blind_in: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -174,8 +178,9 @@ def _events(study: Study | None, asked: Asked) -> QuerySet[StudyEvent]:
         rows = rows.filter(kind=asked.kind) if asked.kind != ANSWER else rows.none()
     if asked.who is not None:
         rows = rows.filter(Q(by=asked.who) | Q(about=asked.who))
-    if asked.only is not None:
-        rows = rows.filter(Q(by=asked.only) | Q(about=asked.only))
+    if asked.blind_in:
+        own = Q(by=asked.reader) | Q(about=asked.reader)
+        rows = rows.filter(~Q(study__in=asked.blind_in) | own)
     if asked.item is not None:
         rows = rows.filter(assignment__position=asked.item)
     if asked.since is not None:
@@ -228,9 +233,11 @@ def _edits(study: Study | None, asked: Asked) -> QuerySet[RatingEdit]:
         rows = rows.filter(assignment__study=study)
     if asked.kind and asked.kind != ANSWER:
         rows = rows.none()
-    for person in (asked.who, asked.only):
-        if person is not None:
-            rows = rows.filter(assignment__annotator=person)
+    if asked.who is not None:
+        rows = rows.filter(assignment__annotator=asked.who)
+    if asked.blind_in:
+        own = Q(assignment__annotator=asked.reader)
+        rows = rows.filter(~Q(assignment__study__in=asked.blind_in) | own)
     if asked.item is not None:
         rows = rows.filter(assignment__position=asked.item)
     if asked.since is not None:

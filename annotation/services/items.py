@@ -95,10 +95,10 @@ def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
     def skip(item: Assignment, participant: Participant) -> None:
         if item.state == State.SKIPPED and item.skip_reason == reason:
             return
+        refuse_unless_working(item.study, participant, item.part)
         if item.state != State.OPEN:
             word = item.get_state_display().lower()
             raise Refused("not_open", f"this item is {word}; reopen it before you skip it")
-        refuse_unless_working(item.study, participant, item.part)
         move_assignment(item, State.SKIPPED, by=by, reason=reason[:1000])
 
     _change(assignment, by, skip)

@@ -1,6 +1,7 @@
 """The record of a study, and of all studies: a page, and files of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
@@ -9,6 +10,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
 from annotation.access import StudyAccess, fetch_managed_study, person
+from annotation.blinding import blind_studies
 from annotation.forms.record import RecordFilter
 from annotation.models import Study
 from annotation.selectors.record import (
@@ -60,11 +62,13 @@ def _administrators(request: HttpRequest) -> None:
         raise PermissionDenied("The record of all studies is for administrators.")
 
 
-def _asked(form: RecordFilter, access: StudyAccess | None) -> Asked:
-    """Whoever annotates blind in the study sees their own part of its record alone."""
-    only = access.user if access is not None and access.blind else None
-    asked = form.asked()
-    return Asked(asked.who, asked.kind, asked.item, asked.since, asked.until, asked.words, only)
+def _asked(request: HttpRequest, form: RecordFilter, access: StudyAccess | None) -> Asked:
+    """Whoever annotates blind in a study sees their own part of its record alone."""
+    reader = person(request)
+    blind = blind_studies(reader).values_list("pk", flat=True)
+    if access is not None:
+        blind = blind.filter(pk=access.study.pk)
+    return replace(form.asked(), reader=reader, blind_in=frozenset(blind))
 
 
 def _study(access: StudyAccess | None) -> Study | None:
@@ -74,7 +78,7 @@ def _study(access: StudyAccess | None) -> Study | None:
 def _page(request: HttpRequest, access: StudyAccess | None) -> HttpResponseBase:
     study = _study(access)
     form = RecordFilter(request.GET, study=study)
-    asked = _asked(form, access)
+    asked = _asked(request, form, access)
     after = request.GET.get("after", "")
     page = record_page(study, asked, after=after)
     query = request.GET.copy()
@@ -86,7 +90,7 @@ def _page(request: HttpRequest, access: StudyAccess | None) -> HttpResponseBase:
         **head,
         "form": form,
         "active": form.active(),
-        "own_only": asked.only is not None,
+        "own_only": bool(asked.blind_in),
         "entries": page.entries,
         "narrowed": f"?{narrowed}" if narrowed else "",
         "newest_url": f"?{narrowed}" if after else "",
@@ -100,7 +104,7 @@ def _file(request: HttpRequest, access: StudyAccess | None, ending: str) -> Http
     if ending not in ("csv", "jsonl"):
         raise Http404
     study = _study(access)
-    asked = _asked(RecordFilter(request.GET, study=study), access)
+    asked = _asked(request, RecordFilter(request.GET, study=study), access)
     entries = record_entries(study, asked)
     lines: Iterator[str]
     if ending == "csv":

@@ -23,8 +23,8 @@ NOTE = """
 In `ratings.{ending}` one row is what one rater said to one question about the trajectory with the
 same `task_id` and `attempt`; without a `turn` it is about all of it. `value` is a score or a choice
 (`label` says it in words), `chosen` what was marked (an empty list: nothing is to be marked),
-`text` an answer in words, `comment` a remark beside it. Raters have pseudonyms; `simulated` ones are
-programs."""
+`text` an answer in words, `comment` a remark beside it. Raters have pseudonyms; `simulated` ones
+are programs."""
 
 
 def card(title: str, *, agent: str, dataset: str, ending: str, rated: bool) -> str:

@@ -211,8 +211,9 @@ def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> 
         "/trajectories/N/", "/trajectories/N/exchanges/", "/compare/", "/agents/", "/endpoints/",
         "/endpoints/N/", "/endpoints/N/edit/", "/endpoints/new/", "/datasets/", "/datasets/N/",
         "/tasks/N/", "/asks/N/", "/trajectories/import/", "/trajectories/import/N/",
-        "/studies/N/design/", "/studies/N/export/file/", "/api/v1/studies/N/study.json", "/studies/new/",
-        "/api/v1/runs", "/api/v1/runs/N/export", "/api/v1/scores.csv", "/api/v1/imports",
+        "/studies/N/design/", "/studies/N/export/file/", "/studies/new/", "/record/",
+        "/api/v1/studies/N/study.json", "/api/v1/runs", "/api/v1/runs/N/export",
+        "/api/v1/scores.csv", "/api/v1/imports",
         "/api/v1/studies/N/ratings.csv", *(f"/analysis/{name}/" for name in SHOWN_BY_ANALYSIS),
     } <= kinds  # fmt: skip
     assert any(path.endswith(".json") for path in kinds) and any(
