@@ -34,10 +34,10 @@ test-browser: $(VENV)/.dev ## Run the tests that drive a browser
 	@$(PY) -m pytest -m browser; code=$$?; [ $$code -eq 5 ] || exit $$code
 
 test-postgres: $(VENV)/.dev ## Run the tests that use database or queue on PostgreSQL and Redis
-	@requirements/scripts/test_postgres.sh $(PY) -m "not browser" -n 2 --dist worksteal
+	@requirements/scripts/test_postgres.sh $(PY) -m "not browser" -n 2 --dist worksteal --durations=25
 
 test-unit: $(VENV)/.dev ## Run all other tests
-	@$(PY) -m pytest -m "not browser" -n 2 --dist worksteal
+	@$(PY) -m pytest -m "not browser" -n 2 --dist worksteal --durations=25
 
 check: $(CHECKS) ## Check format, style, types, templates, migrations and import rules
 

@@ -11,6 +11,20 @@ from config.backups.errors import Interrupted
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+# A little later, in seconds.
+_AGAIN = 0.01
+
+
+def _swallows(frame: FrameType | None) -> bool:
+    """Whether this is within a finaliser, where Python reports an exception and goes on."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "__del__" or code.co_filename.endswith(("weakref.py", "_weakrefset.py")):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _here() -> bool:
     """Only a process's first thread gets signals."""
     return threading.current_thread() is threading.main_thread()
@@ -24,12 +38,16 @@ def interruptible() -> Iterator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
+        if _swallows(frame):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+            return
         raise Interrupted
 
-    before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    before = {number: signal.signal(number, stop) for number in (*_SIGNALS, signal.SIGALRM)}
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
 

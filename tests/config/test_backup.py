@@ -161,6 +161,7 @@ def test_numbers_are_never_given_out_again(tmp_path: Path) -> None:
 # --- under those who work -------------------------------------------------------------------------
 
 
+@pytest.mark.embedded
 def test_whoever_held_something_has_lost_it_and_the_work_is_free(tmp_path: Path) -> None:
     later = timezone.now() + timedelta(hours=1)
     trajectory = TrajectoryFactory(
@@ -185,6 +186,7 @@ def test_whoever_held_something_has_lost_it_and_the_work_is_free(tmp_path: Path)
     assert Run.objects.get().data_version > version
 
 
+@pytest.mark.embedded
 def test_what_pages_kept_of_a_run_is_not_shown_again(tmp_path: Path) -> None:
     run = TrajectoryFactory().run
     backup(tmp_path / "b.zip")
@@ -318,6 +320,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: Any) ->
 # --- what is refused ------------------------------------------------------------------------------
 
 
+@pytest.mark.embedded
 def test_every_changed_byte_and_every_cut_is_seen(tmp_path: Path) -> None:
     fill_every_table()
     whole = tmp_path / "b.zip"
@@ -386,6 +389,7 @@ def test_a_newer_format_is_refused(tmp_path: Path, monkeypatch: Any) -> None:
     assert "in format 2" in refusal(restore, tmp_path / "b.zip")
 
 
+@pytest.mark.embedded
 def test_a_row_that_does_not_fit_is_named_and_nothing_is_changed(tmp_path: Path) -> None:
     DatasetFactory()
     DatasetFactory()
@@ -416,6 +420,7 @@ def test_a_row_without_its_parent_is_refused(tmp_path: Path) -> None:
     assert "foreign key" in refusal(restore, tmp_path / "x.zip", "--replace", "--no-safety-copy")
 
 
+@pytest.mark.embedded
 def test_rows_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
     DatasetFactory()
     backup(tmp_path / "b.zip")

@@ -11,7 +11,7 @@ from pytest_django import DjangoDbBlocker, Settings
 from tests.contracts.access_table import PERSONAS, TABLE
 from tests.contracts.access_world import METHODS, Address, World, addresses, build_world
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 Words = tuple[str, ...]
 WIDTH = max(len(persona) for persona in PERSONAS) + 1
 # Somebody who may not write is told so in one of these ways.

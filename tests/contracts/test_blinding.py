@@ -23,7 +23,7 @@ from tests.annotation.rows import make_person
 from tests.benchmarks.api.conftest import bearer
 from tests.contracts.blinded_world import IDS, MARKS, World, make_world
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 # Leave by an address, or read files that are the same for all.
 SKIP = re.compile(r"^/(accounts/logout|static)")

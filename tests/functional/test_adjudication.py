@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, expect
 from annotation.models import Adjudication
 from tests.annotation.judged import judge, make_judged, say
 from tests.annotation.rows import make_person
-from tests.functional.test_annotation_loop import sign_in, violations
+from tests.functional.axe import violations
+from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -1,7 +1,6 @@
 """The analysis pages in a real browser: figures are drawn, filters work, axe is content."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,10 +23,10 @@ from tests.analysis.rows import (
     make_trajectory,
 )
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
+from tests.functional.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
 PAGES = (
     "leaderboard", "rubric", "decline", "agreement", "dispersion", "conditions", "tools",
     "outcomes", "ratings", "turn-scores", "violation-check", "filter-check",
@@ -75,12 +74,6 @@ def draw_all(page: Page) -> int:
     return figures.count()
 
 
-def serious(page: Page) -> list[str]:
-    found = page.evaluate("async () => (await axe.run()).violations")
-    return [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found
-            if v["impact"] in ("serious", "critical")]  # fmt: skip
-
-
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (390, "light")])
 def test_figures_are_drawn_and_axe_is_content(at: str, page: Page, width: int, theme: Any) -> None:
     page.set_viewport_size({"width": width, "height": 900})
@@ -89,16 +82,14 @@ def test_figures_are_drawn_and_axe_is_content(at: str, page: Page, width: int, t
         page.goto(f"{at}/{name}/")
         assert draw_all(page) >= 1
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-        page.evaluate(AXE)
-        assert serious(page) == [], name
+        assert violations(page) == [], name
     # What people marked, said and took: the page of a study beside its other pages.
     page.goto(f"{at}/violation-check/")
     study = page.locator("#filter-study").input_value()
     page.goto(f"{at.removesuffix('/analysis')}/studies/{study}/quality/")
     expect(page.locator(".lede")).to_contain_text("3 annotators submitted")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.evaluate(AXE)
-    assert serious(page) == []
+    assert violations(page) == []
 
 
 def test_filters_change_the_page_in_place_and_the_address(at: str, page: Page) -> None:

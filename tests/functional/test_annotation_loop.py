@@ -3,7 +3,6 @@
 import re
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +13,9 @@ from annotation.models import Assignment, Rating, RatingEdit, Study
 from annotation.services.ratings import record_rating
 from annotation.services.studies import set_study_status
 from tests.annotation.rows import make_person, make_study
+from tests.functional.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @pytest.fixture
@@ -371,15 +368,6 @@ def test_on_a_phone_the_form_is_a_tab_of_its_own(
         page.get_by_role("button", name="Submit").tap()
         page.wait_for_url("**/annotate/2/")
     assert set(ratings(item).values()) == {3}
-
-
-def violations(page: Page) -> list[str]:
-    session = page.context.new_cdp_session(page)
-    session.send("Runtime.evaluate", {"expression": AXE})
-    found: list[dict[str, Any]] = page.evaluate(
-        "rules => axe.run({runOnly: {type: 'tag', values: rules}}).then(r => r.violations)", RULES
-    )
-    return [f"{v['id']}: {node['html'][:200]}" for v in found for node in v["nodes"]]
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])

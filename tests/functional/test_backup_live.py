@@ -175,6 +175,7 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new(install: Install, tmp_pa
         assert place.read("pragma foreign_key_check") == []
 
 
+@pytest.mark.embedded
 def test_an_interrupt_is_one_line(install: Install, tmp_path: Path) -> None:
     place, backup = install("interrupted"), tmp_path / "b.zip"
     shell(place, PREPARE)

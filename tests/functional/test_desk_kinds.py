@@ -11,7 +11,8 @@ from annotation.models import Assignment, Rating, Study
 from annotation.selectors.desk_reading import load_turns
 from tests.annotation.desks import PROPOSED, first_item, make_kind
 from tests.annotation.rows import make_person
-from tests.functional.test_annotation_loop import answered, open_item, sign_in, state, violations
+from tests.functional.axe import violations
+from tests.functional.test_annotation_loop import answered, open_item, sign_in, state
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

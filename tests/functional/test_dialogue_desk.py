@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.models import Assignment, Study
 from tests.annotation.rows import make_person
 from tests.annotation.talks import make_talk_study
-from tests.functional.test_annotation_loop import answered, open_item, sign_in, violations
+from tests.functional.axe import violations
+from tests.functional.test_annotation_loop import answered, open_item, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -1,6 +1,5 @@
 """A new person, from the link to the first item that counts, in a real browser."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,23 +9,16 @@ from annotation.models import Participant
 from annotation.services.invites import make_invite
 from tests.annotation.entered import WHY, make_full_study
 from tests.annotation.rows import make_person
+from tests.functional.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 PASSWORD = "quite-long-enough-7"
 
 
 def check(page: Page) -> None:
     """No rule of accessibility is broken on this page, and nothing sticks out sideways."""
-    page.evaluate(AXE)
-    found = page.evaluate(
-        "rules => axe.run({runOnly: rules}).then(r => r.violations.map(v => v.id + ' ' + "
-        "v.nodes.map(n => n.target).join(' ')))",
-        RULES,
-    )
-    assert found == [], page.url
+    assert violations(page) == [], page.url
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0, page.url
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.installations import Installation
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.embedded]
 
 KILLS = 10
 TASKS = 24

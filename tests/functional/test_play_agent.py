@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +13,9 @@ from benchmarks.systems.planbench_xl.notes import given_values
 from benchmarks.systems.planbench_xl.world import load_world
 from tests.factories.benchmarks import make_user, play
 from tests.factories.planbench_xl import TASK, start_for_person, waiting_ask
+from tests.functional.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
 
 
 @pytest.fixture(autouse=True)
@@ -65,9 +64,7 @@ def arrive(seat: Page, run: Run) -> None:
 def check(seat: Page) -> None:
     """No sideways scrolling, and nothing that axe objects to."""
     assert seat.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    seat.evaluate(AXE)
-    found = seat.evaluate("axe.run({resultTypes: ['violations']}).then((r) => r.violations)")
-    assert [(v["id"], [n["html"] for n in v["nodes"]][:2]) for v in found] == []
+    assert violations(seat) == []
 
 
 def test_a_query_is_played_with_the_keyboard_alone(seat: Page, run: Run) -> None:

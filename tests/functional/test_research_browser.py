@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +16,9 @@ from tests.factories.benchmarks import (
     save_sample_dataset,
     start_sample_runs,
 )
+from tests.functional.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
 
 
 @pytest.fixture(autouse=True)
@@ -199,14 +197,8 @@ def test_nothing_serious_stands_in_anybodys_way(
         desk.goto(live_server.url + path)
         for fold in desk.locator("main details:not(.rail):not(.menu)").all():
             fold.evaluate("element => { element.open = true; }")
-        desk.evaluate(AXE)
-        result = desk.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        serious = [
-            (v["id"], [node["html"][:120] for node in v["nodes"]][:3])
-            for v in result["violations"]
-            if v["impact"] in ("serious", "critical")
-        ]
+        broken = violations(desk)
         wide = desk.evaluate("document.documentElement.scrollWidth > innerWidth")
-        if serious or wide:
-            found[path] = (serious, wide)
+        if broken or wide:
+            found[path] = (broken, wide)
     assert found == {}

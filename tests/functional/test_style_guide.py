@@ -1,29 +1,18 @@
 """The design system in a real browser: readable by all, at every width, within the CSP."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+from tests.functional.axe import violations
+
 GUIDE = ("/guide/parts/", "/guide/desk/")
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.urls("tests.functional.style_guide.urls"),
 ]
-
-
-def violations(page: Page) -> list[str]:
-    """Run axe in the page; by the debugger, because the page's CSP forbids foreign scripts."""
-    session = page.context.new_cdp_session(page)
-    session.send("Runtime.evaluate", {"expression": AXE})
-    found: list[dict[str, Any]] = page.evaluate(
-        "rules => axe.run({runOnly: {type: 'tag', values: rules}}).then(r => r.violations)", RULES
-    )
-    return [f"{v['id']}: {node['html']}" for v in found for node in v["nodes"]]
 
 
 @pytest.mark.parametrize("path", [*GUIDE, "/404/", "/403/"])

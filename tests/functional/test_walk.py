@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.services import demo as study_demo
+from annotation.services import demo_plans
 from benchmarks.models import Job
 from benchmarks.services import demo, jobs
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
@@ -18,8 +19,8 @@ from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 PEOPLE = ("admin", "researcher", "manager", "annotator", "observer")
 # Pages of the framework, and the same page under other numbers and filters, are not walked again.
 SKIP = re.compile(r"^/(admin|static|accounts/logout)")
-PER_SHAPE = 2
-MOST = 150
+PER_SHAPE = 3
+MOST = 200
 
 
 class Links(HTMLParser):
@@ -56,7 +57,7 @@ def small_demo(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     few = load_demo_tasks()[:8]
     monkeypatch.setattr(demo, "load_demo_tasks", lambda: few)
     monkeypatch.setattr(study_demo, "LEVELS", ("mid",))
-    monkeypatch.setattr(study_demo, "QUERIES_EACH", 1)
+    monkeypatch.setattr(demo_plans, "QUERIES_EACH", 1)
     study_demo.ensure_demo()
     job = Job.objects.get()
     jobs.perform(job_id=job.pk, owner="test")

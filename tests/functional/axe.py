@@ -1,0 +1,24 @@
+"""Accessibility as axe sees it, for the tests that drive a browser."""
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RUN = "rules => axe.run({runOnly: {type: 'tag', values: rules}}).then(r => r.violations)"
+# A colour half-way through its change has whatever contrast the moment gives it.
+SETTLED = "Promise.allSettled(document.getAnimations().map(animation => animation.finished))"
+
+
+def violations(page: Page) -> list[str]:
+    """What axe objects to on this page, once nothing moves any more: rule and element.
+
+    The script comes in by the debugger, because the page's policy forbids foreign ones.
+    """
+    session = page.context.new_cdp_session(page)
+    session.send("Runtime.evaluate", {"expression": AXE})
+    page.evaluate(SETTLED)
+    found: list[dict[str, Any]] = page.evaluate(RUN, RULES)
+    return [f"{v['id']}: {node['html'][:200]}" for v in found for node in v["nodes"]]
