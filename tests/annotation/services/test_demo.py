@@ -8,6 +8,8 @@ import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db.models import Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.models import Annotator, Assignment, Rating, RatingEdit, Study
@@ -140,14 +142,22 @@ def content() -> list[object]:
     """What the demo holds, without times and ids that differ by chance."""
     return [
         list(Trajectory.objects.order_by("pk").values_list("termination", "turn_count", "metrics")),
-        list(
-            Assignment.objects.order_by("annotator__username", "position").values_list(
-                "annotator__username", "position", "trajectory__task__external_id", "state"
+        sorted(
+            Assignment.objects.values_list(
+                "study__name",
+                "annotator__username",
+                "position",
+                Coalesce("trajectory__task__external_id", Value("")),
+                "state",
             )
         ),
         sorted(
             Rating.objects.values_list(
-                "assignment__annotator__username", "assignment__position", "question", "value"
+                "assignment__study__name",
+                "assignment__annotator__username",
+                "assignment__position",
+                "question",
+                "value",
             )
         ),
         RatingEdit.objects.count(),
