@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Study, StudyEvent
+from benchmarks.prepared import add_row
 
 
 def record_event(
@@ -24,7 +25,7 @@ def record_event(
     """
     if about is None and assignment is not None:
         about = assignment.annotator_id
-    return StudyEvent.objects.create(
+    event = StudyEvent(
         study_id=study if isinstance(study, int) else study.pk,
         kind=kind,
         by=by,
@@ -33,3 +34,4 @@ def record_event(
         reason=reason,
         detail=dict(detail or {}),
     )
+    return add_row(event)

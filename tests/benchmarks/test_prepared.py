@@ -1,14 +1,17 @@
 """Prepared queries find what the ORM finds, each time with the values of that time."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from benchmarks.models import Dataset, Task
-from benchmarks.prepared import Prepared
+from benchmarks.models import Dataset, Job, Task
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row
 from tests.factories.benchmarks import DatasetFactory, TaskFactory
 from tests.threads import in_threads
 
@@ -94,3 +97,74 @@ def test_moments_are_given_as_the_database_takes_them() -> None:
     assert since.all(moment=NOON) == [earlier, later]
     assert since.all(moment=NOON + timedelta(microseconds=1)) == [later]
     assert since.all(moment=NOON + timedelta(days=1)) == []
+
+
+FURTHER = PreparedUpdate(
+    lambda pk, by, until, words: (
+        Job.objects.filter(pk=pk, done__lt=100),
+        {"done": F("done") + by, "lease_until": until, "message": words},
+    ),
+    pk=int,
+    by=int,
+    until=datetime,
+    words=str,
+)
+
+
+def make_job(**fields: Any) -> Job:
+    return add_row(Job(kind="trial", title="A trial", payload={"a": ["ä", None]}, **fields))
+
+
+def test_a_row_is_stored_as_save_would() -> None:
+    before = timezone.now()
+    with CaptureQueriesContext(connection) as asked:
+        job, other = make_job(lease_until=NOON), make_job()
+    assert len(asked) == 2
+    assert (job.pk, other.pk) == tuple(Job.objects.order_by("pk").values_list("pk", flat=True))
+    stored = Job.objects.get(pk=job.pk)
+    saved = Job.objects.create(kind="trial", title="A trial", payload={"a": ["ä", None]})
+    differ = {"id", "created_at", "lease_until"}
+    for field in Job._meta.concrete_fields:
+        value = getattr(stored, field.attname)
+        assert value == getattr(job, field.attname), field.name
+        if field.name not in differ:
+            assert value == getattr(saved, field.attname), field.name
+    assert stored.lease_until == NOON
+    assert before <= stored.created_at <= timezone.now()
+
+
+def test_a_stored_row_is_not_added_again() -> None:
+    job = make_job()
+    job.message = "changed"
+    with pytest.raises(ValueError, match="stored already"):
+        add_row(job)
+    job.save()
+    assert Job.objects.get().message == "changed"
+
+
+def test_rows_are_changed_by_the_values_given_now() -> None:
+    job, other = make_job(done=3), make_job(done=4)
+    assert FURTHER.run(pk=job.pk, by=2, until=NOON, words="on its way") == 1
+    assert FURTHER.run(pk=job.pk, by=-1, until=None, words="") == 1
+    assert FURTHER.run(pk=other.pk, by=99, until=NOON, words="nearly") == 1
+    assert FURTHER.run(pk=other.pk, by=1, until=None, words="too late") == 0
+    found = Job.objects.order_by("pk").values_list("done", "lease_until", "message")
+    assert list(found) == [(4, None, ""), (103, NOON, "nearly")]
+
+
+def test_what_the_database_refuses_ends_the_transaction() -> None:
+    dataset = DatasetFactory()
+    again = Dataset(**{field.attname: getattr(dataset, field.attname) for field in
+                       Dataset._meta.concrete_fields if field.name != "id"})  # fmt: skip
+    with pytest.raises(IntegrityError), transaction.atomic():
+        add_row(again)
+    assert Dataset.objects.get() == dataset
+
+
+def test_rows_that_need_more_than_one_query_are_refused() -> None:
+    with pytest.raises(ValueError, match="not read here"):
+        Prepared(lambda pk: Task.objects.filter(pk=pk).prefetch_related("dataset"), pk=int).all(
+            pk=1
+        )
+    with pytest.raises(ValueError, match="not made here"):
+        Prepared(lambda pk: Task.objects.filter(pk=pk).values("pk"), pk=int).all(pk=1)
