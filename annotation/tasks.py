@@ -1,5 +1,5 @@
 """Found by Celery in every worker: importing it makes the app's kinds of jobs known."""
 
-from annotation.services import demo
+from annotation.services import demo, planned
 
-__all__ = ["demo"]
+__all__ = ["demo", "planned"]

@@ -1,4 +1,8 @@
-"""Training items first, hidden gold items in between, at places that cannot be guessed."""
+"""Training items first, hidden gold items in between, at places that cannot be guessed.
+
+Lists are made whole beforehand. In a pool nobody knows beforehand who will judge how much, so gold
+is drawn item by item there.
+"""
 
 import random
 from collections import Counter
@@ -86,13 +90,33 @@ def _check(dealt: Dealt, lessons: Sequence[int], gold_each: int) -> None:
             f"one in the last, not {gold_each}",
         )
     for name, order in sorted(dealt.orders.items()):
-        most = max(2, len(order) // ITEMS_PER_GOLD) if len(order) >= MIN_ITEMS else 0
+        most = most_gold(len(order))
         if order and gold_each > most:
             raise DesignError(
                 "gold_each",
                 f"{name} has {len(order)} items, among which {most} gold items can be hidden, not "
                 f"{gold_each} (at most one for {ITEMS_PER_GOLD} others)",
             )
+
+
+def most_gold(items: int) -> int:
+    """How many gold items can be hidden among so many others."""
+    return max(2, items // ITEMS_PER_GOLD) if items >= MIN_ITEMS else 0
+
+
+def is_gold_next(
+    *, seed: int, annotator: int, place: int, had: int, spare: int, done: int, ahead: int
+) -> bool:
+    """Whether a gold item comes before somebody's next item of a pool, drawn by seed and place.
+
+    ``had`` gold items came among the ``done`` others so far, ``spare`` were not had; ``ahead``
+    others will probably follow, the next one among them. Before each of these a gold item is as
+    likely, in all as many as can be hidden among those done and ahead. To be asked once for each of
+    the others, so that no two gold items are neighbours and none is the last.
+    """
+    left = min(spare, most_gold(done + ahead) - had)
+    drawn = derive_seed(seed, "pool gold", annotator, place) / 2**63  # from 0 to 1
+    return drawn * ahead < left
 
 
 def _choose_gold(

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from django.db.models import Count
 
-from annotation.models import Assignment, Study
+from annotation.models import Item, Study
 from annotation.questionnaires import NEEDS, Question, Questionnaire
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import Candidate, Constraint, Trajectory, Turn, Violation
@@ -164,12 +164,12 @@ def asked_questions(
 
 
 def study_questions(study: Study, questionnaire: Questionnaire) -> list[Asked]:
-    """The questions of a study, as its items are asked them. An item counts once for everybody
-    who has it.
-    """
-    rows = (
-        Assignment.objects.filter(study=study, part=Assignment.Part.MAIN)
-        .values_list("item__asked")
-        .annotate(n=Count("pk"))
-    )
-    return asked_questions(questionnaire, {tuple(keys): n for keys, n in rows.order_by()})
+    """The questions of a study, as its items are asked them, each item once."""
+    return asked_questions(questionnaire, asked_counts(study))
+
+
+def asked_counts(study: Study) -> dict[tuple[str, ...], int]:
+    """How many items of a study, gold among them, are asked the same questions."""
+    rows = Item.objects.filter(study=study, use__in=(Item.Use.MAIN, Item.Use.GOLD)).order_by()
+    counted = rows.values_list("asked").annotate(n=Count("pk"))
+    return {tuple(keys): n for keys, n in counted}

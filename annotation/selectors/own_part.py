@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import F
 from django.urls import reverse
 
-from annotation.models import Assignment, Item, Participant, Study, StudyText
-from annotation.selectors.pool import COUNTED
+from annotation.models import Assignment, Participant, Study, StudyText
 from annotation.selectors.steps import Step, StepName, next_step
 from annotation.selectors.studies import Counts
 from annotation.selectors.texts import text_version
@@ -41,7 +39,8 @@ class StepRow:
 class OwnPart:
     """Everything that a study's page tells one of its annotators.
 
-    ``free`` is how many items of a pool still have a free seat; None where items are dealt.
+    ``pooled``: items are taken from a pool. How many are free there is not told: whoever counts
+    along would see which of their items are gold.
     """
 
     participant: Participant
@@ -49,7 +48,7 @@ class OwnPart:
     rows: Sequence[StepRow]
     counts: Counts
     items: Sequence[Assignment]
-    free: int | None
+    pooled: bool
 
     @property
     def before(self) -> bool:
@@ -70,17 +69,13 @@ def load_own_part(study: Study, participant: Participant) -> OwnPart:
     held = participant.assigned - participant.returned
     counts = Counts(held, participant.submitted, participant.skipped)
     items = participant.user.assignments.filter(study=study, part=Part.MAIN).order_by("position")
-    free = None
-    if study.dealing == Study.Dealing.POOL:
-        rows = Item.objects.filter(study=study, use__in=COUNTED, given__lt=F("wanted"))
-        free = rows.count()
     return OwnPart(
         participant=participant,
         step=step,
         rows=_rows(study, participant, step, counts),
         counts=counts,
         items=list(items.only("position", "state", "skip_reason", "study")),
-        free=free,
+        pooled=study.dealing == Study.Dealing.POOL,
     )
 
 

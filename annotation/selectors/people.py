@@ -1,5 +1,6 @@
 """Who takes part in a study, in which role, and who was invited; what was sent to whom."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,6 +54,12 @@ def present_annotators(study: Study) -> list[Participant]:
     """Annotators who have not left, by their numbers."""
     rows = study.participants.exclude(state__in=Participant.GONE)
     return list(rows.select_related("user").order_by("number"))
+
+
+def count_gone(study: Study) -> Counter[str]:
+    """How many annotators have left a study, by how."""
+    rows = study.participants.filter(state__in=Participant.GONE).order_by()
+    return Counter(rows.values_list("state", flat=True))
 
 
 def active_annotators(study: Study) -> list[Participant]:

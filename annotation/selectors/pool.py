@@ -6,12 +6,10 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.models import Assignment, Item, Study
+from annotation.selectors.returned import not_taken_back
 from benchmarks.models import Exchange
 from benchmarks.prepared import Prepared
 from benchmarks.selectors.players import player_name
-
-COUNTED = (Item.Use.MAIN, Item.Use.GOLD)
-
 
 _PLAYED = Prepared(
     lambda name: (
@@ -37,16 +35,19 @@ def free_items(study: Study, user: User, played: Sequence[int] | None = None) ->
 
 
 def unheld_items(study: int, user: int) -> QuerySet[Item]:
-    """Items with a free seat that this person has not had."""
-    rows = Item.objects.filter(study=study, use__in=COUNTED, given__lt=F("wanted"))
+    """Items with a free seat that this person has not had; gold is for everybody, and apart."""
+    rows = Item.objects.filter(study=study, use=Item.Use.MAIN, given__lt=F("wanted"))
     return rows.exclude(Exists(Assignment.objects.filter(item=OuterRef("pk"), annotator=user)))
 
 
 def has_free_item(study: Study, user: User) -> bool:
-    """Whether this person could take an item now, be it one that they had to return."""
+    """Whether this person could take an item now, be it one that they had to return.
+
+    Gold items alone are no work: they come before others.
+    """
     if free_items(study, user).order_by("rank").exists():
         return True
     mine = Assignment.objects.filter(
         study=study, annotator=user, part=Assignment.Part.MAIN, state=Assignment.State.RETURNED
     )
-    return mine.filter(item__given__lt=F("item__wanted")).exists()
+    return not_taken_back(mine.filter(item__given__lt=F("item__wanted"))).exists()

@@ -15,6 +15,7 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.models import Assignment, Item, Participant, Study
+from annotation.selectors.gold import gold_given
 from annotation.selectors.pool import has_free_item
 from annotation.selectors.sizes import study_sizes
 from annotation.selectors.steps import step_before
@@ -118,8 +119,8 @@ def study_progress(study: Study) -> StudyProgress:
     size = study_sizes([study])[study.pk]
     pool = study.dealing == Study.Dealing.POOL
     taken = sum(p.assigned - p.returned - p.skipped for p in people)
-    here = sum(p.state not in Participant.GONE for p in people)
-    free = max(0, size.wanted_of(here) - taken) if pool else free_seat_count(study)
+    gold = gold_given([study])[study.pk] if pool else 0
+    free = max(0, size.wanted + gold - taken) if pool else free_seat_count(study)
     seconds = _medians(study, people)
     rows = [
         _row(study, person, seconds.get(person.user_id), pool and free > 0, now)

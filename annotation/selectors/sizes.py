@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q, Sum
 
 from annotation.models import Item, Study, StudyEvent
 from annotation.questionnaires import Questionnaire
-from annotation.selectors.needs import Asked, asked_questions
+from annotation.selectors.needs import Asked, asked_counts, asked_questions
 
 Kind, Use = StudyEvent.Kind, Item.Use
 DAY = 24 * 3600
@@ -20,10 +20,6 @@ class Size(NamedTuple):
     items: int = 0
     wanted: int = 0
     gold: int = 0
-
-    def wanted_of(self, people: int) -> int:
-        """With the gold items, which everybody gets."""
-        return self.wanted + self.gold * people
 
 
 def study_sizes(studies: Sequence[Study]) -> dict[int, Size]:
@@ -54,9 +50,7 @@ def questions_left_out(study: Study, questionnaire: Questionnaire) -> list[Asked
     key = _keys([study.pk], "study-asked").get(study.pk)
     counts: dict[tuple[str, ...], int] | None = cache.get(key) if key else None
     if counts is None:
-        rows = Item.objects.filter(study=study, use__in=(Use.MAIN, Use.GOLD)).order_by()
-        counted = rows.values_list("asked").annotate(n=Count("pk"))
-        counts = {tuple(asked): n for asked, n in counted}
+        counts = asked_counts(study)
         if key:
             cache.set(key, counts, DAY)
     return [row for row in asked_questions(questionnaire, counts) if row.left_out]

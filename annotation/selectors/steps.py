@@ -75,7 +75,7 @@ def step_before(study: Study, participant: Participant, part: str) -> Step | Non
 
 def standstill(study: Study, participant: Participant) -> Step | None:
     """Why nobody, or not this person, works in the study now; None where they may."""
-    if participant.state in (Standing.WITHDRAWN, Standing.ERASED):
+    if participant.state in Participant.GONE:
         return LEFT
     if study.status != Status.OPEN:
         return STATUS[Status(study.status)]

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, QuerySet, Sum
 from django.http import QueryDict
 
 from annotation.models import Membership, Participant, Study
+from annotation.selectors.gold import gold_given
 from annotation.selectors.sizes import study_sizes
 from benchmarks.selectors.paging import Page, page_by_id
 
@@ -119,7 +120,9 @@ def study_rows(user: User, studies: Sequence[Study]) -> list[StudyRow]:
 
 
 def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
-    """How far everybody is together: of a pool by what it wants, otherwise by what was dealt."""
+    """How far everybody is together: of a pool by what it wants and the gold that was given out,
+    otherwise by what was dealt.
+    """
     people = Participant.objects.filter(study__in=studies).order_by().values("study")
     sums = {
         row["study"]: row
@@ -127,16 +130,16 @@ def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
             held=Sum("assigned") - Sum("returned"),
             done=Sum("submitted"),
             left_out=Sum("skipped"),
-            here=Count("pk", filter=~Q(state__in=Participant.GONE)),
         )
     }
     pools = [study for study in studies if study.dealing == Study.Dealing.POOL]
     sizes = study_sizes(pools) if pools else {}
+    gold = gold_given(pools)
     found = {}
     for study in studies:
-        row = sums.get(study.pk, {"held": 0, "done": 0, "left_out": 0, "here": 0})
+        row = sums.get(study.pk, {"held": 0, "done": 0, "left_out": 0})
         if study.pk in sizes:
-            wanted = max(row["done"], sizes[study.pk].wanted_of(row["here"]))
+            wanted = max(row["done"], sizes[study.pk].wanted + gold[study.pk])
             found[study.pk] = Counts(wanted, row["done"])
         else:
             found[study.pk] = Counts(row["held"], row["done"], row["left_out"])

@@ -52,8 +52,8 @@ def _change_standing(
 def return_open_items(*, study: Study, user: User, by: User, reason: str) -> int:
     """Take back everything that somebody has open and counts, and pause them; returns how many.
 
-    Paused, because whoever still has an item on the screen would take it up again with the next
-    answer. Training and background questions stay: nobody else can do them.
+    None of it comes back to them unless a manager gives it to them. Training and background
+    questions stay: nobody else can do them.
     """
     reason = checked_reason(reason, why="these items are taken back")
     with transaction.atomic():

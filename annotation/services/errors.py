@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-# ``paused`` may be tried again later with the same answers; ``gone`` says that somebody else holds
-# the item now.
+# ``paused`` may be tried again later with the same answers; ``gone`` says that the item went to
+# somebody else, or back to the managers.
 Code = Literal[
     "invalid", "not_yours", "not_open", "closed", "paused", "gone", "conflict", "incomplete"
 ]

@@ -125,9 +125,8 @@ def _refuse_who_needs_none(invite: Invite, user: User) -> None:
     if Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists():
         role = invite.get_role_display().lower()
         raise Refused("conflict", f"you are {role} of this study already; the link is still good")
-    left = (Participant.State.WITHDRAWN, Participant.State.ERASED)
     if invite.role == Membership.Role.ANNOTATOR and invite.study.participants.filter(
-        user=user, state__in=left
+        user=user, state__in=Participant.GONE
     ).exists():  # fmt: skip
         raise Refused("conflict", "you have left this study; ask its manager to let you in again")
 

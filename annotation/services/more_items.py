@@ -18,7 +18,7 @@ from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from annotation.services.seats import lock_study
 from annotation.services.setup import NewItem, add_items, deal_items
-from annotation.services.studies import checked_reason
+from annotation.services.studies import checked_reason, refuse_unless_stored
 from benchmarks.blinding import Visibility
 from benchmarks.selectors.players import players
 
@@ -59,6 +59,7 @@ def set_raters(*, item: Item, wanted: int, by: User, reason: str = "") -> None:
 def raise_raters(*, study: Study, wanted: int, by: User, reason: str = "") -> int:
     """Let all items have at least so many annotators; returns how many items changed."""
     _check_raters(wanted)
+    refuse_unless_stored(study)
     with transaction.atomic():
         lock_study(study)
         rows = study.items.filter(use=Use.MAIN, wanted__lt=wanted)
@@ -86,6 +87,7 @@ def add_from_source(
     are free until `deal_free_seats`. Returns how many were added.
     """
     _check_raters(raters)
+    refuse_unless_stored(study)
     questionnaire = load_questionnaire(study.questionnaire)
     key = "task" if questionnaire.unit == "task" else "trajectory"
     with transaction.atomic():
@@ -128,6 +130,7 @@ def deal_free_seats(*, study: Study, people: Sequence[User], by: User) -> Dealt:
         raise Refused("invalid", "in a pool everybody takes the next item; nothing is dealt")
     if not people:
         raise Refused("invalid", "choose at least one annotator")
+    refuse_unless_stored(study)
     with transaction.atomic():
         lock_study(study)
         active = set(

@@ -1,5 +1,6 @@
 """Storing a planned study, and launching one that was looked at as a draft."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,13 +9,28 @@ from django.db import transaction
 
 from annotation.models import Assignment, Study, StudyEvent, StudyText
 from annotation.plan_files import plan_document
+from annotation.plans import PlanError, StudyPlan
+from annotation.selectors.designs import study_design
+from annotation.selectors.storing import STORE, is_stored
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
-from annotation.services.planning import PlannedStudy
+from annotation.services.planning import PlannedStudy, plan_study
 from annotation.services.setup import store_study
-from annotation.services.studies import fillers_of
+from annotation.services.storing import (
+    PORTION,
+    Report,
+    begin_storing,
+    find_begun,
+    give_up_storing,
+    store_rest,
+)
+from annotation.services.studies import fillers_of, refuse_unless_stored
 from annotation.services.texts import set_study_text
+from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.core.errors import CoreError
+from benchmarks.models import Job
 from benchmarks.selectors.players import players
+from benchmarks.services.jobs import Progress, enqueue_job, job_kind
 
 
 def create_planned_study(
@@ -27,11 +43,101 @@ def create_planned_study(
 ) -> Study:
     """Store a study as it was planned, open or as a draft: all of it or nothing.
 
-    Who creates it becomes its manager. Its settings keep the plan, the seed and the fingerprint of
-    the balance certificate, from which it can be seen whether the assignments are still as planned.
+    A large one is stored in portions. Where that is stopped in between, a draft is left that is
+    plainly unfinished, and the same once more goes on with it. Who creates a study becomes its
+    manager. Its settings keep the plan, the seed and the fingerprint of the balance certificate,
+    from which it can be seen whether the assignments are still as planned.
     """
+    study = _unsaved(planned, by, is_demo, settings or {})
+    if not is_large(planned):
+        study.status = Study.Status.OPEN if launch else Study.Status.DRAFT
+        with transaction.atomic():
+            store_study(
+                study=study,
+                items=planned.items,
+                people=list(planned.people.values()),
+                dealt=_dealt(planned),
+                by=by,
+            )
+            _store_texts(study, planned.plan, by)
+        return study
+    begun = find_begun(study=study, by=by)
+    if begun is None:
+        _begin(study, planned, by, launch)
+    study = begun or study
+    try:
+        _store_rest(study, planned, by)
+    except Refused:
+        give_up_storing(study)
+        raise
+    return study
+
+
+def is_large(planned: PlannedStudy) -> bool:
+    """Whether a study is stored in portions, which may take minutes."""
+    return _rows(planned) > PORTION
+
+
+def enqueue_planned_study(*, planned: PlannedStudy, by: User, launch: bool) -> Study:
+    """Begin a large study; the rest of it is stored in the background."""
+    study = _unsaved(planned, by, False, {})
+    with transaction.atomic():
+        _begin(study, planned, by, launch)
+        _enqueue(study, by)
+    return study
+
+
+def enqueue_again(*, study: Study, by: User) -> None:
+    """Go on in the background with a study whose storing came to a halt."""
+    if is_stored(study):
+        raise Refused("conflict", "the study is stored already")
+    with transaction.atomic():
+        _enqueue(study, by)
+
+
+def _enqueue(study: Study, by: User) -> None:
+    enqueue_job(
+        kind=STORE, title=f"Storing {study.name}"[:200], payload={"study": study.pk}, created_by=by
+    )
+
+
+@job_kind(STORE)
+def store_in_background(job: Job, progress: Progress) -> None:
+    """Plan a study anew from what was kept of it, and store what is missing."""
+    study = Study.objects.select_related("created_by").filter(pk=job.payload["study"]).first()
+    if study is None or is_stored(study):
+        return
+    by = study.created_by
+    plan = study_design(study).plan
+    try:
+        assert plan is not None  # it was made from one
+        planned = plan_study(plan, seen=Visibility.to(by) if by is not None else EVERYTHING)
+    except PlanError as error:
+        raise CoreError(f"{error}; delete this draft and plan the study anew") from None
+    if _as_kept(planned) != study.settings["design"]:
+        words = "what the study is made of has changed since it was begun; delete this draft and "
+        raise CoreError(f"{words}plan it anew")
+    total = _rows(planned)
+    try:
+        _store_rest(study, planned, by, lambda done: progress.report(done=done, total=total))
+    except Refused as refused:
+        raise CoreError(refused.reason) from None
+
+
+def _rows(planned: PlannedStudy) -> int:
+    """How many items and seats there are to store."""
+    return len(planned.items) + sum(map(len, planned.dealt.values()))
+
+
+def _dealt(planned: PlannedStudy) -> dict[int, Any]:
+    return {planned.people[name].pk: places for name, places in planned.dealt.items()}
+
+
+def _unsaved(
+    planned: PlannedStudy, by: User | None, is_demo: bool, settings: Mapping[str, Any]
+) -> Study:
     plan = planned.plan
-    study = Study(
+    return Study(
         name=plan.name.strip(),
         questionnaire=plan.questionnaire,
         background=plan.background,
@@ -43,31 +149,45 @@ def create_planned_study(
         blinded=plan.blinded,
         shows_hidden=plan.shows_hidden,
         seed=plan.seed,
-        status=Study.Status.OPEN if launch else Study.Status.DRAFT,
         closes_at=plan.closes_at,
         is_demo=is_demo,
         settings={
-            "design": design_record(planned),
-            "labels": fillers_of(planned.found.runs),
-            **(settings or {}),
+            "design": _as_kept(planned), "labels": fillers_of(planned.found.runs), **settings,
         },
         created_by=by,
+    )  # fmt: skip
+
+
+def _begin(study: Study, planned: PlannedStudy, by: User | None, launch: bool) -> None:
+    begin_storing(study=study, items=planned.items, total=_rows(planned), launch=launch, by=by)
+
+
+def _store_rest(
+    study: Study, planned: PlannedStudy, by: User | None, report: Report = lambda done: None
+) -> None:
+    store_rest(
+        study=study,
+        items=planned.items,
+        people=list(planned.people.values()),
+        dealt=_dealt(planned),
+        by=by,
+        finish=lambda fresh: _store_texts(fresh, planned.plan, by),
+        report=report,
     )
-    with transaction.atomic():
-        store_study(
-            study=study,
-            items=planned.items,
-            people=list(planned.people.values()),
-            dealt={planned.people[name].pk: places for name, places in planned.dealt.items()},
-            by=by,
-        )
-        for kind, text in (
-            (StudyText.Kind.INFORMATION, plan.information),
-            (StudyText.Kind.CONSENT, plan.consent),
-        ):
-            if text.strip():
-                set_study_text(study=study, kind=kind, text=text, by=by)
-    return study
+
+
+def _store_texts(study: Study, plan: StudyPlan, by: User | None) -> None:
+    for kind, text in (
+        (StudyText.Kind.INFORMATION, plan.information),
+        (StudyText.Kind.CONSENT, plan.consent),
+    ):
+        if text.strip():
+            set_study_text(study=study, kind=kind, text=text, by=by)
+
+
+def _as_kept(planned: PlannedStudy) -> Any:
+    """The record of a design as the database gives it back."""
+    return json.loads(json.dumps(design_record(planned)))
 
 
 def design_record(planned: PlannedStudy) -> dict[str, Any]:
@@ -92,6 +212,7 @@ def launch_study(*, study: Study, by: User | None) -> None:
         if fresh.status != Study.Status.DRAFT:
             word = fresh.get_status_display().lower()
             raise Refused("conflict", f"the study is {word} already, not a draft")
+        refuse_unless_stored(fresh)
         _refuse_played(fresh)
         fresh.status = Study.Status.OPEN
         fresh.save(update_fields=["status"])

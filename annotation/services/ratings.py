@@ -27,7 +27,7 @@ from annotation.services.seats import (
     refuse_unless_working,
     renew_lease,
 )
-from benchmarks.prepared import Prepared
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row
 
 State = Assignment.State
 # Where something is said: question, part of the item, aspect.
@@ -175,7 +175,10 @@ def _record(
                 outcomes.append(_repeat(assignment, stored, edit, current))
                 continue
             _refuse_unless_open(assignment, participant)
-            row, overtook = _append(assignment, by, participant, edit, current)
+            what = _checked(assignment, edit)
+            if assignment.state == State.RETURNED:  # only now, as nothing else can be refused
+                move_assignment(assignment, State.OPEN, by=assignment.annotator)
+            row, overtook = _append(assignment, by, participant, edit, what, current)
         except Refused as refused:
             if known is None:
                 raise _StoredPerhaps from None
@@ -236,15 +239,41 @@ def _repeat(
 
 
 def _refuse_unless_open(assignment: Assignment, participant: Participant | None) -> None:
-    """Refuse where no answer is taken now. A lease that ran out is taken up again if it can be."""
+    """Refuse where no answer is taken now. What was returned may be taken up again by an answer."""
     if participant is None:
         raise Refused("not_yours", "you are no annotator of this study")
     refuse_unless_working(assignment.study, participant, assignment.part)
-    if assignment.state == State.RETURNED:
-        move_assignment(assignment, State.OPEN, by=assignment.annotator)
-    if assignment.state != State.OPEN:
+    if assignment.state not in (State.OPEN, State.RETURNED):
         word = assignment.get_state_display().lower()
         raise Refused("not_open", f"this item is {word}; reopen it to change an answer")
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What an edit comes to: where something is said, what, and the edit that it takes back."""
+
+    place: Place
+    said: tuple[Any, ...]
+    undone: RatingEdit | None = None
+
+
+def _checked(assignment: Assignment, edit: Edit) -> _Said:
+    """What an edit comes to; refused where that cannot be said. Nothing is changed here."""
+    if edit.undoes is None:
+        check_said(
+            item=assignment.item, questionnaire=questionnaire_of(assignment),
+            question=edit.question, subject=edit.subject, aspect=edit.aspect,
+            value=edit.value, chosen=edit.chosen, text=edit.text,
+        )  # fmt: skip
+        return _Said(edit.place, edit.said)
+    undone = _standing(assignment).filter(client_id=edit.undoes).first()
+    if undone is None:
+        raise Refused("invalid", "this answer is not there to be undone")
+    before = _standing(assignment).filter(
+        question=undone.question, subject=undone.subject, aspect=undone.aspect
+    )
+    last = before.exclude(pk=undone.pk).order_by("-pk").first()
+    return _Said(_place(undone), _said(last) if last else (None, None, ""), undone)
 
 
 def _append(
@@ -252,27 +281,11 @@ def _append(
     by: User,
     participant: Participant | None,
     edit: Edit,
+    what: _Said,
     current: dict[Place, Rating],
 ) -> tuple[RatingEdit, Any]:
     """Add one edit and bring the current answer up to date."""
-    undone = None
-    place, said = edit.place, edit.said
-    if edit.undoes is not None:
-        undone = _standing(assignment).filter(client_id=edit.undoes).first()
-        if undone is None:
-            raise Refused("invalid", "this answer is not there to be undone")
-        place = _place(undone)
-        before = _standing(assignment).filter(
-            question=undone.question, subject=undone.subject, aspect=undone.aspect
-        )
-        last = before.exclude(pk=undone.pk).order_by("-pk").first()
-        said = _said(last) if last else (None, None, "")
-    else:
-        check_said(
-            item=assignment.item, questionnaire=questionnaire_of(assignment),
-            question=edit.question, subject=edit.subject, aspect=edit.aspect,
-            value=edit.value, chosen=edit.chosen, text=edit.text,
-        )  # fmt: skip
+    place, said = what.place, what.said
     question, subject, aspect = place
     value, chosen, text = said
     row = RatingEdit.objects.create(
@@ -284,7 +297,7 @@ def _append(
         chosen=chosen,
         text=text,
         client_id=edit.client_id,
-        undoes=undone,
+        undoes=what.undone,
         by=by,
         unblinded=participant is not None and participant.unblinded_at is not None,
         client_time=edit.client_time,
@@ -292,9 +305,11 @@ def _append(
     rating = current.get(place)
     overtook = None
     if rating is None:
-        current[place] = Rating.objects.create(
-            assignment=assignment, question=question, subject=subject, aspect=aspect,
-            value=value, chosen=chosen, text=text, edit=row, updated_at=row.edited_at,
+        current[place] = add_row(
+            Rating(
+                assignment=assignment, question=question, subject=subject, aspect=aspect,
+                value=value, chosen=chosen, text=text, edit=row, updated_at=row.edited_at,
+            )
         )  # fmt: skip
     else:
         if edit.seen is not None and edit.seen < rating.version and _said(rating) != said:
@@ -319,9 +334,16 @@ def note_active(*, assignment: Assignment, active_ms: int) -> None:
     Assignment.objects.filter(pk=assignment.pk, active_ms__lt=total).update(active_ms=total)
 
 
+_OPENED = PreparedUpdate(
+    lambda pk, now: (Assignment.objects.filter(pk=pk, opened_at=None), {"opened_at": now}),
+    pk=int,
+    now=datetime,
+)
+
+
 def open_assignment(*, assignment: Assignment) -> None:
     """Note when its annotator first saw an item."""
     if assignment.opened_at is None:
         now = timezone.now()
-        Assignment.objects.filter(pk=assignment.pk, opened_at=None).update(opened_at=now)
+        _OPENED.run(pk=assignment.pk, now=now)
         assignment.opened_at = now

@@ -11,12 +11,11 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+from annotation.selectors.returned import CLOSED
 from annotation.services.seats import lock_study
 
 State, Part, Kind = Assignment.State, Assignment.Part, StudyEvent.Kind
 CHUNK = 500
-# Why a seat was returned, to find it again when the study is opened again.
-CLOSED = "the study was closed"
 # id, item, annotator, part of a seat
 Row = tuple[int, int, int, str]
 

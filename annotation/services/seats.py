@@ -17,7 +17,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+from annotation.selectors.gold import draw_gold
 from annotation.selectors.pool import free_items, played_by, unheld_items
+from annotation.selectors.returned import not_taken_back, taken_back
 from annotation.selectors.steps import standstill, step_before
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
@@ -110,7 +112,8 @@ def take_next(*, study: Study, user: User) -> Assignment | None:
     """The item at hand, or the next free one of the pool; None when nothing is left for them.
 
     Nobody gets an item twice, nor a trajectory in which they played. What somebody had begun when
-    their lease ran out, and nobody else has taken, comes back to them with what they had answered.
+    their lease ran out, and nobody else has taken, comes back to them with what they had answered;
+    what a manager took from them does not.
     """
     pool = study.dealing == Study.Dealing.POOL
     if pool:
@@ -124,7 +127,11 @@ def take_next(*, study: Study, user: User) -> Assignment | None:
         begun = _take_again(study, user, participant)
         if begun is not None:
             return begun
-        item = _take_free(study, user, participant)
+        gold = draw_gold(study, user, participant)
+        if gold is not None and _take_seat(gold.pk):
+            item: Item | None = gold
+        else:
+            item = _take_free(study, user, participant)
         if item is None:
             return None
         assignment = _seat(study, user, participant, item, until=lease_end(study))
@@ -135,16 +142,25 @@ def take_next(*, study: Study, user: User) -> Assignment | None:
 def give_item(
     *, study: Study, item: Item, to: User, by: User | None, reason: str = ""
 ) -> Assignment:
-    """Give one item to one person, where it has a free seat."""
+    """Give one item to one person, where it has a free seat.
+
+    Whoever had to return it may get it back so, whyever it was, with what they had answered.
+    """
     with transaction.atomic():
         participant = lock_participant(study=study, user=to)
         if participant.state not in (Participant.State.ACTIVE, Participant.State.PAUSED):
             raise Refused("invalid", "this person takes no part in the study any more")
-        if Assignment.objects.filter(item=item, annotator=to).exists():
-            raise Refused("conflict", "this person has or had this item")
+        rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
+        had = rows.select_related("study").filter(item=item, annotator=to).first()
+        if had is not None and had.state != State.RETURNED:
+            word = had.get_state_display().lower()
+            raise Refused("conflict", f"this person has this item already: it is {word}")
         played = trajectories_played_by(to)
         if item.trajectory_id is not None and played.filter(pk=item.trajectory_id).exists():
             raise Refused("conflict", "this person played in this trajectory")
+        if had is not None:
+            move_assignment(had, State.OPEN, by=by, reason=reason, kind=Kind.ASSIGNED)
+            return had
         if not _take_seat(item.pk):
             raise Refused("conflict", "all seats of this item are taken")
         until = lease_end(study) if study.dealing == Study.Dealing.POOL else None
@@ -159,10 +175,15 @@ def give_item(
 def move_assignment(
     assignment: Assignment, state: str, *, by: User | None, reason: str = "", kind: str = ""
 ) -> None:
-    """Bring a locked assignment into another state, with seats, counters and event."""
+    """Bring a locked assignment into another state, with seats, counters and event.
+
+    What a manager took from its annotator is opened as ``ASSIGNED`` alone: given back on purpose.
+    """
     before = State(assignment.state)
     holds, held = state in HOLDS, before in HOLDS
     done = int(state == State.SUBMITTED) - int(before == State.SUBMITTED)
+    if before == State.RETURNED and kind != Kind.ASSIGNED and was_taken_back(assignment):
+        raise Refused("gone", "a manager has taken this item back; they can give it to you again")
     if holds and not held and not _take_seat(assignment.item_id):
         raise Refused("gone", "somebody else has taken this item meanwhile")
     given = -1 if held and not holds else 0
@@ -192,6 +213,13 @@ def move_assignment(
         study=assignment.study_id, kind=kind or EVENTS[State(state)], by=by,
         assignment=assignment, reason=reason,
     )  # fmt: skip
+
+
+def was_taken_back(assignment: Assignment) -> bool:
+    """Whether a manager took this seat from its annotator, who cannot take it up again then."""
+    if assignment.state != State.RETURNED:
+        return False
+    return taken_back(Assignment.objects.filter(pk=assignment.pk)).exists()
 
 
 _EXPIRED = Prepared(
@@ -255,12 +283,13 @@ def _at_hand(study: Study, user: User) -> Assignment | None:
 
 
 def _take_again(study: Study, user: User, participant: Participant) -> Assignment | None:
-    """The first seat of theirs that was returned, if it is still free, taken up again."""
+    """The first seat of theirs that was returned and may come back to them, if it is free."""
     if not participant.returned:
         return None
     mine = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("item")
     mine = mine.filter(study=study, annotator=user, part=Part.MAIN, state=State.RETURNED)
-    found = mine.filter(item__given__lt=F("item__wanted")).order_by("position").first()
+    mine = not_taken_back(mine.filter(item__given__lt=F("item__wanted")))
+    found = mine.order_by("position").first()
     if found is None:
         return None
     found.study, found.annotator = study, user

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,6 +12,7 @@ from django.db.models import F, Max
 
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
 from annotation.questionnaires import Questionnaire, load_questionnaire
+from annotation.selectors.gold import GOLD, gold_ranks
 from annotation.selectors.needs import (
     task_parts,
     trajectory_parts,
@@ -61,22 +63,8 @@ def store_study(
     ``people`` (by id) gets, in their order; in a pool nobody gets any beforehand. Who makes the
     study becomes its manager.
     """
-    questionnaire = load_questionnaire(study.questionnaire)
-    study.kind = questionnaire.kind
-    study.trains = any(item.use == Use.TRAINING for item in items)
     with transaction.atomic():
-        study.save()
-        record_event(
-            study=study, kind=StudyEvent.Kind.CREATED, by=by,
-            detail={
-                "name": study.name, "questionnaire": study.questionnaire, "seed": study.seed,
-                "dealing": study.dealing, "blinded": study.blinded, "items": len(items),
-            },
-        )  # fmt: skip
-        if by is not None:
-            add_member(study=study, user=by, role=Role.MANAGER, by=by)
-        if study.background:
-            _store_background(study)
+        begin_study(study=study, items=items, by=by)
         stored = add_items(study=study, items=items)
         for user in people:
             add_member(study=study, user=user, role=Role.ANNOTATOR, by=by)
@@ -85,11 +73,35 @@ def store_study(
     return study
 
 
+def begin_study(*, study: Study, items: Sequence[NewItem], by: User | None) -> None:
+    """Store a study that is to have these items, without them yet, within a transaction."""
+    study.kind = load_questionnaire(study.questionnaire).kind
+    study.trains = any(item.use == Use.TRAINING for item in items)
+    study.settings = {**study.settings, GOLD: []}
+    study.save()
+    record_event(
+        study=study, kind=StudyEvent.Kind.CREATED, by=by,
+        detail={
+            "name": study.name, "questionnaire": study.questionnaire, "seed": study.seed,
+            "dealing": study.dealing, "blinded": study.blinded, "items": len(items),
+        },
+    )  # fmt: skip
+    if by is not None:
+        add_member(study=study, user=by, role=Role.MANAGER, by=by)
+    if study.background:
+        _store_background(study)
+
+
 def add_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
     """Add items behind those that the study has; what each is asked is fixed here."""
+    return insert_items(study=study, rows=new_items(study=study, items=items))
+
+
+def new_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
+    """The rows that items would be, behind those that the study has. Reads only."""
     questionnaire = load_questionnaire(study.questionnaire)
     asked, parts = _about(questionnaire, items)
-    last = study.items.aggregate(last=Max("rank"))["last"] or 0
+    last = last_rank(study)
     tasks = _tasks([item.trajectory for item in items if item.trajectory is not None])
     rows = [
         Item(
@@ -111,7 +123,30 @@ def add_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
             "invalid",
             f"{empty} of {len(rows)} items have nothing that {questionnaire.title!r} asks about",
         )
-    return Item.objects.bulk_create(rows, batch_size=CHUNK)
+    return rows
+
+
+def last_rank(study: Study) -> int:
+    """The rank of the last item of a study, 0 where it has none; by an index."""
+    return study.items.aggregate(last=Max("rank"))["last"] or 0
+
+
+def insert_items(*, study: Study, rows: Sequence[Item]) -> list[Item]:
+    """Store the rows that `new_items` made, within a transaction."""
+    stored = Item.objects.bulk_create(rows, batch_size=CHUNK)
+    _keep_gold(study, [row.rank for row in rows if row.use == Use.GOLD])
+    return stored
+
+
+def _keep_gold(study: Study, ranks: Sequence[int]) -> None:
+    """Remember which items are gold, so that they are found among a hundred thousand."""
+    if not ranks:
+        return
+    fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    kept = fresh.settings.get(GOLD)
+    fresh.settings[GOLD] = gold_ranks(fresh) if kept is None else [*kept, *ranks]
+    fresh.save(update_fields=["settings"])
+    study.settings = fresh.settings
 
 
 def deal_items(
@@ -138,16 +173,16 @@ def _deal(
         for p in study.participants.filter(user__in=dealt).select_for_update(no_key=True)
     }
     last: dict[tuple[int, str], int] = {}
-    rows = study.assignments.order_by().values_list("annotator", "part")
-    for user, part, position in rows.annotate(last=Max("position")):
-        last[user, part] = position
+    parts = {PARTS[Use(items[place].use)] for places in dealt.values() for place in places}
+    for user, part in product(dealt, {Part.MAIN, *parts}):
+        last[user, part] = last_position(study, user, part)
     seats: Counter[int] = Counter()
     seated: list[Assignment] = []
     for user, places in dealt.items():
         for place in places:
             item = items[place]
             part = PARTS[Use(item.use)]
-            last[user, part] = last.get((user, part), 0) + 1
+            last[user, part] += 1
             seats[item.pk] += 1
             seated.append(
                 Assignment(
@@ -162,12 +197,18 @@ def _deal(
     Assignment.objects.bulk_create(seated, batch_size=CHUNK)
     _take_seats(seats)
     for user, places in dealt.items():
-        people[user].assigned = last.get((user, Part.MAIN), 0)
+        people[user].assigned = last[user, Part.MAIN]
         people[user].save(update_fields=["assigned"])
         record_event(
             study=study, kind=StudyEvent.Kind.ASSIGNED, by=by, about=user,
             detail={"items": len(places)},
         )  # fmt: skip
+
+
+def last_position(study: Study, user: int, part: str) -> int:
+    """The position of somebody's last seat in a part, 0 where they have none; by an index."""
+    rows = Assignment.objects.filter(study=study, annotator=user, part=part)
+    return rows.aggregate(last=Max("position"))["last"] or 0
 
 
 def _take_seats(seats: Mapping[int, int]) -> None:
@@ -222,9 +263,8 @@ def _store_background(study: Study) -> None:
     questionnaire = load_questionnaire(study.background)
     if questionnaire.unit != "person":
         raise Refused("invalid", f"{study.background} does not ask about annotators")
-    last = study.items.aggregate(last=Max("rank"))["last"] or 0
     Item.objects.create(
-        study=study, use=Use.BACKGROUND, rank=last + 1, wanted=EVERYBODY,
+        study=study, use=Use.BACKGROUND, rank=last_rank(study) + 1, wanted=EVERYBODY,
         asked=questionnaire.asked(frozenset()),
     )  # fmt: skip
 

@@ -11,9 +11,12 @@ from django.utils import timezone
 
 from annotation.models import Assignment, RatingEdit, Study, StudyEvent
 from annotation.plans import BOUNDS
+from annotation.selectors.returned import CLOSED
+from annotation.selectors.storing import is_stored
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
-from annotation.services.returning import CLOSED, return_seats, take_up_seats
+from annotation.services.returning import return_seats, take_up_seats
+from annotation.services.storing import mark_removed, remove_study
 from benchmarks.models import Run
 
 OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
@@ -54,6 +57,7 @@ def set_study_status(*, study: Study, status: str, by: User | None = None, reaso
     moved = 0
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        refuse_unless_stored(fresh)
         before = fresh.status
         if before == status:
             return 0
@@ -129,7 +133,10 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
 
 
 def delete_draft(*, study: Study) -> None:
-    """Delete a study that was never opened, with all that belongs to it; others are archived."""
+    """Delete a study that was never opened, with all that belongs to it; others are archived.
+
+    A large one goes in portions; stopped halfway it is a draft that can be deleted again.
+    """
     with transaction.atomic():
         fresh = Study.objects.select_for_update().get(pk=study.pk)
         if fresh.status != Study.Status.DRAFT:
@@ -137,8 +144,14 @@ def delete_draft(*, study: Study) -> None:
             raise Refused("conflict", words)
         if RatingEdit.objects.filter(assignment__study=fresh).exists():
             raise Refused("conflict", "somebody has answered in this draft; archive it instead")
-        fresh.assignments.all().delete()
-        fresh.delete()
+        mark_removed(fresh)
+    remove_study(fresh)
+
+
+def refuse_unless_stored(study: Study) -> None:
+    """Refuse to begin anything with a study of which a part is missing still."""
+    if not is_stored(study):
+        raise Refused("conflict", "the study is not stored to its end yet; wait, or delete it")
 
 
 def checked_reason(reason: str, *, why: str = "") -> str:

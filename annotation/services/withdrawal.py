@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.models import Assignment, Membership, Participant, Study, StudyEvent
+from annotation.selectors.returned import LEFT
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from annotation.services.returning import return_seats
@@ -16,8 +17,6 @@ from annotation.services.studies import checked_reason
 
 Role, Kind = Membership.Role, StudyEvent.Kind
 PState, AState = Participant.State, Assignment.State
-# Why a seat was returned, to find it again should the person come back.
-LEFT = "the annotator left the study"
 
 
 def remove_member(
@@ -47,7 +46,7 @@ def withdraw_annotator(*, study: Study, user: User, by: User | None, reason: str
     with transaction.atomic():
         lock_study(study)
         person = lock_participant(study=study, user=user)
-        if person.state in (PState.WITHDRAWN, PState.ERASED):
+        if person.state in Participant.GONE:
             return
         before = person.state
         seats = study.assignments.filter(annotator=user)

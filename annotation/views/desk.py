@@ -14,7 +14,7 @@ from annotation.selectors.breaks import minutes_without_break
 from annotation.selectors.desk import Desk, load_desk
 from annotation.selectors.desk_form import Said
 from annotation.selectors.labels import study_banner
-from annotation.selectors.messages import unread_messages
+from annotation.selectors.messages import count_unread
 from annotation.services.errors import Incomplete, Refused
 from annotation.services.items import (
     reopen_assignment,
@@ -24,6 +24,7 @@ from annotation.services.items import (
 )
 from annotation.services.presence import note_seen
 from annotation.services.ratings import Recorded, open_assignment, record_edits, undo_edit
+from annotation.services.seats import was_taken_back
 from annotation.views.desk_answers import STATUS
 from annotation.views.desk_fields import form_edits, shown_before, typed_places
 from annotation.views.desk_places import after, desk_url
@@ -78,7 +79,11 @@ def _show(
         "next_url": desk_url(item, page.next) if page.next else "",
         "onward": after(item),
         "editable": not locked,
-        "reopens": open_now and locked and working and item.part != Part.TRAINING,
+        "reopens": open_now
+        and locked
+        and working
+        and item.part != Part.TRAINING
+        and not was_taken_back(item),
         "banner": study_banner(access.study),
         "refused": refused,
         "reason": reason,
@@ -88,7 +93,7 @@ def _show(
     if item.part == Part.MAIN and not locked and page.participant is not None:
         rested = rested_at(request, access.study)
         context |= {
-            "unread": unread_messages(access.user, study=access.study).count(),
+            "unread": count_unread(access.user, study=access.study),
             "worked": minutes_without_break(access.study, page.participant, since=rested),
         }
     status = 200 if refused is None else STATUS[refused.code]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
 from annotation.forms.manage import DealForm, GiveForm, MoreItemsForm, RatersForm
-from annotation.models import Item, Study
+from annotation.models import Assignment, Item, Study
 from annotation.selectors.more_sources import agents_of, source_of
 from annotation.selectors.people import active_annotators
 from annotation.selectors.progress import free_seat_count, study_progress
@@ -178,8 +178,8 @@ def _item(
     seats = item_seats(access, found, closed=row.agent is None)
     context = {**study_context(access, "items"), "row": row, "seats": seats}
     if access.manages and row.wanted is not None:
-        had = {seat.number for seat in seats}
-        others = [p for p in active_annotators(access.study) if p.number not in had]
+        have = {seat.number for seat in seats if seat.state != Assignment.State.RETURNED}
+        others = [p for p in active_annotators(access.study) if p.number not in have]
         context |= {
             "give": give or GiveForm(people=others),
             "others": others,

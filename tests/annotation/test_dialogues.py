@@ -17,6 +17,8 @@ from annotation.services.errors import Refused
 from annotation.services.items import missing_answers
 from annotation.services.planned import create_planned_study
 from annotation.services.planning import plan_study
+from annotation.services.seats import give_item
+from annotation.services.setup import add_member
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
 from benchmarks.models import Task, Trajectory
 from benchmarks.services.imports import import_trajectories
@@ -150,6 +152,13 @@ def test_the_ten_questions_say_what_they_lack(study: Study) -> None:
     item.item.save()
     rows = study_questions(study, load_questionnaire("ten_questions@1"))
     assert [row.left_out for row in rows] == [1, 1] + [0] * 8
+    # However many people have it, an item is one.
+    study.items.update(wanted=2)
+    cyd = make_person("cyd")
+    add_member(study=study, user=cyd, role="annotator")
+    give_item(study=study, item=item.item, to=cyd, by=None)
+    again = study_questions(study, load_questionnaire("ten_questions@1"))
+    assert [(row.items, row.total) for row in again] == [(row.items, row.total) for row in rows]
     assert rows[0].why == "have no feedback on a plan"
     assert rows[1].why == "have no feedback on a plan or no violations found by judges"
 

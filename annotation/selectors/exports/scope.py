@@ -1,6 +1,6 @@
 """Which part of a study somebody gets, and under which names."""
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +10,9 @@ from annotation.access import StudyAccess
 from annotation.models import Participant, Study
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.selectors.exports.pseudonyms import IMPORTED, Pseudonyms, study_key
+from annotation.selectors.people import count_gone
 
-GONE = (Participant.State.WITHDRAWN, Participant.State.ERASED)
+Standing = Participant.State
 
 
 @dataclass(frozen=True)
@@ -57,18 +58,24 @@ class Scope:
         rows = self.study.participants.select_related("user__annotator").order_by("number")
         if self.only is not None:
             return list(rows.filter(user=self.only))
-        gone = [GONE[1]] if self.withdrawn else GONE
-        return list(rows.exclude(state__in=gone))
+        return list(rows.exclude(state__in=self._gone))
 
     @cached_property
     def left_out(self) -> dict[str, int]:
         """How many annotators are left out because they withdrew or were erased."""
-        states = self.study.participants.filter(state__in=GONE).values_list("state", flat=True)
-        found = Counter(states)
-        if self.withdrawn:
-            found[GONE[0]] = 0
+        here = count_gone(self.study)
         before = self.study.settings.get(IMPORTED, {}).get("left_out", {})
-        return {str(state): found[state] + before.get(state, 0) for state in GONE}
+        return {
+            str(state): before.get(state, 0) + (here[state] if state in self._gone else 0)
+            for state in Participant.GONE
+        }
+
+    @property
+    def _gone(self) -> Sequence[str]:
+        """The states of those who are not in this export."""
+        if not self.withdrawn:
+            return Participant.GONE
+        return [state for state in Participant.GONE if state != Standing.WITHDRAWN]
 
 
 def scope_of(access: StudyAccess, *, names: bool = False, withdrawn: bool = False) -> Scope:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from annotation.designs.dealing import deal_options
 from annotation.designs.orders import order_options
-from annotation.designs.placement import place_specials
+from annotation.designs.placement import is_gold_next, most_gold, place_specials
 from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, DesignError, Option
 
 
@@ -43,6 +43,33 @@ def test_gold_is_in_both_outer_thirds_and_never_regular(items: int, share: int, 
         gaps = [after - before for before, after in pairwise(places)]
         assert 1 not in gaps
         assert all(one != two for one, two in pairwise(gaps))
+
+
+def drawn(items: int, spare: int, seed: int) -> list[int]:
+    """Before which items of a pool somebody gets gold, who judges as many as was to be expected."""
+    found: list[int] = []
+    for done in range(items):
+        if is_gold_next(
+            seed=seed, annotator=1, place=done + len(found), had=len(found),
+            spare=spare - len(found), done=done, ahead=items - done,
+        ):  # fmt: skip
+            found.append(done)
+    return found
+
+
+@given(items=st.integers(0, 60), spare=st.integers(0, 20), seed=st.integers(0, 1000))
+@settings(max_examples=50)
+def test_in_a_pool_as_much_gold_is_drawn_as_can_be_hidden(
+    items: int, spare: int, seed: int
+) -> None:
+    assert len(drawn(items, spare, seed)) == min(spare, most_gold(items))
+
+
+def test_gold_of_a_pool_is_as_likely_anywhere() -> None:
+    found = Counter(place for seed in range(2000) for place in drawn(10, 2, seed))
+    assert set(found) == set(range(10))
+    # 400 of 2,000 are to be expected at each place, give or take 18.
+    assert all(abs(count - 400) < 90 for count in found.values())
 
 
 def test_training_is_the_same_for_all_and_gold_is_shared_out() -> None:

@@ -262,11 +262,17 @@ def test_items_go_to_somebody_else_all_or_none(
     # Once more: by now they are returned, and nothing moves.
     with pytest.raises(Refused, match="item 1 is returned by now"):
         reassign_items(study=study, seats=seats, to=bob, by=manager, reason="ill")
-    # Bob's own and one that Ann had: the second cannot, so the first does not either.
+    # Bob's own and one that Ann had and skipped: the second cannot, so the first does not either.
     mixed = open_of(study, bob)[1:3]
-    with pytest.raises(Refused, match="item 3: this person has or had this item"):
+    had = study.assignments.get(item=mixed[1].item, annotator=ann)
+    Assignment.objects.filter(pk=had.pk).update(state=State.SKIPPED)
+    with pytest.raises(Refused, match="item 3: this person has this item already: it is skipped"):
         reassign_items(study=study, seats=mixed, to=ann, by=manager, reason="back")
     assert len(open_of(study, bob)) == 4
+    # One that she only had comes back to her, as a manager says so.
+    Assignment.objects.filter(pk=had.pk).update(state=State.RETURNED)
+    reassign_items(study=study, seats=mixed[1:], to=ann, by=manager, reason="well again")
+    assert [seat.pk for seat in open_of(study, ann)] == [had.pk]
     check_counters(study)
 
 

@@ -13,6 +13,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Assignment, Item, Participant, RatingEdit, Study, StudyEvent
+from annotation.selectors.pool import has_free_item
+from annotation.services.annotators import reassign_items, resume_annotator, return_open_items
 from annotation.services.errors import Refused
 from annotation.services.items import reopen_assignment, skip_assignment, submit_assignment
 from annotation.services.ratings import Edit, Outcome, Recorded, record_edits
@@ -26,21 +28,24 @@ State, Role, Use = Assignment.State, "annotator", Item.Use
 
 
 def make_pool(
-    *, people: int, items: int = 6, wanted: int = 1, background: str = ""
+    *, people: int, items: int = 6, wanted: int = 1, background: str = "", gold: int = 0
 ) -> tuple[Study, list[User]]:
     """An open pool with one question an item, so that a submission takes one answer."""
     users = [make_person(f"person{n}") for n in range(people)]
-    runs = make_runs(tasks=(items + 1) // 2)
+    runs = make_runs(tasks=(items + gold + 1) // 2)
     found = Trajectory.objects.filter(run__in=runs).order_by("pk").values_list("pk", flat=True)
     study = store_study(
         study=Study(
             name="Pool", questionnaire="ten_questions@1", dealing=Study.Dealing.POOL,
             status=Study.Status.OPEN, background=background,
         ),
-        items=[NewItem(trajectory=pk, wanted=wanted) for pk in found[:items]],
+        items=[
+            *(NewItem(trajectory=pk, use=Use.GOLD) for pk in found[items : items + gold]),
+            *(NewItem(trajectory=pk, wanted=wanted) for pk in found[:items]),
+        ],
         people=users,
     )  # fmt: skip
-    study.items.filter(use=Use.MAIN).update(asked=["safety"])
+    study.items.exclude(use=Use.BACKGROUND).update(asked=["safety"])
     return study, users
 
 
@@ -144,6 +149,27 @@ def test_the_database_itself_refuses_a_seat_too_many() -> None:
             study.items.update(**changes)
 
 
+@pytest.mark.django_db
+def test_gold_is_spread_over_what_somebody_who_comes_late_does() -> None:
+    """Although all of it stands before the items of which others have taken the first."""
+    study, (ann, bob) = make_pool(people=2, items=18, gold=4)
+    for _ in range(6):
+        do_all(must_take(study, ann))
+    late = []
+    while (seat := take_next(study=study, user=bob)) is not None:
+        late.append(seat.item.use)
+        do_all(seat)
+    others, gold = late.count(Use.MAIN), late.count(Use.GOLD)
+    assert 2 <= gold <= others // 4
+    anns = study.assignments.filter(annotator=ann, item__use=Use.MAIN).count()
+    assert others + anns == 18
+    assert [Use.GOLD, Use.GOLD] not in [late[n : n + 2] for n in range(len(late))]
+    assert late[-1] == Use.MAIN
+    # Gold alone is no work.
+    assert not has_free_item(study, bob) and take_next(study=study, user=ann) is None
+    check_counters(study)
+
+
 # --- Leases ---------------------------------------------------------------------------------------
 
 
@@ -187,6 +213,64 @@ def test_a_late_save_is_refused_where_somebody_else_has_the_seat() -> None:
     with pytest.raises(Refused):
         submit_assignment(assignment=late, by=ann)
     assert not RatingEdit.objects.filter(assignment=late).exists()
+    check_counters(study)
+
+
+@pytest.mark.django_db
+def test_a_late_save_that_is_refused_opens_nothing_again() -> None:
+    study, (ann,) = make_pool(people=1, items=1)
+    late = must_take(study, ann)
+    let_lapse(late)
+    return_expired(study=study)
+    events = study.events.count()
+    assert isinstance(answer(late, 9), Refused)
+    wrong = Edit(uuid.uuid4(), undoes=uuid.uuid4())
+    (outcome,) = record_edits(assignment=late, by=ann, edits=[wrong])
+    assert isinstance(outcome, Refused)
+    late.refresh_from_db()
+    assert (late.state, late.item.given, study.events.count()) == (State.RETURNED, 0, events)
+    # One that is taken opens it, whatever was refused before it.
+    good = Edit(uuid.uuid4(), "safety", 3)
+    refused, taken = record_edits(
+        assignment=late, by=ann, edits=[Edit(uuid.uuid4(), "safety", 9), good]
+    )
+    assert isinstance(refused, Refused) and isinstance(taken, Recorded)
+    late.refresh_from_db()
+    assert late.state == State.OPEN
+    check_counters(study)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("way", ["reassigned", "taken back"])
+def test_what_a_manager_took_comes_back_only_when_a_manager_gives_it(way: str) -> None:
+    study, (ann, bob) = make_pool(people=2, items=1)
+    boss = make_person("boss")
+    mine = must_take(study, ann)
+    answer(mine, 5)
+    if way == "reassigned":
+        reassign_items(study=study, seats=[mine], to=bob, by=boss, reason="ill")
+        # Bob's lease runs out, so that the item is free once more.
+        let_lapse(*study.assignments.filter(annotator=bob))
+        return_expired(study=study)
+    else:
+        return_open_items(study=study, user=ann, by=boss, reason="ill")
+        resume_annotator(study=study, user=ann, by=boss)
+    assert not has_free_item(study, ann)
+    assert take_next(study=study, user=ann) is None
+    late = answer(mine)
+    assert isinstance(late, Refused) and late.code == "gone"
+    for again in (reopen_assignment, submit_assignment):
+        with pytest.raises(Refused, match="they can give it to you again"):
+            again(assignment=mine, by=ann)
+    mine.refresh_from_db()
+    assert (mine.state, mine.item.given) == (State.RETURNED, 0)
+    back = give_item(study=study, item=mine.item, to=ann, by=boss, reason="well again")
+    assert (back.pk, back.state, back.ratings.get().value) == (mine.pk, State.OPEN, 5)
+    check_counters(study)
+    # From then on it is theirs like any other, and comes back after a lease that ran out.
+    let_lapse(back)
+    return_expired(study=study)
+    assert must_take(study, ann) == mine
     check_counters(study)
 
 
@@ -258,7 +342,7 @@ def act_at_random(study: Study, user: User, rng: random.Random) -> Callable[[], 
 def test_seats_are_exact_whatever_happens_at_once(wanted: int) -> None:
     """No error but refusals in words, so the check of the database is never what refuses."""
     people = 6
-    study, users = make_pool(people=people, items=8, wanted=wanted)
+    study, users = make_pool(people=people, items=8, wanted=wanted, gold=wanted - 1)
 
     def work(number: int) -> None:
         rng = random.Random(number)

@@ -1,0 +1,50 @@
+"""Large studies while they are stored: how far that is, and what is not to be done until then."""
+
+from dataclasses import dataclass
+
+from annotation.models import Item, Study
+from benchmarks.models import Job
+
+# The setting of a study that is not stored to its end.
+STORING = "storing"
+STORE = "store-study"
+
+
+def is_stored(study: Study) -> bool:
+    """Whether all of a study is there: items, people and seats."""
+    return STORING not in study.settings
+
+
+@dataclass(frozen=True)
+class Storing:
+    """How far the storing of a study is, in items and seats. ``job`` does it, where one does."""
+
+    done: int
+    total: int
+    job: Job | None
+
+    @property
+    def moving(self) -> bool:
+        """Whether somebody works on it, or will."""
+        job = self.job
+        return job is not None and job.status in (Job.Status.QUEUED, Job.Status.RUNNING)
+
+    @property
+    def failed(self) -> str:
+        """Why it came to a halt, where that is known."""
+        return self.job.message if self.job is not None and not self.moving else ""
+
+    @property
+    def mark(self) -> str:
+        return f"{self.done}-{self.job.status if self.job else ''}"
+
+
+def storing_of(study: Study) -> Storing | None:
+    """How far it is; None where the study is stored. By indexes, however large it is."""
+    if is_stored(study):
+        return None
+    last = Item.objects.filter(study=study).order_by("-rank").values_list("rank", flat=True)
+    job = Job.objects.filter(kind=STORE, payload__study=study.pk).order_by("-pk").first()
+    seats = sum(study.participants.values_list("assigned", flat=True))
+    total = int(study.settings[STORING].get("total", 0))
+    return Storing(min(total, (last.first() or 0) + seats), total, job)
