@@ -25,6 +25,7 @@ class Filters:
     judging: str = ""
     study: str = ""
     simulated: str = ""
+    unblinded: str = ""
     published: str = ""
     turns: str = ""
     align: str = ""

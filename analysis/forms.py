@@ -20,6 +20,7 @@ LABELS = {
     "turns": "Turns",
     "align": "Count turns",
     "simulated": "Simulated annotators",
+    "unblinded": "Answers after unblinding",
 }
 # Choices that are the same whatever is stored; the first is the default.
 FIXED: Mapping[str, Sequence[tuple[str, str]]] = {

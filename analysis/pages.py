@@ -35,6 +35,8 @@ from benchmarks.core.comparisons import tool_use_of
 IMPORTED = ("dataset", "agents")
 # Shared filters that are about runs.
 RUN_FILTERS = SHARED[1:]
+# What every page on people's answers has beside its own: whose answers count.
+PEOPLE_FILTERS = ("simulated", "unblinded")
 # Part of every key: raise it when the same data make another report.
 REPORTS = 3
 KEEP_SECONDS = 24 * 60 * 60
@@ -88,7 +90,7 @@ def _page(
         title,
         question,
         report,
-        (*shared, *filters),
+        (*shared, *filters, *(PEOPLE_FILTERS if of_study else ())),
         of_study,
         imported,
         every_condition,
@@ -110,8 +112,7 @@ PAGES: Mapping[str, Page] = {
             fits=is_judged,
         ),
         _page(
-            "agreement", "Agreement", "How far are the judges from people?", "simulated",
-            asks=asks_dimensions,
+            "agreement", "Agreement", "How far are the judges from people?", asks=asks_dimensions,
         ),
         _page(
             "dispersion", "Dispersion", "How far do judges differ from each other?", "turns",
@@ -135,19 +136,19 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "ratings", "Ratings", "What do people say, and do they agree with each other?",
-            "simulated", asks=asks_scores,
+            asks=asks_scores,
         ),
         _page(
             "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
-            "align", "simulated", asks=asks_about_turns,
+            "align", asks=asks_about_turns,
         ),
         _page(
             "violation-check", "Violation check", "Do judges find the violations that people find?",
-            "simulated", asks=asks_marks, without=("judging",),
+            asks=asks_marks, without=("judging",),
         ),
         _page(
             "filter-check", "Filter check", "Does the checker remove what people would remove?",
-            "simulated", asks=asks_candidates, without=RUN_FILTERS,
+            asks=asks_candidates, without=RUN_FILTERS,
         ),
     )
 }  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Aggregate, Count, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Aggregate, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from analysis.filters import Filters
 from analysis.selection import Option, Selection, narrow, number_of, runs_in_order
@@ -19,6 +19,8 @@ from benchmarks.models import Candidate, Dataset, Run
 Fits = Callable[[Questionnaire], bool]
 # Whether simulated annotators count: in demos unless told otherwise, elsewhere only if told so.
 SIMULATED = ("include", "exclude")
+# Whether answers count that were given after unblinding; offered where somebody was unblinded.
+UNBLINDED = (Option("", "Counted"), Option("exclude", "Left out"))
 
 
 def select_study(
@@ -43,6 +45,7 @@ def select_study(
     judged = Run.objects.filter(**asked)
     rows = list(runs_in_order(seen.of(judged.distinct())))
     dataset = rows[0].dataset if rows else _dataset_of_tasks(study, seen)
+    unblinded = UNBLINDED if number_of(study, "told") else ()
     words = replace(
         filters,
         study=str(study.pk),
@@ -50,6 +53,7 @@ def select_study(
         simulated=filters.simulated
         if filters.simulated in SIMULATED
         else SIMULATED[0 if study.is_demo else 1],
+        unblinded=filters.unblinded if filters.unblinded in {o.value for o in unblinded} else "",
     )
     selection = narrow(words, rows, notes, one_each=False)
     options = {
@@ -59,6 +63,7 @@ def select_study(
             if s in among or s == study
         ),
         **selection.options,
+        "unblinded": unblinded,
     }
     return replace(
         selection,
@@ -77,7 +82,10 @@ def readable_studies(user: User) -> tuple[list[Study], list[str]]:
     Whoever still has open items in a blinded study would learn from its results who made what.
     """
     submitted = Q(assignments__state=Assignment.State.SUBMITTED)
-    rows = Study.objects.annotate(answered=Count("assignments", filter=submitted)).order_by("-pk")
+    told = Participant.objects.filter(study=OuterRef("pk"), unblinded_at__isnull=False)
+    rows = Study.objects.annotate(
+        answered=Count("assignments", filter=submitted), told=Exists(told)
+    ).order_by("-pk")
     if not user.is_superuser:
         mine = Membership.objects.filter(user=user, role__in=OVERSEERS)
         rows = rows.filter(pk__in=mine.values("study"))

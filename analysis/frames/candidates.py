@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CandidateKey = tuple[int, str]
-COLUMNS = ("task", "candidate", "annotator", "simulated", "decision")
+COLUMNS = ("task", "candidate", "annotator", "simulated", "unblinded", "decision")
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,20 @@ def decision_frame(study: Study, candidates: Sequence[AskedCandidate]) -> "DataF
         question=question.key if question is not None else "", value__isnull=False
     )
     records = [
-        (task, subject.removeprefix("candidate-"), person, bool(fake), words.get(value or 0))
-        for task, subject, person, fake, value in rows.order_by("pk").values_list(
+        (
+            task,
+            subject.removeprefix("candidate-"),
+            person,
+            bool(fake),
+            unblinded,
+            words.get(value or 0),
+        )
+        for task, subject, person, fake, unblinded, value in rows.order_by("pk").values_list(
             "assignment__item__task",
             "subject",
             "assignment__annotator",
             "assignment__annotator__annotator__is_simulated",
+            "edit__unblinded",
             "value",
         )
         if (task, subject.removeprefix("candidate-")) in known

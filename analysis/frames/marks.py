@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TurnKey = tuple[int, int]
-COLUMNS = ("trajectory", "turn", "question", "annotator", "simulated", "marked")
+COLUMNS = ("trajectory", "turn", "question", "annotator", "simulated", "unblinded", "marked")
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,18 @@ def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
             question,
             person,
             bool(fake),
+            unblinded,
             tuple(marks or ()),
         )
-        for trajectory, subject, question, person, fake, marks in rows.order_by("pk").values_list(
+        for trajectory, subject, question, person, fake, unblinded, marks in rows.order_by(
+            "pk"
+        ).values_list(
             "assignment__trajectory",
             "subject",
             "question",
             "assignment__annotator",
             "assignment__annotator__annotator__is_simulated",
+            "edit__unblinded",
             "chosen",
         )
         if question in known.get(trajectory, ())

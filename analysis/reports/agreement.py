@@ -25,6 +25,7 @@ from analysis.reports.parts import (
 )
 from analysis.reports.people import (
     People,
+    after_unblinding,
     chosen_people,
     few_items,
     how_people,
@@ -84,7 +85,11 @@ def agreement_report(selection: Selection) -> Report:
         sentence=sentence(results, overall, people, reference),
         figures=tuple(figures),
         tables=(*tables, *own),
-        notices=(*common.selection_notices(selection), *_notices(frame, people)),
+        notices=(
+            *common.selection_notices(selection),
+            *after_unblinding(people, selection),
+            *_notices(frame, people),
+        ),
         banners=banners,
         how=(
             *common.how_runs(selection),

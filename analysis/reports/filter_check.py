@@ -23,6 +23,7 @@ from analysis.reports.filter_check_tables import (
 from analysis.reports.parts import Banner, FigureSpec, Notice, Report
 from analysis.reports.people import (
     People,
+    after_unblinding,
     chosen_people,
     how_people,
     no_answers,
@@ -117,7 +118,11 @@ def filter_check_report(selection: Selection) -> Report:
             disagreement_table(whole, candidates),
             agreement_table(results),
         ),
-        notices=(*notices, *_notices(whole, minimum)),
+        notices=(
+            *notices,
+            *after_unblinding(people, selection),
+            *_notices(whole, minimum),
+        ),
         banners=(*_demo(selection), *simulated_banner(people)),
         how=(
             f"Dataset {common.dataset_name(selection)}.",

@@ -1,11 +1,11 @@
 """Who answered in a study, as the pages on people say it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from analysis.reports import common
-from analysis.reports.parts import Banner, Empty
+from analysis.reports.parts import Banner, Empty, Notice
 from analysis.reports.words import plural
 from analysis.selection import Selection
 from analysis.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
@@ -34,6 +34,7 @@ class People:
     """Who answered: annotators and submitted items, by whether they are simulated.
 
     ``judged`` counts the trajectories, or what else ``unit`` names, that these items are about.
+    Of ``answers``, ``late`` were given after unblinding; both are counted before a filter on it.
     """
 
     annotators: int
@@ -41,6 +42,8 @@ class People:
     items: int
     judged: int
     unit: Unit = "trajectory"
+    answers: int = 0
+    late: int = 0
 
 
 def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> People:
@@ -61,7 +64,32 @@ def chosen_people(
     everyone = people_of(frame, unit)
     if selection.filters.simulated == "exclude":
         frame = frame[~frame["simulated"].astype(bool)]
-    return frame, people_of(frame, unit), everyone
+    late = frame["unblinded"].astype(bool)
+    known = {"answers": len(frame), "late": int(late.sum())}
+    if _without_late(selection):
+        frame = frame[~late]
+    return frame, replace(people_of(frame, unit), **known), replace(everyone, **known)
+
+
+def _without_late(selection: Selection) -> bool:
+    return selection.filters.unblinded == "exclude"
+
+
+def after_unblinding(people: People, selection: Selection) -> tuple[Notice, ...]:
+    """How many answers were given by people who could know who made what, and whether they count.
+
+    Somebody who was told may be swayed by names and by what was published: these answers are no
+    longer blind, and whoever reads a result has to know how many of them are in it.
+    """
+    if not people.late:
+        return ()
+    of = f"{people.late:,} of {plural(people.answers, 'answer')}"
+    why = "after the blinding was lifted, when annotators could know which agent made what"
+    if _without_late(selection):
+        return (Notice(f"Left out: {of}, given {why}.", "info"),)
+    were = "was" if people.late == 1 else "were"
+    filters = "The filter “Answers after unblinding” leaves them out."
+    return (Notice(f"{of} {were} given {why}. {filters}"),)
 
 
 def who(people: People) -> str:
@@ -98,6 +126,10 @@ def how_people(people: People, everyone: People, selection: Selection) -> list[s
     gone = everyone.simulated - people.simulated
     if gone:
         lines.append(f"{plural(gone, 'simulated annotator')} left out by the filter.")
+    if people.late:
+        done = "left out by the filter" if _without_late(selection) else "counted"
+        of = f"{people.late:,} of {plural(people.answers, 'answer')}"
+        lines.append(f"Given after the blinding was lifted: {of}, {done}.")
     return lines
 
 
@@ -126,6 +158,13 @@ def other_page(purpose: str, study: Study) -> Empty:
 
 
 def no_answers(purpose: str, everyone: People, selection: Selection) -> Empty:
+    if everyone.late and _without_late(selection):
+        text = (
+            f"All {plural(everyone.late, 'answer')} were given after the blinding was lifted, and "
+            "the filter leaves these out."
+        )
+        query = selection.filters.query(unblinded="")
+        return Empty("No blind answers", f"{purpose} {text}", "Count them", f"?{query}")
     if everyone.items:
         text = (
             f"All {plural(everyone.items, 'submitted item')} are by simulated annotators, and the "

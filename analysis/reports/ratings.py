@@ -26,6 +26,7 @@ from analysis.reports.parts import (
 )
 from analysis.reports.people import (
     People,
+    after_unblinding,
     chosen_people,
     few_items,
     how_people,
@@ -93,7 +94,11 @@ def ratings_report(selection: Selection) -> Report:
         sentence=sentence(answered, people),
         figures=tuple(_figures(answered, agents, selection)),
         tables=tuple(tables),
-        notices=(*common.selection_notices(selection), *_notices(answered, people)),
+        notices=(
+            *common.selection_notices(selection),
+            *after_unblinding(people, selection),
+            *_notices(answered, people),
+        ),
         banners=simulated_banner(people),
         how=(
             *common.how_runs(selection),

@@ -24,6 +24,7 @@ from analysis.reports.parts import (
 )
 from analysis.reports.people import (
     People,
+    after_unblinding,
     chosen_people,
     how_people,
     no_answers,
@@ -107,7 +108,11 @@ def turn_scores_report(selection: Selection) -> Report:
         sentence=sentence(slopes, overall, people),
         figures=(_figure(curves, questions, align),),
         tables=(*tables, _people_table(frame, questions), _point_table(curves, align)),
-        notices=(*common.selection_notices(selection), *_survivors(curves)),
+        notices=(
+            *common.selection_notices(selection),
+            *after_unblinding(people, selection),
+            *_survivors(curves),
+        ),
         banners=simulated_banner(people),
         how=(
             *common.how_runs(selection),

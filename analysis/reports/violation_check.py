@@ -18,6 +18,7 @@ from analysis.reports import common
 from analysis.reports.parts import FigureSpec, Notice, Report
 from analysis.reports.people import (
     People,
+    after_unblinding,
     chosen_people,
     how_people,
     no_answers,
@@ -109,7 +110,11 @@ def violation_check_report(selection: Selection) -> Report:
             difference_table(whole.sets, sets, items, constraint_texts(study)),
             agreement_table(results),
         ),
-        notices=(*common.selection_notices(selection), *_notices(whole, minimum)),
+        notices=(
+            *common.selection_notices(selection),
+            *after_unblinding(people, selection),
+            *_notices(whole, minimum),
+        ),
         banners=simulated_banner(people),
         how=(
             *common.how_runs(selection),

@@ -129,7 +129,7 @@ def _tabs(found: Page, selection: Selection) -> list[dict[str, object]]:
     for other in PAGES.values():
         query = "" if other.of_study else shared.query()
         if other in same:
-            query = Filters(study=chosen.study).query()
+            query = Filters(study=chosen.study, unblinded=chosen.unblinded).query()
         url = with_query(reverse(f"analysis:{other.name}"), query)
         tabs.append({"title": other.title, "url": url, "current": other is found})
     return tabs

@@ -61,14 +61,18 @@ def answer(
     *,
     seconds: float = 0,
     simulated: bool = False,
+    unblinded: bool = False,
     state: str = Assignment.State.SUBMITTED,
 ) -> Assignment:
     """One person's submitted item: numbers and lists of marks by slot (``safety.turn-1``)."""
     study = item.study
     Annotator.objects.get_or_create(user=user, defaults={"is_simulated": simulated})
     Participant.objects.get_or_create(
-        study=study, user=user, defaults={"number": study.participants.count() + 1}
-    )
+        study=study, user=user,
+        defaults={
+            "number": study.participants.count() + 1, "unblinded_at": MOMENT if unblinded else None,
+        },
+    )  # fmt: skip
     seat = Assignment.objects.create(
         study=study, item=item, annotator=user, trajectory=item.trajectory, state=state,
         position=study.assignments.filter(annotator=user).count() + 1,
@@ -82,7 +86,9 @@ def answer(
             "assignment": seat, "question": question, "subject": subject, "value": number,
             "chosen": None if isinstance(value, int) else list(value),
         }  # fmt: skip
-        edit = RatingEdit.objects.create(**place, client_id=uuid.uuid4(), by=user)
+        edit = RatingEdit.objects.create(
+            **place, client_id=uuid.uuid4(), by=user, unblinded=unblinded
+        )
         Rating.objects.create(**place, edit=edit, updated_at=MOMENT)
     return seat
 
