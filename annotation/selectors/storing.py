@@ -22,6 +22,8 @@ class Storing:
     done: int
     total: int
     job: Job | None
+    launches: bool = False
+    removed: bool = False
 
     @property
     def moving(self) -> bool:
@@ -35,6 +37,10 @@ class Storing:
         return self.job.message if self.job is not None and not self.moving else ""
 
     @property
+    def words(self) -> str:
+        return f"{self.done:,} of {self.total:,} items and seats"
+
+    @property
     def mark(self) -> str:
         return f"{self.done}-{self.job.status if self.job else ''}"
 
@@ -46,5 +52,7 @@ def storing_of(study: Study) -> Storing | None:
     last = Item.objects.filter(study=study).order_by("-rank").values_list("rank", flat=True)
     job = Job.objects.filter(kind=STORE, payload__study=study.pk).order_by("-pk").first()
     seats = sum(study.participants.values_list("assigned", flat=True))
-    total = int(study.settings[STORING].get("total", 0))
-    return Storing(min(total, (last.first() or 0) + seats), total, job)
+    wish = study.settings[STORING]
+    total = int(wish.get("total", 0))
+    done = min(total, (last.first() or 0) + seats)
+    return Storing(done, total, job, bool(wish.get("launch")), removed=not wish)

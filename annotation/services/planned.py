@@ -11,7 +11,7 @@ from annotation.models import Assignment, Study, StudyEvent, StudyText
 from annotation.plan_files import plan_document
 from annotation.plans import PlanError, StudyPlan
 from annotation.selectors.designs import study_design
-from annotation.selectors.storing import STORE, is_stored
+from annotation.selectors.storing import STORE, is_stored, storing_of
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from annotation.services.planning import PlannedStudy, plan_study
@@ -89,10 +89,15 @@ def enqueue_planned_study(*, planned: PlannedStudy, by: User, launch: bool) -> S
 
 def enqueue_again(*, study: Study, by: User) -> None:
     """Go on in the background with a study whose storing came to a halt."""
-    if is_stored(study):
-        raise Refused("conflict", "the study is stored already")
     with transaction.atomic():
-        _enqueue(study, by)
+        fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        found = storing_of(fresh)
+        if found is None:
+            raise Refused("conflict", "the study is stored already")
+        if found.removed:
+            raise Refused("conflict", "the study is being deleted")
+        if not found.moving:  # pressing twice is harmless
+            _enqueue(fresh, by)
 
 
 def _enqueue(study: Study, by: User) -> None:

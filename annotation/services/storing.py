@@ -87,10 +87,10 @@ def store_rest(
             report(done + there)
         done += len(places)
     with _portion(study) as fresh:
-        wish = fresh.settings.pop(STORING)
         finish(fresh)
-        status = Study.Status.OPEN if wish["launch"] else Study.Status.DRAFT
-        Study.objects.filter(pk=study.pk).update(settings=fresh.settings, status=status)
+        settings = {key: value for key, value in fresh.settings.items() if key != STORING}
+        status = Study.Status.OPEN if fresh.settings[STORING]["launch"] else Study.Status.DRAFT
+        Study.objects.filter(pk=study.pk).update(settings=settings, status=status)
         record_event(
             study=study, kind=StudyEvent.Kind.CHANGED, by=by,
             detail={"stored": len(items), "seats": done - len(items)},

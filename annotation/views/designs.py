@@ -10,9 +10,10 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
 from annotation.selectors.balance_tables import balance_tables
 from annotation.selectors.designs import study_certificate, study_design
+from annotation.selectors.storing import is_stored
 from annotation.services.errors import Refused
-from annotation.services.planned import launch_study
-from annotation.views.running import study_context
+from annotation.services.planned import enqueue_again, launch_study
+from annotation.views.running import attempt, study_context
 from benchmarks.access import signed_in
 from benchmarks.tables import csv_lines
 
@@ -38,8 +39,11 @@ def study_design_page(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_POST
 @signed_in
 def study_launch(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Open a draft."""
+    """Open a draft, or go on storing one of which a part is missing."""
     access = fetch_managed_study(request, pk)
+    if not is_stored(access.study):
+        attempt(request, lambda: _go_on(access))
+        return redirect("annotation:study", pk=pk)
     try:
         launch_study(study=access.study, by=access.user)
     except Refused as refused:
@@ -47,6 +51,11 @@ def study_launch(request: HttpRequest, pk: int) -> HttpResponseBase:
         return redirect("annotation:study_design", pk=pk)
     messages.success(request, "The study is open.")
     return redirect("annotation:study", pk=pk)
+
+
+def _go_on(access: StudyAccess) -> str:
+    enqueue_again(study=access.study, by=access.user)
+    return "The storing goes on."
 
 
 @require_GET

@@ -19,14 +19,18 @@ from annotation.selectors.balance_tables import balance_tables
 from annotation.selectors.special_choices import choosable_items, special_rows
 from annotation.selectors.study_sources import source_choices
 from annotation.services.errors import Refused
-from annotation.services.planned import create_planned_study
+from annotation.services.planned import (
+    create_planned_study,
+    enqueue_planned_study,
+    is_large,
+)
 from annotation.services.planning import PlannedStudy, plan_study
 from benchmarks.access import START, allow, signed_in, visibility
 
 FIRST, LAST, PREVIEW = STEPS[0].key, STEPS[-1].key, "preview"
 ORDER = [step.key for step in STEPS]
-# Larger studies take minutes to store, which no page waits for.
-MOST_ITEMS = 20_000
+# Larger studies take longer to plan than a page may take.
+MOST_ITEMS = 100_000
 
 
 @require_http_methods(["GET", "POST"])
@@ -144,7 +148,7 @@ def _checked(
         form = forms[0]
         form.add_error(
             "count",
-            f"{len(planned.items):,} items are more than a page can store at once "
+            f"{len(planned.items):,} items are more than a page can plan at once "
             f"({MOST_ITEMS:,}): take a sample, or use manage.py create_study.",
         )
         return None, _show(request, planner, form, status=422)
@@ -174,6 +178,9 @@ def _preview(request: HttpRequest, planner: Planner, make: str) -> HttpResponseB
         assert wrong is not None
         return wrong
     user = person(request)
+    if make and is_large(planned):
+        study = enqueue_planned_study(planned=planned, by=user, launch=make == "create")
+        return redirect("annotation:study", pk=study.pk)
     if make:
         try:
             study = create_planned_study(planned=planned, by=user, launch=make == "create")

@@ -14,6 +14,7 @@ from annotation.models import Assignment, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.labels import study_banner
 from annotation.selectors.progress import study_mark, study_progress
+from annotation.selectors.storing import storing_of
 from annotation.services.errors import Refused
 from annotation.services.planned import launch_study
 from annotation.services.studies import OVER, change_study, delete_draft, set_study_status
@@ -32,6 +33,7 @@ def study_context(access: StudyAccess, tab: str) -> dict[str, Any]:
         "banner": study_banner(access.study),
         "questionnaire": load_questionnaire(access.study.questionnaire),
         "over": access.study.status in OVER,
+        "storing": storing_of(access.study),
     }
 
 
@@ -67,13 +69,25 @@ def stop_polling() -> HttpResponse:
 @require_GET
 @signed_in
 def progress(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """How far everybody is, as a fragment."""
+    """How far everybody is, or how far the storing of the study is, as a fragment."""
     access = fetch_overseen_study(request, pk)
+    if "storing" in request.GET:
+        return _storing(request, access)
     mark = study_mark(access.study)
     if access.study.status in OVER or request.GET.get("v") == mark:
         return live(request, access, "", {}, mark)
     context = {"study": access.study, "access": access, "progress": study_progress(access.study)}
     return live(request, access, "annotation/partials/_study_progress.html", context, mark)
+
+
+def _storing(request: HttpRequest, access: StudyAccess) -> HttpResponse:
+    found = storing_of(access.study)
+    if found is None or not found.moving:
+        return stop_polling()
+    if request.GET["storing"] == found.mark:
+        return HttpResponse(status=204)
+    context = {"study": access.study, "access": access, "storing": found}
+    return render(request, "annotation/partials/_storing.html", context)
 
 
 @require_http_methods(["GET", "POST"])

@@ -8,7 +8,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Study
-from benchmarks.models import Candidate, Dataset, Run, Task, Trajectory
+from annotation.selectors.storing import storing_of
+from annotation.services import planned
+from benchmarks.models import Candidate, Dataset, Job, Run, Task, Trajectory
+from benchmarks.services.jobs import perform
 from tests.annotation.rows import make_person, make_runs
 
 pytestmark = pytest.mark.django_db
@@ -307,3 +310,35 @@ def test_presets_are_for_the_demo_alone(maker: Client) -> None:
     answer = maker.post(URL, {"go": "preset:paper"})
     assert answer.status_code == 422
     assert "not there, or closed to you" in answer.content.decode()
+
+
+def test_a_large_study_says_how_far_its_storing_is(
+    maker: Client, ann: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planned, "PORTION", 2)
+    make_runs(tasks=2)
+    walk = Planning(maker)
+    walk.walk()
+    answer = walk.send("preview", "create")
+    study = Study.objects.get()
+    assert answer.headers["Location"] == f"/studies/{study.pk}/"
+    page = maker.get(f"/studies/{study.pk}/").content.decode()
+    assert "This study is being stored" in page and "0 of 8 items and seats" in page
+    assert "See the design and launch" not in page and "in preparation" in page
+    polled = f"/studies/{study.pk}/progress/?storing="
+    found = storing_of(study)
+    assert found is not None
+    assert maker.get(polled + found.mark).status_code == 204
+    assert "0 of 8" in maker.get(polled + "x").content.decode()
+    # The worker is away for good.
+    Job.objects.update(status="failed", message="given up: its workers died several times")
+    assert maker.get(polled + "x").status_code == 286
+    page = maker.get(f"/studies/{study.pk}/").content.decode()
+    assert "Given up: its workers died" in page and "Go on" in page
+    assert maker.post(f"/studies/{study.pk}/launch/").status_code == 302
+    perform(job_id=Job.objects.latest("pk").pk, owner="tests")
+    assert maker.get(polled + "x").status_code == 286
+    page = maker.get(f"/studies/{study.pk}/").content.decode()
+    assert "being stored" not in page and "in preparation" not in page
+    study.refresh_from_db()
+    assert (study.status, study.assignments.count()) == ("open", 4)
