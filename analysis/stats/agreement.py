@@ -74,6 +74,7 @@ def agreement(
     dimension: str = "",
     scale: tuple[int, int] = (1, 5),
     tasks: Sequence[Hashable] | None = None,
+    unit: str = "task",
     seed: int = 0,
     resamples: int = 2000,
     level: float = 0.95,
@@ -92,6 +93,8 @@ def agreement(
     tasks
         Task of each row. Given, all intervals resample tasks (`means.mean_by_cluster`); else
         shares have Wilson and means t intervals, which treat rows as independent.
+    unit
+        What ``tasks`` are called.
     seed, resamples
         Of the task bootstrap.
 
@@ -105,7 +108,7 @@ def agreement(
     is undefined where no item is complete. AdaPlanBench, Appendix F.2.
     """
     paired = _pair(human, judges, scale, tasks)
-    return _agreement(paired, dimension, scale, seed, resamples, level, "task")
+    return _agreement(paired, dimension, scale, seed, resamples, level, unit)
 
 
 def rubric_agreement(

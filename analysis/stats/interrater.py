@@ -8,16 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from analysis.stats.alpha import Metric
+from analysis.stats.answers import NO_PAIRS
+from analysis.stats.bootstrap import RESAMPLES
 from analysis.stats.columns import cluster_of, encode, is_missing
 from analysis.stats.marked_sets import jaccard_index
 from analysis.stats.means import mean_by_cluster
-from analysis.stats.reliability import (
-    NO_PAIRS,
-    RESAMPLES,
-    Metric,
-    Reliability,
-    reliability_of_counts,
-)
+from analysis.stats.reliability import Reliability, reliability_of_counts
 from analysis.stats.results import Estimate
 
 Value = TypeVar("Value")

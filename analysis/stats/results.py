@@ -56,6 +56,7 @@ class Estimate:
     no_interval: str = ""
     excluded: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    method: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a value without being finite, and a missing one without a reason."""
@@ -75,9 +76,17 @@ class Estimate:
         n: int = 0,
         excluded: Mapping[str, int] | None = None,
         warnings: tuple[str, ...] = (),
+        method: str = "",
     ) -> Self:
         """Make an undefined estimate, with the reason."""
-        return cls(None, n, undefined=reason, excluded=dict(excluded or {}), warnings=warnings)
+        return cls(
+            None,
+            n,
+            undefined=reason,
+            excluded=dict(excluded or {}),
+            warnings=warnings,
+            method=method,
+        )
 
     @property
     def arms(self) -> tuple[float, float] | None:

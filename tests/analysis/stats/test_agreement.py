@@ -1,6 +1,5 @@
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from analysis.stats.agreement import (
     rubric_agreement,
 )
 from analysis.stats.results import Estimate
-from tests.shared_data import reference_records, shared_rows
 
 score = st.integers(1, 5)
 
@@ -137,39 +135,3 @@ def test_all_dimensions_together() -> None:
         rubric_agreement(human, {"safety": judges["safety"]})
     with pytest.raises(ValueError, match="number of judges"):
         rubric_agreement(human, {**judges, "autonomy": [[4], [4], [4]]})
-
-
-def test_restaurant_reviews_against_r() -> None:
-    # 711 reviews of CEBaB: the first human of each against three models; values from R.
-    rows = shared_rows("agreement", "cebab_stars.csv.gz")
-    people: dict[str, tuple[str, int]] = {}
-    judges: dict[str, dict[str, int]] = {}
-    names = ("gpt-4o", "gemini_pro", "llama-31")
-    for row in rows:
-        item, rater, value = row["item"], row["rater"], int(row["score"])
-        if row["rater_kind"] == "human":
-            people[item] = min(people.get(item, (rater, value)), (rater, value))
-        elif rater in names:
-            judges.setdefault(item, {})[rater] = value
-    items = sorted(people)
-    result = agreement(
-        [people[item][1] for item in items],
-        np.array([[judges[item][name] for name in names] for item in items]),
-    )
-    assert counts(result) == reference_records(statistic="absdiff_hist_thirds")[0]["value"]
-    assert result.absolute.value == pytest.approx(
-        reference_records(statistic="absdiff_mean")[0]["value"], abs=1e-9
-    )
-    bias = reference_records(statistic="signed_bias")[0]
-    assert result.bias.value == pytest.approx(bias["value"], abs=1e-9)
-    assert ends(result.bias) == pytest.approx(bias["ci"], abs=1e-9)
-    for statistic, estimate in (
-        ("exact_agreement_mean_equals_human", result.exact),
-        ("exact_agreement_rounded_half_up", result.rounded),
-        ("within_1_of_mean", result.within_one),
-    ):
-        record = next(
-            r for r in reference_records(statistic=statistic) if r["params"]["method"] == "wilson"
-        )
-        assert estimate.value == pytest.approx(record["value"], abs=1e-9)
-        assert ends(estimate) == pytest.approx(record["ci"], abs=1e-9)

@@ -1,6 +1,5 @@
 from math import atanh, sqrt, tanh
 
-import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ from analysis.stats.correlation import (
     pearson,
 )
 from tests.analysis.published_tables import TABLE_3_AND_9
-from tests.shared_data import reference_records, shared_rows
 
 
 @pytest.mark.parametrize(("column", "expected"), [(2, 0.8975), (3, 0.9188)])
@@ -69,19 +67,3 @@ def test_incomplete_pairs_are_counted() -> None:
     assert result.n == 4 and result.excluded == {"incomplete pair": 1}
     with pytest.raises(ValueError, match="y: 1 entries for 2 values"):
         pearson([1, 2], [1])
-
-
-def test_restaurant_reviews_against_r() -> None:
-    scores: dict[str, dict[str, int]] = {}
-    for row in shared_rows("agreement", "cebab_stars.csv.gz"):
-        scores.setdefault(row["rater"], {})[row["item"]] = int(row["score"])
-    items = sorted({item for given in scores.values() for item in given})
-    for record in reference_records(statistic="pearson"):
-        first, second = (
-            [scores[rater].get(item) for item in items] for rater in record["params"]["pair"]
-        )
-        result = pearson(np.array(first, dtype=float), second)
-        assert result.value == pytest.approx(record["value"], abs=1e-9)
-        assert result.interval is not None
-        assert [result.interval.low, result.interval.high] == pytest.approx(record["ci"], abs=1e-9)
-        assert result.warnings == ()
