@@ -7,7 +7,8 @@ from django import forms
 
 from annotation.models import Study
 from annotation.questionnaires import Questionnaire
-from annotation.selectors.disagreement import COMPARED, Narrowed
+from annotation.selectors.disagreement import COMPARED
+from annotation.selectors.disagreement_queue import Narrowed
 from annotation.selectors.record import KINDS, Asked, people_of_record
 from benchmarks.forms.lists import Filter
 

@@ -29,13 +29,8 @@ from annotation.selectors.adjudication import (
 from annotation.selectors.desk import Desk, load_desk
 from annotation.selectors.desk_form import NOTHING, Row, Said, build_form
 from annotation.selectors.desk_reading import Statement, load_candidates, load_conditions
-from annotation.selectors.disagreement import (
-    Disagreement,
-    Narrowed,
-    count_disagreements,
-    disagreement_at,
-    disagreements,
-)
+from annotation.selectors.disagreement import Disagreement, disagreement_at
+from annotation.selectors.disagreement_queue import Queue, disagreement_queue
 from annotation.selectors.judges import judges_said
 from annotation.selectors.ratings import left_out
 from annotation.services.adjudication import decide_place, reveal_judges
@@ -66,13 +61,11 @@ def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Where people disagree, most first."""
     access, questionnaire = _fetch(request, pk)
     study, form = access.study, QueueFilter(request.GET, questionnaire=questionnaire)
-    narrowed = form.narrowed()
+    places = disagreement_queue(study, questionnaire, form.narrowed())
     after = _anchor(access, questionnaire, request.GET.get("after", ""))
     before = _anchor(access, questionnaire, request.GET.get("before", ""))
     backwards, anchor = before is not None, before or after
-    found = disagreements(
-        study, questionnaire, narrowed, size=PAGE + 1, beyond=anchor, backwards=backwards
-    )
+    found = places.page(size=PAGE + 1, beyond=anchor, backwards=backwards)
     more, found = len(found) > PAGE, found[:PAGE]
     if backwards:
         found.reverse()
@@ -80,7 +73,7 @@ def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
         **study_context(access, "adjudication"),
         "form": form,
         "rows": queue_rows(study, questionnaire, found),
-        "total": count_disagreements(study, questionnaire, narrowed),
+        "total": len(places),
         "decided": decided_count(study),
         "left_out": left_out(study),
         "query": _query(request.GET),
@@ -152,7 +145,8 @@ def _show(
         said = Said(own[-1].value, own[-1].chosen)
     revealed = was_revealed(item, slot, access.user)
     narrowed = QueueFilter(request.GET, questionnaire=questionnaire).narrowed()
-    here = disagreement_at(questionnaire, item, slot, ratings)
+    places = disagreement_queue(access.study, questionnaire, narrowed)
+    here = disagreement_at(item, slot, ratings)
     page = _desk(item, ratings)
     row, form = _field(questionnaire, item, slot, said or NOTHING)
     context = {
@@ -179,8 +173,8 @@ def _show(
         "judges": judges_said(item, slot) if revealed else [],
         "queue_url": reverse("annotation:study_adjudication", args=[item.study_id])
         + _query(request.GET),
-        "previous_url": _neighbour(request, access, questionnaire, narrowed, here, backwards=True),
-        "next_url": _neighbour(request, access, questionnaire, narrowed, here, backwards=False),
+        "previous_url": _neighbour(request, access, places, here, backwards=True),
+        "next_url": _neighbour(request, access, places, here, backwards=False),
     }
     status = 200 if refused is None else STATUS[refused.code]
     return render(request, "annotation/adjudicate.html", context, status=status)
@@ -220,25 +214,19 @@ def _anchor(access: StudyAccess, questionnaire: Questionnaire, text: str) -> Dis
     if item is None or slot is None:
         return None
     item.study = access.study
-    return disagreement_at(questionnaire, item, slot, list(place_ratings(item, slot)))
+    return disagreement_at(item, slot, list(place_ratings(item, slot)))
 
 
 def _neighbour(
     request: HttpRequest,
     access: StudyAccess,
-    questionnaire: Questionnaire,
-    narrowed: Narrowed,
+    places: Queue,
     here: Disagreement,
     *,
     backwards: bool,
 ) -> str:
-    found = disagreements(
-        access.study, questionnaire, narrowed, size=1, beyond=here, backwards=backwards
-    )
-    if not found:
-        return ""
-    slot = Slot(questionnaire.by_key[found[0].question], found[0].subject)
-    return _url(access, found[0].rank, slot.name) + _query(request.GET)
+    found = places.page(size=1, beyond=here, backwards=backwards)
+    return _url(access, found[0].rank, found[0].name) + _query(request.GET) if found else ""
 
 
 def _url(access: StudyAccess, rank: int, name: str) -> str:
@@ -257,6 +245,5 @@ def _query(params: QueryDict) -> str:
 
 def _page(params: QueryDict, name: str, row: Disagreement) -> str:
     query = QueryDict(_query(params).removeprefix("?"), mutable=True)
-    subject = f".{row.subject}" if row.subject else ""
-    query[name] = f"{row.rank}.{row.question}{subject}"
+    query[name] = f"{row.rank}.{row.name}"
     return f"?{query.urlencode()}"

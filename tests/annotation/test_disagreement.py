@@ -9,13 +9,8 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.adjudication import find_slot, place_ratings
-from annotation.selectors.disagreement import (
-    Disagreement,
-    Narrowed,
-    count_disagreements,
-    disagreement_at,
-    disagreements,
-)
+from annotation.selectors.disagreement import Disagreement, disagreement_at
+from annotation.selectors.disagreement_queue import Narrowed, disagreement_queue
 from annotation.services.adjudication import decide_place
 from annotation.services.withdrawal import withdraw_annotator
 from tests.annotation.judged import make_judged, say
@@ -31,8 +26,8 @@ def people(db: None) -> list[User]:
 
 
 def queue(study: Study, narrowed: Narrowed | None = None, **more: object) -> list[Disagreement]:
-    asked = load_questionnaire(study.questionnaire)
-    return disagreements(study, asked, narrowed or Narrowed(), **{"size": 100, **more})  # type: ignore[arg-type]
+    places = disagreement_queue(study, load_questionnaire(study.questionnaire), narrowed)
+    return places.page(**{"size": 100, **more})  # type: ignore[arg-type]
 
 
 def names(rows: list[Disagreement]) -> list[tuple[int, str, str]]:
@@ -56,7 +51,7 @@ def test_scores_by_range_then_variance(people: list[User], manager: User) -> Non
         ("concreteness", 250, 222),
     ]
     assert {row.raters for row in queue(study)} == {3}
-    assert count_disagreements(study, load_questionnaire(study.questionnaire), Narrowed()) == 3
+    assert len(disagreement_queue(study, load_questionnaire(study.questionnaire))) == 3
     assert names(queue(study, Narrowed("autonomy"))) == [(1, "autonomy", "")]
 
 
@@ -133,7 +128,7 @@ def test_pages_go_on_where_the_last_ended(
         item = Item.objects.get(study=study, rank=row.rank)
         slot = find_slot(item, asked, f"{row.question}.{row.subject}")
         assert slot is not None
-        assert disagreement_at(asked, item, slot, list(place_ratings(item, slot))) == row
+        assert disagreement_at(item, slot, list(place_ratings(item, slot))) == row
 
 
 def test_decided_places_leave_the_queue(people: list[User], manager: User) -> None:
