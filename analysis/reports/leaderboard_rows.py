@@ -11,8 +11,8 @@ from analysis.reports.parts import PUBLISHED
 from analysis.selection import ChosenRun
 from analysis.stats.means import mean_by_cluster, mean_t
 from analysis.stats.proportions import Method, published_share, share
+from analysis.stats.ranks import rank_order
 from analysis.stats.results import Estimate
-from analysis.stats.thresholds import rank_order
 from benchmarks.core.registry import get_system
 from benchmarks.core.words import Measure
 

@@ -12,22 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analysis.stats.columns import (
-    MISSING,
-    Codes,
-    Floats,
-    as_column,
-    check_length_of,
-    check_level,
-    encode,
-)
+from analysis.stats.columns import MISSING, Codes, Floats, check_level
 from analysis.stats.means import grouped_means, t_quantile
 from analysis.stats.results import Estimate, Interval
+from analysis.stats.turn_series import NO_SLOPE, TurnRows, read_turns
 
 Alignment = Literal["turn", "from_end"]
 
 ONE_TURN = "one scored turn only"
-NO_SLOPE = "no trajectory has two scored turns"
 ONE_TRAJECTORY = "one trajectory only: no interval"
 
 
@@ -65,19 +57,6 @@ class Slope:
     slope: Estimate
 
 
-@dataclass(frozen=True)
-class _Rows:
-    agents: tuple[str, ...]
-    dimensions: tuple[str, ...]
-    agent: Codes
-    dimension: Codes
-    trajectory: Codes
-    turn: Codes
-    score: Floats
-    owner: Codes  # agent of each trajectory
-    last: Codes  # last turn of each trajectory
-
-
 def score_by_turn(
     agents: Sequence[str],
     dimensions: Sequence[str],
@@ -110,7 +89,7 @@ def score_by_turn(
     not. Where it falls, later means are of survivors only; each curve warns of it. Undefined where
     no trajectory has a score at that position.
     """
-    rows = _read(agents, dimensions, trajectories, turns, scores)
+    rows = read_turns(agents, dimensions, trajectories, turns, scores)
     longest = int(rows.last.max(initial=0))
     position = rows.turn - 1 if align == "turn" else rows.last[rows.trajectory] - rows.turn
     codes = (rows.agent * len(rows.dimensions) + rows.dimension) * longest + position
@@ -118,17 +97,16 @@ def score_by_turn(
     means = grouped_means(codes, rows.score, size, level=level)
     curves = []
     for a, agent in enumerate(rows.agents):
-        lengths = rows.last[rows.owner == a]
         # At least t turns long: reached turn t, and equally has a turn t − 1 before its last.
-        running = [int((lengths >= t).sum()) for t in range(1, int(lengths.max()) + 1)]
+        running = rows.running(a)
         for d, dimension in enumerate(rows.dimensions):
             start = (a * len(rows.dimensions) + d) * longest
             points = tuple(
                 Point(p + 1 if align == "turn" else -p, count, means[start + p])
                 for p, count in enumerate(running)
             )
-            warnings = _survivors(running, align)
-            curves.append(Curve(agent, dimension, align, len(lengths), points, warnings))
+            warnings = survivor_warning(running, align)
+            curves.append(Curve(agent, dimension, align, running[0], points, warnings))
     return tuple(curves)
 
 
@@ -158,7 +136,7 @@ def within_slope(
     without any other; no interval from one trajectory, nor where all lie on parallel lines exactly.
     """
     check_level(level)
-    rows = _read(agents, dimensions, trajectories, turns, scores)
+    rows = read_turns(agents, dimensions, trajectories, turns, scores)
     return tuple(
         Slope(agent, dimension, _slope(rows, a, d, level))
         for a, agent in enumerate(rows.agents)
@@ -166,7 +144,7 @@ def within_slope(
     )
 
 
-def _slope(rows: _Rows, a: int, d: int, level: float) -> Estimate:
+def _slope(rows: TurnRows, a: int, d: int, level: float) -> Estimate:
     here = (rows.agent == a) & (rows.dimension == d)
     scored = here & ~np.isnan(rows.score)
     _, code = np.unique(rows.trajectory[scored], return_inverse=True)
@@ -202,8 +180,12 @@ def _centred(values: Floats, code: Codes) -> Floats:
     return centred
 
 
-def _survivors(running: list[int], align: Alignment) -> tuple[str, ...]:
-    if running[-1] == running[0]:
+def survivor_warning(running: Sequence[int], align: Alignment = "turn") -> tuple[str, ...]:
+    """Warn that later means are of survivors, where fewer trajectories run on.
+
+    ``running`` counts the trajectories that have at least 1, 2, … turns.
+    """
+    if not running or running[-1] == running[0]:
         return ()
     if align == "from_end":
         return (
@@ -213,36 +195,4 @@ def _survivors(running: list[int], align: Alignment) -> tuple[str, ...]:
     return (
         f"{running[-1]} of {running[0]} trajectories reach turn {len(running)}: "
         "means of different turns compare different survivors",
-    )
-
-
-def _read(
-    agents: Sequence[str],
-    dimensions: Sequence[str],
-    trajectories: Sequence[Hashable],
-    turns: Any,
-    scores: Any,
-) -> _Rows:
-    score = as_column(scores)
-    turn = as_column(turns)
-    for name, column in (("turns", turn), ("trajectories", trajectories)):
-        check_length_of(column, score.size, name)
-    for name, labels in (("agents", agents), ("dimensions", dimensions)):
-        check_length_of(labels, score.size, name)
-    if score.size and (np.isnan(turn).any() or (turn < 1).any() or (turn != np.floor(turn)).any()):
-        raise ValueError("turns are whole numbers from 1")
-    agent_names, agent = encode(agents)
-    dimension_names, dimension = encode(dimensions)
-    units, trajectory = encode(zip(agents, trajectories, strict=True))
-    number = turn.astype(np.int64)
-    last = np.zeros(len(units), dtype=np.int64)
-    np.maximum.at(last, trajectory, number)
-    owner = np.zeros(len(units), dtype=np.int64)
-    owner[trajectory] = agent
-    longest = int(last.max(initial=0)) + 1
-    keys = (trajectory * max(1, len(dimension_names)) + dimension) * longest + number
-    if np.unique(keys).size < keys.size:
-        raise ValueError("one row per trajectory, dimension and turn: average the judges first")
-    return _Rows(
-        agent_names, dimension_names, agent, dimension, trajectory, number, score, owner, last
     )

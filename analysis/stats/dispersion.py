@@ -3,18 +3,20 @@
 AdaPlanBench, Appendix F.2, "Consistency Among LLM Judges", and Figure 19.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from analysis.stats.columns import as_column, check_length_of, encode
+from analysis.stats.columns import Floats, as_column, check_length_of, encode
 from analysis.stats.means import mean_t
+from analysis.stats.ranks import order_agreement
 from analysis.stats.results import Estimate
 
 ONE_JUDGE = "one judge only: judges cannot differ"
 JUDGE_MISSING = "a judge scored nothing here"
+NO_ORDER = "no two models differ: there is no order"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,19 @@ class Dispersion:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class WithoutJudge:
+    """The bars without one judge, and whether the models' order depends on that judge.
+
+    ``kendall`` has τ_b, by dimension, of the models ordered by the mean over all judges and over
+    the others (n = models that every judge scored).
+    """
+
+    judge: str
+    dimensions: tuple[DimensionSpread, ...]
+    kendall: Mapping[str, Estimate]
+
+
 def judge_means(
     models: Sequence[str], dimensions: Sequence[str], judges: Sequence[str], scores: Any
 ) -> tuple[JudgeMean, ...]:
@@ -123,19 +138,11 @@ def judge_dispersion(means: Sequence[JudgeMean], *, level: float = 0.95) -> Disp
     turns: a warning says where. Give the judges of one judging at a time. σ of means hides
     disagreement that cancels out across items.
     """
-    models, _ = encode(cell.model for cell in means)
-    names, _ = encode(cell.dimension for cell in means)
     judges, _ = encode(cell.judge for cell in means)
     cells = {(cell.model, cell.dimension, cell.judge): cell for cell in means}
     if len(cells) < len(means):
         raise ValueError("a model, dimension and judge occur twice")
-    grid = np.full((len(models), len(names), len(judges)), np.nan)
-    for a, model in enumerate(models):
-        for b, name in enumerate(names):
-            for c, judge in enumerate(judges):
-                cell = cells.get((model, name, judge))
-                if cell is not None and cell.mean is not None and cell.n:
-                    grid[a, b, c] = cell.mean
+    grid, models, names = _grid(means, judges)
     spreads = tuple(
         _dimension_spread(name, models, grid[:, b], level) for b, name in enumerate(names)
     )
@@ -147,6 +154,58 @@ def judge_dispersion(means: Sequence[JudgeMean], *, level: float = 0.95) -> Disp
         means=tuple(means),
         warnings=_warnings(models, names, judges, cells),
     )
+
+
+def leave_one_judge_out(
+    means: Sequence[JudgeMean], *, level: float = 0.95
+) -> tuple[WithoutJudge, ...]:
+    """Compute the spread without each judge in turn, and the models' order with and without.
+
+    Takes what `judge_dispersion` takes.
+
+    Notes
+    -----
+    Spread as in `judge_dispersion` over the judges that are left: undefined where one is left.
+    Models are ordered by the mean over judges of their μ, on the models that every judge scored
+    (the same for both orders); τ_b as in `ranks.order_agreement`, without an interval: the models
+    are no sample. Undefined where an order has no two models apart, or only one judge is there.
+    """
+    judges, _ = encode(cell.judge for cell in means)
+    grid, models, names = _grid(means, judges)
+    found = []
+    for c, judge in enumerate(judges):
+        rest = [cell for cell in means if cell.judge != judge]
+        dimensions = judge_dispersion(rest, level=level).dimensions if rest else ()
+        kendall = {}
+        for b, name in enumerate(names):
+            table = grid[:, b][~np.isnan(grid[:, b]).any(axis=1)]
+            kendall[name] = _order_without(table, c)
+        found.append(WithoutJudge(judge, dimensions, kendall))
+    return tuple(found)
+
+
+def _order_without(table: Floats, judge: int) -> Estimate:
+    if table.shape[1] < 2:
+        return Estimate.without_value(ONE_JUDGE, n=len(table))
+    others = np.delete(table, judge, axis=1).mean(axis=1)
+    value = float(order_agreement(table.mean(axis=1), others))
+    if np.isnan(value):
+        return Estimate.without_value(NO_ORDER, n=len(table))
+    return Estimate(value, len(table), no_interval="descriptive: the models are no sample")
+
+
+def _grid(
+    means: Sequence[JudgeMean], judges: Sequence[str]
+) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
+    """μ by model, dimension and judge; NaN where a judge scored nothing."""
+    models, m = encode(cell.model for cell in means)
+    names, d = encode(cell.dimension for cell in means)
+    place = {judge: c for c, judge in enumerate(judges)}
+    grid = np.full((len(models), len(names), len(judges)), np.nan)
+    for a, b, cell in zip(m.tolist(), d.tolist(), means, strict=True):
+        if cell.mean is not None and cell.n:
+            grid[a, b, place[cell.judge]] = cell.mean
+    return grid, models, names
 
 
 def _dimension_spread(

@@ -5,12 +5,14 @@ AdaPlanBench, Appendix D.2.3 and Table 10.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
 
-from analysis.stats.columns import as_column, as_floats, check_length_of, encode
+from analysis.stats.columns import Codes, Floats, as_column, as_floats, check_length_of, encode
 from analysis.stats.proportions import share
+from analysis.stats.ranks import order_agreement, rank_order, reversed_pairs
 from analysis.stats.results import Estimate
 
 THRESHOLDS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
@@ -41,13 +43,15 @@ class ThresholdCurve:
 class RankOrder:
     """The order at one τ, best first, and how many pairs it turns round against the reference.
 
-    ``pairs`` counts the pairs of models that are ordered strictly both here and at the reference.
+    ``pairs`` counts the pairs of models that are ordered strictly both here and at the reference,
+    ``kendall`` is τ_b of the two orders; None where either has no two models apart.
     """
 
     threshold: float
     models: tuple[str, ...]
     reversed_pairs: int
     pairs: int
+    kendall: float | None
 
 
 @dataclass(frozen=True)
@@ -93,22 +97,10 @@ def threshold_sweep(
     Formula and degenerate cases of the intervals as in `proportions.share`; they treat the
     trajectories of a model as independent.
     """
-    levels = _check_thresholds(thresholds, reference)
-    verdict = as_column(valid)
-    if not np.isin(verdict[~np.isnan(verdict)], (0, 1)).all():
-        raise ValueError("validity is true, false or None")
-    rubric = as_floats(scores)
-    if verdict.size == 0 and rubric.size == 0:
-        rubric = rubric.reshape(0, 1)
-    check_length_of(models, verdict.size, "models")
-    check_length_of(rubric, verdict.size, "scores")
-    if rubric.ndim != 2 or rubric.shape[1] == 0:
-        raise ValueError("scores need one row per trajectory and one column per dimension")
-    names, codes = encode(models)
-    lowest = rubric.min(axis=1)  # NaN where any is missing
-    unknown = np.isnan(verdict)
-    unscored = ~unknown & np.isnan(lowest)
-    kept = ~unknown & ~unscored
+    levels = check_thresholds(thresholds, reference)
+    rows = read_verdicts(models, valid, scores)
+    names, codes, verdict, lowest = rows.names, rows.codes, rows.verdict, rows.lowest
+    unknown, unscored, kept = rows.unknown, rows.unscored, rows.kept
     passed: dict[str, list[Estimate]] = {}
     accuracy: dict[str, list[Estimate]] = {}
     for code, name in enumerate(names):
@@ -138,39 +130,49 @@ def sweep_of_estimates(
     ``accuracy`` goes from model to one estimate per threshold (`proportions.published_share`);
     pass rates are None.
     """
-    levels = _check_thresholds(thresholds, reference)
+    levels = check_thresholds(thresholds, reference)
     for model, estimates in accuracy.items():
         check_length_of(estimates, len(levels), model)
     return _ranked(levels, reference, {}, accuracy)
 
 
-def rank_order(values: Sequence[float | None]) -> tuple[int | None, ...]:
-    """Rank the values, 1 for the highest; equal values share the better rank, None has none."""
-    known = [value for value in values if value is not None]
-    return tuple(
-        None if value is None else 1 + sum(other > value for other in known) for value in values
-    )
+@dataclass(frozen=True)
+class Verdicts:
+    """Last plans as arrays: whether each is valid (0, 1, NaN), and its lowest counted score."""
+
+    names: tuple[str, ...]
+    codes: Codes
+    verdict: Floats
+    lowest: Floats
+    unknown: Any
+    unscored: Any
+
+    @property
+    def kept(self) -> Any:
+        """Which of them can be counted."""
+        return ~self.unknown & ~self.unscored
 
 
-def reversed_pairs(
-    first: Sequence[float | None], second: Sequence[float | None]
-) -> tuple[int, int]:
-    """Count the pairs that two sets of values order oppositely, and those both order strictly.
+def read_verdicts(models: Sequence[str], valid: Any, scores: Any) -> Verdicts:
+    """Read the columns that `threshold_sweep` describes."""
+    verdict = as_column(valid)
+    if not np.isin(verdict[~np.isnan(verdict)], (0, 1)).all():
+        raise ValueError("validity is true, false or None")
+    rubric = as_floats(scores)
+    if verdict.size == 0 and rubric.size == 0:
+        rubric = rubric.reshape(0, 1)
+    check_length_of(models, verdict.size, "models")
+    check_length_of(rubric, verdict.size, "scores")
+    if rubric.ndim != 2 or rubric.shape[1] == 0:
+        raise ValueError("scores need one row per trajectory and one column per dimension")
+    names, codes = encode(models)
+    lowest = rubric.min(axis=1)  # NaN where any is missing
+    unknown = np.isnan(verdict)
+    return Verdicts(names, codes, verdict, lowest, unknown, ~unknown & np.isnan(lowest))
 
-    Tied pairs and pairs with a missing value count in neither. 1 − 2·(first/second) is Goodman and
-    Kruskal's gamma.
-    """
-    pairs = opposite = 0
-    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    for i, (a, b) in enumerate(both):
-        for c, d in both[i + 1 :]:
-            sign = (a - c) * (b - d)
-            pairs += sign != 0
-            opposite += sign < 0
-    return opposite, pairs
 
-
-def _check_thresholds(thresholds: Sequence[float], reference: float) -> tuple[float, ...]:
+def check_thresholds(thresholds: Sequence[float], reference: float) -> tuple[float, ...]:
+    """Return the thresholds as floats; refuse those that do not increase or lack the reference."""
     levels = tuple(float(tau) for tau in thresholds)
     if not levels or any(a >= b for a, b in zip(levels, levels[1:], strict=False)):
         raise ValueError("thresholds must be given, and increase")
@@ -197,6 +199,12 @@ def _ranked(
             points[name].append(ThresholdPoint(tau, passing, accuracy[name][t], rank))
         placed = sorted((r, i) for i, r in enumerate(ranks) if r is not None)
         opposite, pairs = reversed_pairs(at_reference, values)
-        orders.append(RankOrder(tau, tuple(names[i] for _, i in placed), opposite, pairs))
+        kendall = float(order_agreement(as_column(at_reference), as_column(values)))
+        orders.append(
+            RankOrder(
+                tau, tuple(names[i] for _, i in placed), opposite, pairs,
+                None if isnan(kendall) else kendall,
+            )
+        )  # fmt: skip
     curves = tuple(ThresholdCurve(name, tuple(points[name])) for name in names)
     return ThresholdSweep(levels, reference, curves, tuple(orders))

@@ -11,6 +11,7 @@ import analysis.stats
 from analysis.pages import PAGES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+STATISTICS = ("statistics.md", "agreement.md", "comparing-models.md")
 
 
 def statistics() -> list[str]:
@@ -30,9 +31,7 @@ def statistics() -> list[str]:
 
 @pytest.mark.parametrize("name", statistics())
 def test_statistic_is_documented(name: str) -> None:
-    written = [
-        (DOCS / page).read_text(encoding="utf-8") for page in ("statistics.md", "agreement.md")
-    ]
+    written = [(DOCS / page).read_text(encoding="utf-8") for page in STATISTICS]
     assert any(f"`{name}`" in page for page in written)
 
 

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.stats.decline import (
-    NO_SLOPE,
     ONE_TRAJECTORY,
     ONE_TURN,
     Curve,
@@ -14,6 +13,7 @@ from analysis.stats.decline import (
     within_slope,
 )
 from analysis.stats.means import mean_t
+from analysis.stats.turn_series import NO_SLOPE
 from tests.shared_data import reference_records, shared_rows
 
 # Trajectory 1 has three turns, its second without a score; trajectory 2 has one; 3 has two.

@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from analysis.stats.dispersion import (
     JUDGE_MISSING,
+    NO_ORDER,
     ONE_JUDGE,
     Dispersion,
     JudgeMean,
     Severity,
     judge_dispersion,
     judge_means,
+    leave_one_judge_out,
 )
 
 
@@ -108,3 +110,19 @@ def test_spread_and_severity_against_numpy(rows: list[tuple[float, float, float]
     assert sum(b for b in biases if b is not None) == pytest.approx(0, abs=1e-9)
     # Within 0 and half the range of the scale.
     assert 0 <= spread.mean_sd.value <= 2  # type: ignore[operator]
+
+
+def test_without_each_judge_by_hand() -> None:
+    # Judge 2 alone puts a before b; without any other judge the order stays.
+    means = cells({("a", "d"): [3, 3, 5], ("b", "d"): [3.5, 3.4, 3], ("c", "d"): [1, 1, None]})
+    without = {result.judge: result for result in leave_one_judge_out(means)}
+    assert without["j2"].kendall["d"].value == -1 and without["j2"].kendall["d"].n == 2
+    assert without["j0"].kendall["d"].value == 1
+    # What is left of j0 and j1: SDs 0, 0.05, and 0 of c, which both scored.
+    left = without["j2"].dimensions[0].mean_sd
+    assert left.value == pytest.approx(0.05 / 3) and left.n == 3
+    assert without["j0"].dimensions[0].mean_sd.excluded == {JUDGE_MISSING: 1}
+    (alone,) = leave_one_judge_out(cells({("a", "d"): [4]}))
+    assert alone.dimensions == () and alone.kendall["d"].undefined == ONE_JUDGE
+    tied = leave_one_judge_out(cells({("a", "d"): [4, 4], ("b", "d"): [4, 4]}))
+    assert tied[0].kendall["d"].undefined == NO_ORDER

@@ -3,12 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.stats.proportions import published_share
+from analysis.stats.ranks import rank_order, reversed_pairs
 from analysis.stats.thresholds import (
     NO_SCORE,
     NO_VERDICT,
     THRESHOLDS,
-    rank_order,
-    reversed_pairs,
     sweep_of_estimates,
     threshold_sweep,
 )

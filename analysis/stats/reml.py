@@ -1,0 +1,167 @@
+"""Restricted maximum likelihood for a linear mixed model with one grouping."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log, pi
+
+import numpy as np
+
+from analysis.stats.columns import Codes, Floats, as_floats
+
+
+@dataclass(frozen=True)
+class RemlFit:
+    """What was fitted, in the units of the columns given.
+
+    Attributes
+    ----------
+    beta, covariance
+        Fixed effects (p) and their covariance (p × p).
+    relative
+        Covariance of the random parts over the residual variance (q × q).
+    variance
+        Residual variance.
+    converged
+        Whether the deviance has a minimum there.
+    """
+
+    beta: Floats
+    covariance: Floats
+    relative: Floats
+    variance: float
+    converged: bool
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """Sums of products: per trajectory of the random columns Z, in all of the fixed ones X."""
+
+    zz: Floats
+    zx: Floats
+    zy: Floats
+    xx: Floats
+    xy: Floats
+    yy: float
+    n: int
+
+
+def fit_reml(
+    y: Floats, x: Floats, z: Floats, code: Codes, *, starts: Sequence[Sequence[float]]
+) -> RemlFit:
+    """Fit y = Xβ + Z b_group + e.
+
+    Parameters
+    ----------
+    y, x, z
+        n values, n × p columns of fixed and n × q of random effects (q is 1 or 2), of size about 1.
+    code
+        The group of each row, from 0.
+    starts
+        Where to start: entries of Λ by rows (q(q + 1)/2 of them). The first from which a minimum
+        is found is taken, else the lowest deviance.
+
+    Notes
+    -----
+    b ~ N(0, σ²ΛΛ'), e ~ N(0, σ²I). With M_i = I + Λ'Z_i'Z_iΛ and W_i = ΛM_i⁻¹Λ', the inverse of
+    V_i = I + Z_iΛΛ'Z_i' is I − Z_iW_iZ_i', and the profiled restricted deviance is Σ log|M_i| +
+    log|X'V⁻¹X| + (n − p)(1 + log(2πr²/(n − p))), r² the generalised residual sum of squares. Bates,
+    Mächler, Bolker & Walker 2015, J. Stat. Softw. 67:1, section 3. All of it comes from sums of
+    products by group, so a step costs as much as there are groups, whatever their size. The
+    deviance does not change with the sign of a column of Λ: no bounds are needed, and a variance
+    of 0 is an ordinary minimum. BFGS; converged where the Newton step that is left would change
+    the deviance by less than 1e-5 and the curvature is not negative.
+    """
+    from scipy.optimize import minimize  # slow to import, and not every page needs it
+
+    moments = _moments(z, x, y, code)
+    best: tuple[bool, float, Floats] | None = None
+    for start in starts:
+        found = minimize(_deviance, start, args=(moments,), method="BFGS", jac="3-point")
+        settled = _settled(found.x, moments)
+        if best is None or (settled, -found.fun) > (best[0], -best[1]):
+            best = (settled, float(found.fun), found.x)
+        if settled:
+            break
+    if best is None:
+        raise ValueError("a fit needs a start")
+    converged, _, theta = best
+    _, beta, information, variance = _profile(theta, moments)
+    root = _root(theta)
+    covariance = as_floats(variance * np.linalg.inv(information))
+    return RemlFit(beta, covariance, root @ root.T, variance, converged)
+
+
+def _moments(z: Floats, x: Floats, y: Floats, code: Codes) -> _Moments:
+    groups = int(code.max()) + 1
+
+    def sums(left: Floats, right: Floats) -> Floats:
+        found = np.empty((groups, left.shape[1], right.shape[1]))
+        for i in range(left.shape[1]):
+            for j in range(right.shape[1]):
+                found[:, i, j] = np.bincount(
+                    code, weights=left[:, i] * right[:, j], minlength=groups
+                )
+        return found
+
+    column = y[:, None]
+    return _Moments(
+        sums(z, z), sums(z, x), sums(z, column)[:, :, 0], x.T @ x, x.T @ y, float(y @ y), y.size
+    )
+
+
+def _root(theta: Floats) -> Floats:
+    """Λ: lower triangular."""
+    if theta.size == 1:
+        return np.array([[theta[0]]])
+    return np.array([[theta[0], 0.0], [theta[1], theta[2]]])
+
+
+def _profile(theta: Floats, moments: _Moments) -> tuple[float, Floats, Floats, float]:
+    root = _root(theta)
+    inner = np.eye(root.shape[0]) + root.T @ moments.zz @ root
+    weight = root @ np.linalg.inv(inner) @ root.T
+    across = np.swapaxes(moments.zx, 1, 2) @ weight
+    information = moments.xx - (across @ moments.zx).sum(axis=0)
+    product = moments.xy - np.einsum("gpq,gq->p", across, moments.zy)
+    beta = np.linalg.solve(information, product)
+    total = moments.yy - float(np.einsum("gq,gqr,gr->", moments.zy, weight, moments.zy))
+    left = max(total - float(product @ beta), 1e-300)
+    free = moments.n - moments.xx.shape[0]
+    deviance = (
+        float(np.linalg.slogdet(inner)[1].sum())
+        + float(np.linalg.slogdet(information)[1])
+        + free * (1 + log(2 * pi * left / free))
+    )
+    return deviance, beta, information, left / free
+
+
+def _deviance(theta: Floats, moments: _Moments) -> float:
+    return _profile(theta, moments)[0]
+
+
+def _settled(theta: Floats, moments: _Moments) -> bool:
+    """Whether the deviance has a minimum here, by central differences."""
+    size, step = theta.size, 1e-3
+    here = _deviance(theta, moments)
+    unit = np.eye(size) * step
+    gradient, curvature = np.empty(size), np.empty((size, size))
+    for i in range(size):
+        up, down = (_deviance(theta + sign * unit[i], moments) for sign in (1, -1))
+        gradient[i] = (up - down) / (2 * step)
+        curvature[i, i] = (up - 2 * here + down) / step**2
+        for j in range(i):
+            corners = [
+                a * b * _deviance(theta + a * unit[i] + b * unit[j], moments)
+                for a in (1, -1)
+                for b in (1, -1)
+            ]
+            curvature[i, j] = curvature[j, i] = sum(corners) / (4 * step**2)
+    values, vectors = np.linalg.eigh(curvature)
+    largest = max(float(values.max()), 1e-12)
+    if values.min() < -1e-3 * largest:
+        return False
+    along = vectors.T @ gradient
+    # Flat directions (a variance of 0 makes its correlation one) have no Newton step.
+    curved = values > 1e-6 * largest
+    left = float((along[curved] ** 2 / values[curved]).sum()) / 2
+    return left < 1e-5 and bool((np.abs(along[~curved]) < 1e-2).all())

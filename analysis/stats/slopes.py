@@ -1,0 +1,97 @@
+"""Decline by turn in four ways side by side, from the one that survivors mislead to those fitted.
+
+AdaPlanBench reports means by turn alone (section 4, Figure 3).
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.columns import check_length_of, check_level
+from analysis.stats.decline import survivor_warning, within_slope
+from analysis.stats.gee import GeeSlope, gee_slope
+from analysis.stats.mixed_models import MixedSlope, mixed_slope
+from analysis.stats.results import Estimate
+from analysis.stats.turn_series import read_turns
+
+
+@dataclass(frozen=True)
+class SlopeModels:
+    """Change per turn of one agent on one dimension, in points of the scale.
+
+    Attributes
+    ----------
+    within
+        Each trajectory against itself (`decline.within_slope`).
+    gee
+        Population average, exchangeable working correlation (`gee.gee_slope`).
+    mixed
+        Random slopes, or intercepts with a note (`mixed_models.mixed_slope`).
+    pooled
+        One line through all scores, whoever they are of. Not to be read as decline where the
+        number running falls: it is here to show what survivors make of it.
+    running
+        Trajectories that have at least 1, 2, … turns.
+    warnings
+        The survivors, in plain words.
+    """
+
+    agent: str
+    dimension: str
+    within: Estimate
+    gee: GeeSlope
+    mixed: MixedSlope
+    pooled: GeeSlope
+    running: tuple[int, ...]
+    warnings: tuple[str, ...]
+
+
+def slope_models(
+    agents: Sequence[str],
+    dimensions: Sequence[str],
+    trajectories: Sequence[Hashable],
+    turns: Any,
+    scores: Any,
+    *,
+    tasks: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> tuple[SlopeModels, ...]:
+    """Fit the change per turn of every agent and dimension in four ways.
+
+    Takes the columns of `decline.score_by_turn`; ``tasks`` as in `gee.gee_slope`. For a background
+    job: no randomness, arrays in and frozen results out.
+
+    Notes
+    -----
+    Trajectories that end early leave. The pooled line compares those that end with those that stay;
+    GEE takes endings as completely at random, the mixed model as depending on scores seen; neither
+    cures endings that depend on scores unseen. Where the four differ, survivors are the likely
+    reason. The intervals are of one fit each and not corrected for their number.
+    """
+    check_level(level)
+    rows = read_turns(agents, dimensions, trajectories, turns, scores)
+    if tasks is not None:
+        check_length_of(tasks, rows.score.size, "tasks")
+    of_task = None if tasks is None else np.fromiter(tasks, dtype=object, count=len(tasks))
+    found = []
+    for slope in within_slope(agents, dimensions, trajectories, turns, scores, level=level):
+        a, d = rows.agents.index(slope.agent), rows.dimensions.index(slope.dimension)
+        here = (rows.agent == a) & (rows.dimension == d)
+        columns = (rows.trajectory[here].tolist(), rows.turn[here], rows.score[here])
+        groups = None if of_task is None else of_task[here].tolist()
+        running = rows.running(a)
+        found.append(
+            SlopeModels(
+                agent=slope.agent,
+                dimension=slope.dimension,
+                within=slope.slope,
+                gee=gee_slope(*columns, tasks=groups, level=level),
+                mixed=mixed_slope(*columns, level=level),
+                pooled=gee_slope(*columns, structure="independence", tasks=groups, level=level),
+                running=tuple(running),
+                warnings=survivor_warning(running),
+            )
+        )
+    return tuple(found)
