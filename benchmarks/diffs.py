@@ -155,5 +155,6 @@ def _words(text: str) -> list[str]:
 def _likeness(one: Counter[str], other: Counter[str]) -> float:
     """Share of words in common (Dice), or 0 where it is below ``ALIKE``."""
     total = one.total() + other.total()
-    share = 2 * (one & other).total() / total if total else 1.0
+    shared = sum(min(count, other[word]) for word, count in one.items() if word in other)
+    share = 2 * shared / total if total else 1.0
     return share if share >= ALIKE else 0.0

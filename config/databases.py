@@ -42,6 +42,9 @@ def sqlite_database(path: Path | str) -> dict[str, Any]:
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": path,
+        # Opening it anew for each request would cost more CPU than most requests do; a thread that
+        # has nothing to do keeps no lock and sees what others wrote, a restored backup included.
+        "CONN_MAX_AGE": 60,
         "OPTIONS": {
             "timeout": 20,
             "transaction_mode": "IMMEDIATE",

@@ -181,10 +181,7 @@ def load_conditions(profile: int | None, subjects: Mapping[str, Sequence[str]]) 
     """The conditions of a profile. Where the item lists its own, those of them in force."""
     if profile is None:
         return []
-    rows = Constraint.objects.filter(profile=profile).order_by("pk")
-    found = [
-        Statement(key, kind, text) for key, kind, text in rows.values_list("key", "kind", "text")
-    ]
+    found = [Statement(*fields) for fields in _CONDITIONS.all(profile=profile)]
     listed = {key for kind in KINDS for key in subjects.get(kind, ())}
     return [one for one in found if one.key in listed] if listed else found
 

@@ -32,9 +32,7 @@ def _unread(user: int) -> QuerySet[Message]:
 
 
 _COUNTED = Prepared(
-    lambda user, study: (
-        _unread(user).filter(study=study).order_by().values_list("pk", flat=True)
-    ),
+    lambda user, study: _unread(user).filter(study=study).order_by().values_list("pk", flat=True),
     user=int,
     study=int,
 )

@@ -25,13 +25,13 @@ ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 TEST_DATABASE_URL = env.text("PLANJURY_TEST_DATABASE_URL", default="")
 if TEST_DATABASE_URL:
     _database = database_from_url(TEST_DATABASE_URL, name="PLANJURY_TEST_DATABASE_URL")
-    _database["CONN_MAX_AGE"] = 0
     _database["OPTIONS"]["options"] = "-c synchronous_commit=off"
 else:
     # A file, as in real use: with a database in memory all threads would share one connection.
     _database = sqlite_database(DATA_DIR / "planjury.sqlite3")
     _database["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"
     _database["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+_database["CONN_MAX_AGE"] = 0  # the database can be dropped when the last test is over
 DATABASES = {"default": _database}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
