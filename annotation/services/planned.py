@@ -17,7 +17,7 @@ from annotation.services.events import record_event
 from annotation.services.planning import PlannedStudy, plan_study
 from annotation.services.setup import store_study
 from annotation.services.storing import (
-    PORTION,
+    WHOLE,
     Report,
     begin_storing,
     find_begun,
@@ -75,7 +75,7 @@ def create_planned_study(
 
 def is_large(planned: PlannedStudy) -> bool:
     """Whether a study is stored in portions, which may take minutes."""
-    return _rows(planned) > PORTION
+    return _rows(planned) > WHOLE
 
 
 def enqueue_planned_study(*, planned: PlannedStudy, by: User, launch: bool) -> Study:

@@ -4,12 +4,13 @@ Between two portions a study is a draft with the setting ``STORING``: it cannot 
 or added to. Each portion finds out what is there, so it can be stopped anywhere and gone on with.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
 from annotation.selectors.storing import STORING
@@ -26,8 +27,13 @@ from annotation.services.setup import (
     new_items,
 )
 
-# So many items or seats are stored in one transaction: some tenths of a second on a slow disk.
-PORTION = 1000
+# So many items and seats are stored whole, in one transaction of half a second or so.
+WHOLE = 2000
+# So many of a larger study are stored in one transaction.
+PORTION = 500
+# Between two portions, in seconds. Whoever waits for SQLite's writer looks every tenth of a second
+# whether it is free, and would find it taken again and again.
+PAUSE = 0.12
 Report = Callable[[int], None]
 
 
@@ -76,6 +82,7 @@ def store_rest(
         with _portion(study):
             if last_rank(study) - before == there:  # else somebody else was quicker
                 insert_items(study=study, rows=rows)
+        _pause()
         report(there)
     done = len(items)
     for user in people:
@@ -84,6 +91,7 @@ def store_rest(
     for pk, places in dealt.items():
         while (there := last_position(study, pk, Assignment.Part.MAIN)) < len(places):
             _deal_portion(study, pk, places, there, before, by)
+            _pause()
             report(done + there)
         done += len(places)
     with _portion(study) as fresh:
@@ -114,6 +122,11 @@ def _deal_portion(
     with _portion(study):
         if last_position(study, user, Assignment.Part.MAIN) == there:
             deal_items(study=study, items=items, dealt={user: range(len(items))}, by=by)
+
+
+def _pause() -> None:
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        time.sleep(PAUSE)
 
 
 @contextmanager
@@ -148,6 +161,7 @@ def remove_study(study: Study) -> None:
         while ids := list(ordered[:PORTION]):
             with transaction.atomic():
                 rows.filter(pk__in=ids).delete()
+            _pause()
     with transaction.atomic():
         Participant.objects.filter(study=study).delete()
         study.delete()

@@ -315,7 +315,7 @@ def test_presets_are_for_the_demo_alone(maker: Client) -> None:
 def test_a_large_study_says_how_far_its_storing_is(
     maker: Client, ann: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planned, "PORTION", 2)
+    monkeypatch.setattr(planned, "WHOLE", 2)
     make_runs(tasks=2)
     walk = Planning(maker)
     walk.walk()
