@@ -9,7 +9,8 @@ from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
 from analysis.reports.parts import PUBLISHED
 from analysis.selection import ChosenRun
-from analysis.stats.means import mean_by_cluster, mean_t
+from analysis.stats import paired
+from analysis.stats.means import mean_t
 from analysis.stats.proportions import Method, published_share, share
 from analysis.stats.ranks import rank_order
 from analysis.stats.results import Estimate
@@ -178,12 +179,12 @@ def paired_difference(
     """Difference in a metric on the tasks that both have, with a bootstrap over tasks."""
     if first is None or second is None:
         return Estimate.without_value("published rows have no tasks here")
-    kept = frame[frame["run"].isin([first.pk, second.pk])]
-    table = kept.pivot_table(index="task", columns="run", values=metric, aggfunc="mean").dropna()
-    if table.empty or first.pk not in table or second.pk not in table:
-        return Estimate.without_value("no task in common")
-    difference = (table[first.pk] - table[second.pk]).to_numpy()
-    return mean_by_cluster(difference, table.index.tolist(), seed=SEED)
+    one, other = (frame[frame["run"] == run.pk] for run in (first, second))
+    matched = paired.pair_by_task(
+        one["task"].tolist(), one[metric].to_numpy(),
+        other["task"].tolist(), other[metric].to_numpy(),
+    )  # fmt: skip
+    return paired.paired_difference(matched, seed=SEED)
 
 
 def is_recorded(row: Row) -> bool:

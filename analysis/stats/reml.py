@@ -141,27 +141,28 @@ def _deviance(theta: Floats, moments: _Moments) -> float:
 
 def _settled(theta: Floats, moments: _Moments) -> bool:
     """Whether the deviance has a minimum here, by central differences."""
-    size, step = theta.size, 1e-3
+    size, step = theta.size, 1e-3 * np.maximum(1, np.abs(theta))
     here = _deviance(theta, moments)
-    unit = np.eye(size) * step
+    # By coordinates that are measured in steps, so that large ones do not need small steps.
+    unit = np.diag(step)
     gradient, curvature = np.empty(size), np.empty((size, size))
     for i in range(size):
         up, down = (_deviance(theta + sign * unit[i], moments) for sign in (1, -1))
-        gradient[i] = (up - down) / (2 * step)
-        curvature[i, i] = (up - 2 * here + down) / step**2
+        gradient[i] = (up - down) / 2
+        curvature[i, i] = up - 2 * here + down
         for j in range(i):
             corners = [
                 a * b * _deviance(theta + a * unit[i] + b * unit[j], moments)
                 for a in (1, -1)
                 for b in (1, -1)
             ]
-            curvature[i, j] = curvature[j, i] = sum(corners) / (4 * step**2)
+            curvature[i, j] = curvature[j, i] = sum(corners) / 4
     values, vectors = np.linalg.eigh(curvature)
-    largest = max(float(values.max()), 1e-12)
+    largest = max(float(values.max()), 1e-18)
     if values.min() < -1e-3 * largest:
         return False
     along = vectors.T @ gradient
     # Flat directions (a variance of 0 makes its correlation one) have no Newton step.
     curved = values > 1e-6 * largest
     left = float((along[curved] ** 2 / values[curved]).sum()) / 2
-    return left < 1e-5 and bool((np.abs(along[~curved]) < 1e-2).all())
+    return left < 1e-5 and bool((np.abs(along[~curved]) < 1e-5).all())

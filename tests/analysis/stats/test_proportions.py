@@ -54,7 +54,15 @@ def test_newcombe(
 
 def test_values_of_r() -> None:
     checked = 0
-    for statistic in ("proportion", "exact_agreement", "within_1"):
+    for statistic in (
+        "proportion",
+        "exact_agreement",
+        "within_1",
+        "precision",
+        "recall",
+        "fnr",
+        "fpr",
+    ):
         for record in reference_records(statistic=statistic):
             params = record["params"]
             result = share(params["x"], params["n"], method=params["method"])
@@ -64,7 +72,7 @@ def test_values_of_r() -> None:
                 record["ci"], abs=1e-6
             )
             checked += 1
-    assert checked >= 18
+    assert checked == 66
 
 
 @given(counts, st.sampled_from([0.8, 0.95, 0.99]))
