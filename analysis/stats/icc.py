@@ -32,7 +32,10 @@ ONE_RATER = "one rater only: nothing to compare"
 FEW_ITEMS = "fewer than two items were scored by all {k} raters"
 FEW_ANSWERED = "fewer than two items, or no item with two answers"
 NO_VARIATION = "all scores are equal: there is no variation to divide"
+NO_DIFFERENCE = "items do not differ: there is no variation between them"
 NO_ERROR = "raters never differ but by a constant: no interval"
+NO_DEGREES = "Satterthwaite's approximation leaves no degrees of freedom: no interval"
+TOO_LOW = "a single rater's interval reaches below −1/(k − 1): none for the average"
 INCOMPLETE = "items not scored by all raters"
 UNANSWERED = "items without an answer"
 PARTIAL = "complete items only ({n} of {of})"
@@ -85,7 +88,8 @@ def intraclass(
     Methods 1:30. Intervals of ICC2 by Satterthwaite's degrees of freedom; those of ICC2k are the
     Spearman-Brown values of its ends (Shrout & Fleiss), not McGraw and Wong's own. They assume
     normal effects and independent items. Undefined for one rater, under two complete items, and
-    where all scores are equal. Negative values are possible: raters agree less than by chance.
+    where all scores are equal, averages also where all items have the same mean. Negative values
+    are possible: raters agree less than by chance.
     """
     check_level(level)
     if form not in FORMS:
@@ -111,8 +115,9 @@ def intraclass(
     parts = _moments(block)
     value = float(_intraclass(parts.sum(axis=0)[None, :], form)[0])
     if np.isnan(value):
+        reason = NO_VARIATION if np.ptp(block) == 0 else NO_DIFFERENCE
         return Estimate.without_value(
-            NO_VARIATION, n=n, excluded=excluded, warnings=warnings, method=method
+            reason, n=n, excluded=excluded, warnings=warnings, method=method
         )
     groups = None if clusters is None else repeated(list(compress(clusters, complete)))
     if groups is not None:
@@ -127,12 +132,13 @@ def intraclass(
             value, n, found.interval, no_interval=found.no_interval, excluded=excluded,
             warnings=(*warnings, *found.warnings), method=method,
         )  # fmt: skip
-    interval = _f_interval(parts.sum(axis=0), n, k, form, value, level)
+    found_or_why = _f_interval(parts.sum(axis=0), n, k, form, level)
+    interval, why = (None, found_or_why) if isinstance(found_or_why, str) else (found_or_why, "")
     return Estimate(
         value,
         n,
         interval,
-        no_interval="" if interval else NO_ERROR,
+        no_interval=why,
         excluded=excluded,
         warnings=warnings,
         method=method,
@@ -180,6 +186,9 @@ def intraclass_one_way(answers: Answers, *, average: bool = False, level: float 
     mean_size = (total - float(often @ sizes**2) / total) / (n - 1)
     if _nothing(between + within, squares / total):
         return Estimate.without_value(NO_VARIATION, n=n, excluded=excluded, method=method)
+
+    if average and _nothing(between, within):
+        return Estimate.without_value(NO_DIFFERENCE, n=n, excluded=excluded, method=method)
 
     def from_ratio(ratio: float) -> float:
         return 1 - 1 / ratio if average else (ratio - 1) / (ratio + mean_size - 1)
@@ -239,14 +248,12 @@ def _intraclass(totals: Floats, form: Form) -> Floats:
     return result
 
 
-def _f_interval(
-    totals: Floats, n: int, k: int, form: Form, value: float, level: float
-) -> Interval | None:
-    """Compute the interval by F quantiles; None where the error is 0."""
+def _f_interval(totals: Floats, n: int, k: int, form: Form, level: float) -> Interval | str:
+    """Compute the interval by F quantiles, or say why there is none."""
     b, j, e, w = (float(part[0]) for part in _mean_squares(totals[None, :])[:4])
     wrong = w if form.startswith("ICC1") else e
     if _nothing(wrong, b):
-        return None
+        return NO_ERROR
     if not form.startswith("ICC2"):
         df = n * (k - 1) if form.startswith("ICC1") else (n - 1) * (k - 1)
         above, below = _f_quantiles(n - 1, df, level)
@@ -259,6 +266,8 @@ def _f_interval(
     rest = n * (1 + (k - 1) * single) - k * single
     above = (k * single * j / e + rest) ** 2 * (k - 1) * (n - 1)
     df_error = above / ((n - 1) * (k * single * j / e) ** 2 + rest**2)
+    if not df_error > 1e-6:
+        return NO_DEGREES
     upper, lower = _f_quantiles(n - 1, df_error, level)
     common = k * j + (n * k - k - n) * e
     ends = [
@@ -266,6 +275,8 @@ def _f_interval(
         n * (lower * b - e) / (common + n * lower * b),
     ]
     if form == "ICC2k":
+        if ends[0] <= -1 / (k - 1):
+            return TOO_LOW
         ends = [_spearman_brown(end, k) for end in ends]
     return Interval(ends[0], ends[1], level, "F, Satterthwaite")
 

@@ -238,7 +238,7 @@ def gwet_ac(
     p_a = mean over items with r_i ≥ 2 of Σ_c r_ic (r*_ic − 1)/(r_i(r_i − 1));
     π_c = mean over items of r_ic/r_i; p_e = Σ w_ck · Σ_c π_c(1 − π_c)/(q(q − 1));
     AC = (p_a − p_e)/(1 − p_e). Interval: t with n − 1 degrees of freedom on the linearised variance
-    over items, cut at −1 and 1. Gwet 2008, Br. J. Math. Stat. Psychol. 61:29; 2014, Handbook of
+    over items, cut at 1. Gwet 2008, Br. J. Math. Stat. Psychol. 61:29; 2014, Handbook of
     Inter-Rater Reliability, ch. 3 to 5. It assumes independent items. It hardly falls where nearly
     all answers are equal, and is 1, without an interval, where all are. Undefined without a pair.
     """
@@ -329,8 +329,8 @@ def _symmetric(
 ) -> Estimate:
     if error <= 1e-9:
         return Estimate(value, n, no_interval=NO_WIDTH, excluded=excluded, method=method)
-    low, high = max(-1.0, value - factor * error), min(1.0, value + factor * error)
-    interval = Interval(low, high, level, name, details)
+    high = min(1.0, value + factor * error)
+    interval = Interval(value - factor * error, high, level, name, details)
     return Estimate(value, n, interval, excluded=excluded, method=method)
 
 

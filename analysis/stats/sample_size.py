@@ -165,7 +165,7 @@ def items_for_alpha(
 
     def half(n: int) -> float:
         nonlocal dropped
-        drawn = np.random.default_rng([seed, n]).multinomial(n, p, size=studies)
+        drawn = np.random.default_rng(seed).multinomial(n, p, size=studies)
         found = alphas(drawn.astype(np.float64) @ parts, paired.values, metric)
         known = found[~np.isnan(found)]
         dropped = 1 - known.size / studies
