@@ -74,6 +74,53 @@ def place_specials(
     return Placed(seats, dealt, tuple(warnings))
 
 
+def choose_gold(
+    *, name: str, open_to: Collection[int], wanted: int, used: Counter[int], seed: int
+) -> list[int]:
+    """Up to ``wanted`` of the gold items open to somebody, those least used first, which counts."""
+    chosen = _choose_gold(name, open_to, min(wanted, len(open_to)), used, seed)
+    used.update(chosen)
+    return chosen
+
+
+def hide_more(
+    *, seed: int, name: str, ahead: Sequence[bool], gold: int, follows: bool = False
+) -> list[int]:
+    """Places, from 1, of more gold items in a list that goes on, in ascending order.
+
+    ``ahead`` says of each item to come whether it is gold already; ``follows``: the one before it
+    was. Fewer places than ``gold`` where no more can be hidden. No gold item is next to another or
+    the last; of two or more one is in the first and one in the last third; as far as can be no two
+    successive gaps are equal.
+    """
+    others = sum(not is_gold for is_gold in ahead)
+    gold = max(0, min(gold, most_gold(others) - sum(ahead)))
+    # Each is put before an item that is not gold and does not come after one.
+    before = [follows, *ahead]
+    free = [n for n, is_gold in enumerate(ahead) if not is_gold and not before[n]]
+    if len(free) < gold or not gold:
+        return []
+    chance = random.Random(derive_seed(seed, "more gold", name, len(ahead)))
+    third = -(-len(free) // 3)
+    chosen = {chance.choice(free[:third]), chance.choice(free[-third:])} if gold > 1 else set()
+    chosen |= set(chance.sample([n for n in free if n not in chosen], gold - len(chosen)))
+    ends = {min(chosen), max(chosen)}
+    for _ in range(MOVES_PER_GOLD * gold):
+        placed = [n + sum(other < n for other in chosen) + 1 for n in sorted(chosen)]
+        known = [n + sum(c <= n for c in chosen) + 1 for n, is_gold in enumerate(ahead) if is_gold]
+        everything = sorted(placed + known)
+        gaps = [after - one for one, after in pairwise(everything)]
+        even = {everything[n + 1] for n, (one, two) in enumerate(pairwise(gaps)) if one == two}
+        moving = [n for n, at in zip(sorted(chosen), placed, strict=True)
+                  if at in even and n not in ends]  # fmt: skip
+        others_free = [n for n in free if n not in chosen]
+        if not moving or not others_free:
+            break
+        chosen.remove(chance.choice(moving))
+        chosen.add(chance.choice(others_free))
+    return [n + place + 1 for place, n in enumerate(sorted(chosen))]
+
+
 def _check(dealt: Dealt, lessons: Sequence[int], gold_each: int) -> None:
     twice = sorted(set(lessons) & {option.id for option in dealt.options})
     if twice:

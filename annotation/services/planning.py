@@ -131,7 +131,7 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     found = find_items(plan.items, questionnaire, seen)
     training, gold = find_specials(plan, questionnaire, found, seen)
     exclusions = _exclusions(people) if questionnaire.unit == "trajectory" else {}
-    _check_lessons(training, exclusions)
+    check_lessons(training, exclusions)
     apart = {special.pk for special in (*training, *gold)}
     candidates = [option for option in found.options if option.id not in apart]
     if not candidates:
@@ -245,7 +245,7 @@ def _exclusions(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
     }
 
 
-def _check_lessons(training: Sequence[Special], barred: Mapping[str, frozenset[int]]) -> None:
+def check_lessons(training: Sequence[Special], barred: Mapping[str, frozenset[int]]) -> None:
     """Training items are the same for all, so nobody may have played in one."""
     for special in training:
         names = sorted(name for name, ids in barred.items() if special.pk in ids)

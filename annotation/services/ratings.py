@@ -335,15 +335,27 @@ def note_active(*, assignment: Assignment, active_ms: int) -> None:
 
 
 _OPENED = PreparedUpdate(
-    lambda pk, now: (Assignment.objects.filter(pk=pk, opened_at=None), {"opened_at": now}),
+    lambda pk, position, now: (
+        Assignment.objects.filter(pk=pk, position=position, opened_at=None),
+        {"opened_at": now},
+    ),
     pk=int,
+    position=int,
     now=datetime,
 )
 
 
-def open_assignment(*, assignment: Assignment) -> None:
-    """Note when its annotator first saw an item."""
-    if assignment.opened_at is None:
-        now = timezone.now()
-        _OPENED.run(pk=assignment.pk, now=now)
+def open_assignment(*, assignment: Assignment) -> bool:
+    """Note when its annotator first saw an item; False where another stands in its place by now.
+
+    Gold that is added moves items that nobody has opened. Pages name an item by its place, so an
+    item is shown only once it is opened there: from then on it stays.
+    """
+    if assignment.opened_at is not None:
+        return True
+    pk, position = assignment.pk, assignment.position
+    now = timezone.now()
+    if _OPENED.run(pk=pk, position=position, now=now):
         assignment.opened_at = now
+        return True
+    return Assignment.objects.filter(pk=pk, position=position).exists()

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import Exists, F, Max, OuterRef
 
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
 from annotation.questionnaires import Questionnaire, load_questionnaire
@@ -252,10 +252,16 @@ def _add_participant(study: Study, user: User) -> None:
     # Whoever comes into a study that is not blind any more is not blind either.
     told = study.settings.get("unblinded_at")
     Participant.objects.create(study=study, user=user, number=number, unblinded_at=told)
-    for_all = study.items.filter(use__in=[Use.TRAINING, Use.BACKGROUND]).order_by("rank")
-    rows = list(for_all)
-    if rows:
-        deal_items(study=study, items=rows, dealt={user.pk: range(len(rows))}, by=None)
+    deal_for_all(study=study, user=user)
+
+
+def deal_for_all(*, study: Study, user: User) -> None:
+    """Give somebody the training items and background questions that they have not had."""
+    rows = study.items.filter(use__in=[Use.TRAINING, Use.BACKGROUND]).order_by("rank")
+    had = Assignment.objects.filter(item=OuterRef("pk"), annotator=user)
+    items = list(rows.exclude(Exists(had)))
+    if items:
+        deal_items(study=study, items=items, dealt={user.pk: range(len(items))}, by=None)
 
 
 def _store_background(study: Study) -> None:

@@ -12,7 +12,7 @@ from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from annotation.services.returning import return_seats
 from annotation.services.seats import lock_participant, lock_study, move_assignment
-from annotation.services.setup import add_member
+from annotation.services.setup import add_member, deal_for_all
 from annotation.services.studies import checked_reason
 
 Role, Kind = Membership.Role, StudyEvent.Kind
@@ -86,6 +86,8 @@ def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> Non
             except Refused:
                 continue  # somebody else has it
             taken += 1
+        if person.training == Participant.Training.NONE:
+            deal_for_all(study=study, user=user)  # what was added while they were away
         record_event(
             study=study, kind=Kind.WITHDRAWN, by=by, about=user, reason=reason,
             detail={"before": PState.WITHDRAWN, "after": PState.ACTIVE, "reopened": taken},

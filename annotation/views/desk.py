@@ -43,8 +43,9 @@ def desk(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) ->
     access, item = fetch_assignment(request, pk, position, part)
     if request.method == "POST":
         return _take_form(request, access, item)
-    if access.study.status == Study.Status.OPEN and item.state == State.OPEN:
-        open_assignment(assignment=item)
+    opens = access.study.status == Study.Status.OPEN and item.state == State.OPEN
+    if opens and not open_assignment(assignment=item):
+        return redirect(desk_url(item))
     return _show(request, access, item)
 
 

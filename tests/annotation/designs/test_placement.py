@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from annotation.designs.dealing import deal_options
 from annotation.designs.orders import order_options
-from annotation.designs.placement import is_gold_next, most_gold, place_specials
+from annotation.designs.placement import hide_more, is_gold_next, most_gold, place_specials
 from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, DesignError, Option
 
 
@@ -70,6 +70,29 @@ def test_gold_of_a_pool_is_as_likely_anywhere() -> None:
     assert set(found) == set(range(10))
     # 400 of 2,000 are to be expected at each place, give or take 18.
     assert all(abs(count - 400) < 90 for count in found.values())
+
+
+@given(
+    ahead=st.lists(st.sampled_from([False] * 7 + [True]), max_size=60), follows=st.booleans(),
+    gold=st.integers(0, 12), seed=st.integers(0, 50),
+)  # fmt: skip
+@settings(max_examples=100)
+def test_more_gold_goes_between_what_is_to_come(
+    ahead: list[bool], follows: bool, gold: int, seed: int
+) -> None:
+    places = hide_more(seed=seed, name="a", ahead=ahead, gold=gold, follows=follows)
+    most = max(0, most_gold(ahead.count(False)) - ahead.count(True))
+    assert len(places) <= min(gold, most) and places == sorted(set(places))
+    rest = iter(ahead)
+    row = [place in places or next(rest) for place in range(1, len(ahead) + len(places) + 1)]
+    assert [next(rest, None)] == [None]
+    for place in places:
+        assert not row[place], "an item that is not gold follows"
+        assert not (row[place - 2] if place > 1 else follows)
+    if True not in ahead and not follows:
+        assert len(places) == min(gold, most)
+        if len(places) > 1:
+            assert places[0] <= len(row) / 2 <= places[-1]
 
 
 def test_training_is_the_same_for_all_and_gold_is_shared_out() -> None:
