@@ -85,7 +85,11 @@ class MembershipAdmin(MembershipBase):
 
 @admin.register(Annotator)
 class AnnotatorAdmin(AnnotatorBase):
-    """Which accounts are simulated."""
+    """Which accounts are simulated. Simulated ones are made by the simulation alone."""
 
     list_display = ("user", "is_simulated")
     readonly_fields = ("user", "is_simulated")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """There is nothing to be said here about an account that has no such row."""
+        return False

@@ -1,4 +1,4 @@
-"""Ready plans for the three human validations over the demo: a button that fills in the form."""
+"""Ready plans for human validations over the demo: a button that fills in the form."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,11 @@ from annotation.services.demo_plans import (
     FILTERS,
     LEVEL,
     TEN_QUESTIONS,
+    TURNS,
     VIOLATIONS,
     filter_plan,
     paper_plan,
+    turn_plan,
     violation_plan,
 )
 from annotation.services.demo_studies import ANNOTATOR
@@ -55,6 +57,12 @@ PRESETS: Mapping[str, Preset] = {
             "filters", "Filter check", "Filter check",
             "Keep or remove each candidate constraint. Thirty tasks, three annotators each.",
             filter_plan, 3, FILTERS,
+        ),
+        Preset(
+            "turns", "Turn scores", "Turn scores",
+            "Four questions on the plan of every turn, not only the last. Thirty trajectories, "
+            "three annotators each.",
+            turn_plan, 3, TURNS,
         ),
     )
 }  # fmt: skip

@@ -87,8 +87,14 @@ class Balance:
         elif abs(worst.count - worst.expected) < 1e-9:
             words = "every count is as expected"
         else:
+            across = self.name.partition(" × ")[2]
+            where = (
+                f"at {across} {worst.column}"
+                if worst.column.isdecimal()
+                else (f"with {worst.column or 'no model'}")
+            )
             words = (
-                f"furthest from even: {worst.row or 'no model'} with {worst.column or 'no model'}, "
+                f"furthest from even: {worst.row or 'no model'} {where}, "
                 f"{worst.count:,} times where {_short(worst.expected)} would be even"
             )
         return words + (f" ({self.note})" if self.note else "")

@@ -80,8 +80,8 @@ class ExpectedForm:
 
     @property
     def places(self) -> list[Place]:
-        """The places with their choices, as they are on the page."""
-        return [self._place(slot) for slot in self.slots]
+        """The places with their choices as they are on the page: turn by turn, as one reads."""
+        return [self._place(slot) for slot in sorted(self.slots, key=_turn)]
 
     def _place(self, slot: Slot) -> Place:
         right = self.expected.get(slot.name, {})
@@ -142,3 +142,8 @@ class ExpectedForm:
     def general(self) -> str:
         """A problem that belongs to no place."""
         return self.problems.get("", "")
+
+
+def _turn(slot: Slot) -> int:
+    """The turn that a place is about; places about no turn come first, in their order."""
+    return int(slot.part) if slot.question.about == "turn" else 0

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation.models import Membership, Participant, Study
 from annotation.plans import BOUNDS, MOST_ANNOTATORS
 from annotation.services.invites import LONGEST_DAYS
 from annotation.services.messages import LONGEST_MESSAGE
-from annotation.services.studies import LONGEST_REASON
+from annotation.services.studies import ERASURE, LONGEST_REASON, SCORES_TOO
 
 Role = Membership.Role
 MOMENT = "%Y-%m-%dT%H:%M"
@@ -28,6 +29,7 @@ def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> f
         label=label,
         required=required,
         max_length=LONGEST_REASON,
+        error_messages={"required": "Say why in a few words."},
         help_text=words or "It is kept in the study’s record.",
     )
 
@@ -42,7 +44,7 @@ class SettingsForm(forms.Form):
         input_formats=[MOMENT, f"{MOMENT}:%S"],
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
         help_text="From then on no answer is taken, and open items are returned. Leave it empty to "
-        "close the study yourself.",
+        f"close the study yourself. Time zone: {settings.TIME_ZONE}.",
     )
     lease_minutes = forms.IntegerField(
         label="Minutes for one item",
@@ -62,11 +64,21 @@ class SettingsForm(forms.Form):
         max_value=BOUNDS["break_minutes"][1],
         help_text="Of work without a rest. 0 suggests none.",
     )
+    erasure = forms.ChoiceField(
+        label="When a person is erased",
+        required=False,
+        choices=[
+            ("", "Their name and words go; scores and marks stay, left out of analyses"),
+            (SCORES_TOO, "Their scores and marks go too"),
+        ],
+        help_text="Administrators erase people who ask for it. Write in the consent what holds.",
+    )
     reason = reason_field(required=False)
 
     def __init__(self, data: Any = None, *, study: Study) -> None:
         names = ("name", "closes_at", "lease_minutes", "idle_seconds", "break_minutes")
-        super().__init__(data, initial={name: getattr(study, name) for name in names})
+        stored = {name: getattr(study, name) for name in names}
+        super().__init__(data, initial=stored | {ERASURE: study.settings.get(ERASURE, "")})
         if study.dealing == Study.Dealing.NAMED:
             del self.fields["lease_minutes"]
 

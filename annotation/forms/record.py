@@ -87,8 +87,9 @@ class ReasonForm(forms.Form):
     """Why something is done; it is kept in the record."""
 
     reason = forms.CharField(
-        label="Reason", max_length=1000, widget=forms.Textarea(attrs={"rows": 3})
-    )
+        label="Reason", max_length=1000, widget=forms.Textarea(attrs={"rows": 3}),
+        error_messages={"required": "Say why in a few words."},
+    )  # fmt: skip
 
     def __init__(self, data: Any = None, *, required: bool = True) -> None:
         super().__init__(data)

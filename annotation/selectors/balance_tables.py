@@ -40,9 +40,8 @@ def _tells(table: Balance) -> bool:
     """Whether there is anything to compare: items without models have no tables of models."""
     if not table.total:
         return False
-    return not (
-        "model" in table.name and set(table.rows) | set(table.columns) <= {"", "pool"}
-    ) and ("model" not in table.name or "" not in table.rows or len(table.rows) > 1)
+    sides = zip(table.name.split(" × "), (table.rows, table.columns), strict=True)
+    return all(set(names) - {"", "pool"} for side, names in sides if side == "model")
 
 
 def _table(table: Balance) -> BalanceTable:

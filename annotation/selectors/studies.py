@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 from django.http import QueryDict
 
-from annotation.models import Membership, Participant, Study
+from annotation.models import Item, Membership, Participant, Study
 from annotation.selectors.gold import gold_given
 from annotation.selectors.sizes import study_sizes
 from benchmarks.selectors.paging import Page, page_by_id
@@ -98,7 +98,7 @@ def study_page(user: User, params: QueryDict) -> tuple[list[StudyRow], Page[Stud
 
 
 def study_rows(user: User, studies: Sequence[Study]) -> list[StudyRow]:
-    """These studies with one's roles and how far they are, from counters; five queries."""
+    """These studies with one's roles and how far they are, from counters; six queries."""
     roles: dict[int, list[str]] = {}
     memberships = Membership.objects.filter(user=user, study__in=studies).order_by("pk")
     for pk, role in memberships.values_list("study", "role"):
@@ -120,8 +120,10 @@ def study_rows(user: User, studies: Sequence[Study]) -> list[StudyRow]:
 
 
 def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
-    """How far everybody is together: of a pool by what it wants and the gold that was given out,
-    otherwise by what was dealt.
+    """How many judgements were made of those that are wanted, as the study's own page counts them.
+
+    Of a pool by what it wants and the gold that was given out, otherwise by what is dealt and what
+    is free still: an item that somebody skipped or gave back waits for somebody else.
     """
     people = Participant.objects.filter(study__in=studies).order_by().values("study")
     sums = {
@@ -133,6 +135,7 @@ def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
         )
     }
     pools = [study for study in studies if study.dealing == Study.Dealing.POOL]
+    free = _free_seats([study for study in studies if study.dealing == Study.Dealing.NAMED])
     sizes = study_sizes(pools) if pools else {}
     gold = gold_given(pools)
     found = {}
@@ -142,8 +145,17 @@ def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
             wanted = max(row["done"], sizes[study.pk].wanted + gold[study.pk])
             found[study.pk] = Counts(wanted, row["done"])
         else:
-            found[study.pk] = Counts(row["held"], row["done"], row["left_out"])
+            held = row["held"] - row["left_out"]
+            found[study.pk] = Counts(held + free.get(study.pk, 0), row["done"])
     return found
+
+
+def _free_seats(studies: Sequence[Study]) -> dict[int, int]:
+    """How many judgements nobody makes yet, by an index of what is free."""
+    if not studies:
+        return {}
+    rows = Item.objects.filter(study__in=studies, given__lt=F("wanted"), use=Item.Use.MAIN)
+    return dict(rows.order_by().values_list("study").annotate(free=Sum(F("wanted") - F("given"))))
 
 
 def own_counts(participant: Participant | None) -> Counts:

@@ -1,4 +1,4 @@
-"""The three human validations as plans over the demo: what it holds, and what presets fill in.
+"""The human validations as plans over the demo: what it holds, and what presets fill in.
 
 The sizes are the paper's: 240 trajectories by eight annotators; 30 trajectories and 30 tasks by
 three annotators each.
@@ -17,6 +17,7 @@ from benchmarks.models import Dataset, Run, Trajectory, Turn
 
 LEVEL = "mid"
 TEN_QUESTIONS, VIOLATIONS, FILTERS = "ten_questions@1", "violation_check@1", "filter_check@1"
+TURNS = "turn_scores@1"
 ITEMS, EACH_MODEL, RATERS, QUERIES_EACH, LESSONS = 30, 3, 3, 3, 2
 # Of the first seeds the one that gives the demo annotator short and long trajectories alike.
 SEED = 1
@@ -75,6 +76,22 @@ def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> St
         annotators=tuple(annotators),
         raters=min(RATERS, len(annotators)),
         order="random",
+        seed=SEED,
+        information=INFORMATION,
+        consent=CONSENT,
+    )
+
+
+def turn_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+    """Scores for every turn of thirty trajectories, three of each agent, three annotators each."""
+    return StudyPlan(
+        name=name,
+        questionnaire=TURNS,
+        items=_runs(dataset),
+        sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
+        annotators=tuple(annotators),
+        raters=min(RATERS, len(annotators)),
+        order="blocks",
         seed=SEED,
         information=INFORMATION,
         consent=CONSENT,

@@ -34,13 +34,11 @@ from annotation.models import (
 )
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
-from annotation.services.studies import checked_reason
+from annotation.services.studies import SCORES_TOO, checked_reason
 from annotation.services.withdrawal import withdraw_annotator
 from benchmarks.models import ApiToken, StoredAnswer, Upload
 
 ERASED = "(erased)"
-# A study may ask that scores go too: `Study.settings["erasure"]`.
-SCORES_TOO = "scores"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ TIMES: Mapping[str, str] = {
     "idle_seconds": "seconds after which time is no longer counted",
     "break_minutes": "minutes of work after which a break is suggested",
 }
-CHANGEABLE = frozenset({"name", "closes_at", *TIMES})
+# What goes when a person is erased is kept among the settings; empty: their words alone.
+ERASURE, SCORES_TOO = "erasure", "scores"
+CHANGEABLE = frozenset({"name", "closes_at", ERASURE, *TIMES})
 
 
 def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
@@ -99,7 +101,7 @@ def close_ended_studies() -> int:
 
 
 def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> list[str]:
-    """Change name, closing date or times of a study; returns the names of what changed.
+    """Change name, closing date, times or erasure of a study; returns the names of what changed.
 
     Leases that are running keep their end; the next ones are as long as is said here.
     """
@@ -112,18 +114,23 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
         least, most = BOUNDS[name]
         if name in wishes and not least <= wishes[name] <= most:
             raise Refused("invalid", f"{words}: from {least:,} to {most:,} is expected")
+    if wishes.get(ERASURE, "") not in ("", SCORES_TOO):
+        raise Refused("invalid", f"erasing takes words alone, or “{SCORES_TOO}” too")
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         detail = {
-            name: {"before": _plain(getattr(fresh, name)), "after": _plain(value)}
+            name: {"before": _plain(now), "after": _plain(value)}
             for name, value in wishes.items()
-            if getattr(fresh, name) != value
+            if (now := _setting(fresh, name)) != value
         }
         end = wishes.get("closes_at")
         if "closes_at" in detail and end is not None and end <= timezone.now():
             raise Refused("invalid", "the closing date must lie in the future; or close the study")
         if detail:
-            Study.objects.filter(pk=study.pk).update(**{name: wishes[name] for name in detail})
+            changes = {name: wishes[name] for name in detail}
+            if ERASURE in changes:
+                changes["settings"] = {**fresh.settings, ERASURE: changes.pop(ERASURE)}
+            Study.objects.filter(pk=study.pk).update(**changes)
             record_event(
                 study=study, kind=StudyEvent.Kind.CHANGED, by=by, reason=checked_reason(reason),
                 detail=detail,
@@ -162,6 +169,10 @@ def checked_reason(reason: str, *, why: str = "") -> str:
     if len(reason) > LONGEST_REASON:
         raise Refused("invalid", f"a reason has at most {LONGEST_REASON:,} characters")
     return reason
+
+
+def _setting(study: Study, name: str) -> Any:
+    return study.settings.get(ERASURE, "") if name == ERASURE else getattr(study, name)
 
 
 def _plain(value: Any) -> Any:

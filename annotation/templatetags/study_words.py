@@ -1,5 +1,7 @@
 """Numbers of studies in words, and the pages of a study."""
 
+import re
+
 from django import template
 
 from annotation import study_tabs as pages
@@ -7,6 +9,11 @@ from annotation.access import StudyAccess
 from benchmarks.core.words import plain
 
 register = template.Library()
+METHOD = re.compile(r"(?:deal (\w+) × (\d+)(?:, (\d+) each)?|pool)(?:, order (\w+))?")
+UNITS = {"item": "single items", "task": "whole tasks", "query": "whole queries"}
+ORDERS = {
+    "random": "in random order", "blocks": "in balanced blocks", "latin": "in a Latin square",
+}  # fmt: skip
 
 
 @register.filter
@@ -20,6 +27,21 @@ def minutes(seconds: float) -> str:
     """A duration as minutes and seconds."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02d} min"
+
+
+@register.filter
+def method_words(method: str) -> str:
+    """How a design was dealt, from the short form that certificates keep."""
+    found = METHOD.fullmatch(method)
+    if found is None:
+        return method
+    unit, raters, each, order = found.groups()
+    if unit is None:
+        words = "taken from a pool"
+    else:
+        words = f"{UNITS.get(unit, unit)}, each to {raters} annotator{'s' * (raters != '1')}"
+        words += f", {each} for each annotator" if each else ""
+    return f"{words}; {ORDERS.get(order, order)}" if order else words
 
 
 @register.filter

@@ -16,6 +16,7 @@ from annotation.models import Study
 from annotation.plans import PlanError
 from annotation.presets import PRESETS, fill_in, presets_for
 from annotation.selectors.balance_tables import balance_tables
+from annotation.selectors.people import known_annotators
 from annotation.selectors.special_choices import choosable_items, special_rows
 from annotation.selectors.study_sources import source_choices
 from annotation.services.errors import Refused
@@ -127,6 +128,8 @@ def _show(
     }
     if form.key == FIRST:
         context["presets"] = presets_for(planner.sources)
+    if form.key == "people":
+        context["known"] = known_annotators()
     if form.key == LAST:
         context["specials"] = special_rows(planner.draft.specials, planner.chosen, planner.seen)
     return render(request, "annotation/study_new.html", context, status=status)
@@ -206,7 +209,7 @@ def _preview(request: HttpRequest, planner: Planner, make: str) -> HttpResponseB
 
 def _made(request: HttpRequest, study: Study, planned: PlannedStudy) -> HttpResponseBase:
     if study.status == Study.Status.DRAFT:
-        messages.success(request, "The study is a draft. Nobody can answer before it is launched.")
+        messages.success(request, "The draft is stored.")
         return redirect("annotation:study_design", pk=study.pk)
     words = "wait in the pool" if planned.plan.dealing == "pool" else "were assigned"
     messages.success(request, f"The study is open. {planned.seats:,} seats {words}.")

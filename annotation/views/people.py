@@ -13,9 +13,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
+from annotation.designs.types import name_some
 from annotation.forms.manage import InviteForm, MemberForm, MessageForm, ReassignForm
 from annotation.models import Assignment, Membership, Participant
-from annotation.selectors.people import active_annotators, invite_rows, overseers_of
+from annotation.selectors.people import (
+    active_annotators,
+    invite_rows,
+    known_annotators,
+    overseers_of,
+)
 from annotation.selectors.progress import annotator_progress, study_progress
 from annotation.services.annotators import (
     pause_annotator,
@@ -49,27 +55,25 @@ def people(request: HttpRequest, pk: int) -> HttpResponseBase:
     form = MemberForm(request.POST)
     if form.is_valid():
         try:
-            count = _add(access, form.cleaned_data["names"], form.cleaned_data["role"])
+            added = _add(access, form.cleaned_data["names"], form.cleaned_data["role"])
         except Refused as refused:
             form.add_error(None, f"Nobody was added: {refused.reason}.")
         else:
             role = Role(form.cleaned_data["role"]).label.lower()
-            messages.success(
-                request,
-                f"{count} {'person is' if count == 1 else 'people are'} {role} now."
-                if count
-                else f"They are {role} already.",
-            )
+            an = "an" if role[0] in "ao" else "a"
+            told = f"{name_some(added)} {f'is {an} {role}' if len(added) == 1 else f'are {role}s'}"
+            messages.success(request, f"{told} now." if added else f"They are {role}s already.")
             return redirect("annotation:study_people", pk=pk)
     return _people(request, access, members=form)
 
 
-def _add(access: StudyAccess, users: list[User], role: str) -> int:
+def _add(access: StudyAccess, users: list[User], role: str) -> list[str]:
+    """Give a role; returns the names of those who did not have it."""
     before = set(access.study.memberships.filter(role=role).values_list("user", flat=True))
     with transaction.atomic():
         for user in users:
             add_member(study=access.study, user=user, role=role, by=access.user)
-    return len({user.pk for user in users} - before)
+    return [user.get_username() for user in users if user.pk not in before]
 
 
 def _people(
@@ -91,6 +95,7 @@ def _people(
             "invite_form": invites or InviteForm(auto_id="id_invite_%s"),
             "invites": invite_rows(access.study),
             "link": link,
+            "known": known_annotators(),
         }
     failed = any(form is not None and form.errors for form in (members, invites))
     return render(request, "annotation/study_people.html", context, status=422 if failed else 200)
@@ -199,7 +204,7 @@ def _open_seats(access: StudyAccess, found: Participant) -> list[Assignment]:
         study=access.study, annotator=found.user, part=Assignment.Part.MAIN,
         state=Assignment.State.OPEN,
     )  # fmt: skip
-    return list(rows.select_related("item").order_by("position")[:MOST_LISTED])
+    return list(rows.select_related("item__task").order_by("position")[:MOST_LISTED])
 
 
 def _reassign_form(

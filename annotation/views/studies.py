@@ -28,6 +28,7 @@ def study_list(request: HttpRequest) -> HttpResponseBase:
         "filters": {key: shown.words for key, shown in SHOWN.items() if _offered(key, user)},
         "shown": request.GET.get("show", CURRENT),
         "may_create": user.has_perm(START),
+        "runs_some": any(row.everybody for row in rows),
     }
     return render(request, "annotation/study_list.html", context)
 

@@ -86,7 +86,9 @@
     if (Number.isNaN(at.getTime()) || "exact" in time.dataset) return;
     const seconds = (at.getTime() - Date.now()) / 1000;
     const step = STEPS.find(([, length]) => Math.abs(seconds) >= length);
-    const text = step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : "just now";
+    // What lies behind is counted in whole units; what lies ahead is rounded: 6.99 days are 7.
+    const whole = seconds > 0 ? Math.round : Math.trunc;
+    const text = step ? relative.format(whole(seconds / step[1]), step[0]) : "just now";
     if (time.textContent !== text) time.textContent = text;
     time.dataset.tip = exact.format(at);
     // Within a link the link takes the focus and shows the tip.

@@ -19,7 +19,7 @@ def test_a_ready_design_becomes_an_open_study(live_server: Any, page: Page) -> N
     make_person("rita", "view_results", "start_runs")
     sign_in(page, live_server.url, "rita")
     page.goto(f"{live_server.url}/studies/new/")
-    page.get_by_role("button", name="Fill in: Violation check").click()
+    page.get_by_role("button", name="Use this design: Violation check").click()
     expect(page.get_by_role("heading", name="Balance")).to_be_visible()
     # What was filled in can be changed step by step, and is kept.
     page.get_by_role("button", name="Annotators").click()

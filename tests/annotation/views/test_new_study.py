@@ -143,11 +143,11 @@ def test_a_draft_is_looked_at_and_launched(maker: Client, ann: User, bob: User) 
     study = Study.objects.get()
     assert (study.status, made.url) == ("draft", f"/studies/{study.pk}/design/")
     text = maker.get(made.url).content.decode()
-    assert "Launch the study" in text and "exactly as they were planned" in text
+    assert "Open the study" in text and "exactly as they were planned" in text
     assert maker.post(f"/studies/{study.pk}/launch/").url == f"/studies/{study.pk}/"
     study.refresh_from_db()
     assert study.status == "open"
-    assert "Launch the study" not in maker.get(made.url).content.decode()
+    assert "Open the study" not in maker.get(made.url).content.decode()
 
 
 def test_tasks_are_offered_with_the_forms_that_fit(maker: Client, ann: User, bob: User) -> None:
@@ -324,7 +324,7 @@ def test_a_large_study_says_how_far_its_storing_is(
     assert answer.headers["Location"] == f"/studies/{study.pk}/"
     page = maker.get(f"/studies/{study.pk}/").content.decode()
     assert "This study is being stored" in page and "0 of 8 items and seats" in page
-    assert "See the design and launch" not in page and "in preparation" in page
+    assert "See the design and open" not in page and "in preparation" in page
     polled = f"/studies/{study.pk}/progress/?storing="
     found = storing_of(study)
     assert found is not None
