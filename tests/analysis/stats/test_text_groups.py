@@ -1,0 +1,121 @@
+import pickle
+from collections import Counter
+from random import Random
+
+import pytest
+
+from analysis.stats.proportions import share
+from analysis.stats.text_groups import (
+    NO_WORDS,
+    OVERLAPPING,
+    TextGroups,
+    group_texts,
+    words_of,
+)
+
+# Three kinds of failure with words of their own, and words that all of them share.
+KINDS = {
+    "heat": "the oven burns paper, flame near cloth melts plastic, smoke and fire",
+    "tools": "uses the hammer although no hammer is available, missing wrench and screwdriver",
+    "water": "pours water into the bucket, flooded floor, leaking pipe and wet towel",
+}
+
+
+def failures(each: int = 12, seed: int = 3) -> tuple[list[str], list[str], list[str]]:
+    """Keys, texts and models; a model "a" that fails with heat alone."""
+    random, rows = Random(seed), []
+    for kind, words in KINDS.items():
+        for i in range(each):
+            picked = random.sample(words.replace(",", "").split(), 8)
+            owner = "a" if kind == "heat" else random.choice("bc")
+            rows.append((f"{kind} {i}", f"Step {i}: the plan " + " ".join(picked), owner))
+    random.shuffle(rows)
+    keys, texts, owners = zip(*rows, strict=True)
+    return list(keys), list(texts), list(owners)
+
+
+def kinds_in(found: TextGroups, keys: list[str]) -> list[set[str]]:
+    return [
+        {key.split()[0] for key, label in zip(keys, found.labels, strict=True) if label == g.number}
+        for g in found.groups
+    ]
+
+
+def test_kinds_are_found_with_their_words_and_models() -> None:
+    keys, texts, owners = failures()
+    found = group_texts(keys, texts, owners, seed=1)
+    assert sorted(map(sorted, kinds_in(found, keys))) == [["heat"], ["tools"], ["water"]]
+    assert [group.number for group in found.groups] == [1, 2, 3]
+    for group, (kind,) in zip(found.groups, kinds_in(found, keys), strict=True):
+        assert set(group.words[:5]) <= set(words_of(KINDS[kind]))
+        assert group.size == 12 == sum(group.counts.values()) and len(group.typical) == 3
+        assert all(str(text.key).startswith(kind) for text in group.typical)
+        nearest = [text.similarity for text in group.typical]
+        assert nearest == sorted(nearest, reverse=True) and group.cohesion <= nearest[0] <= 1
+        if kind == "heat":
+            assert group.counts == {"a": 12, "b": 0, "c": 0}
+            assert group.shares["a"] == share(12, 12)
+    assert found.silhouette is not None and found.silhouette > 0.4 and found.warnings == ()
+    assert pickle.loads(pickle.dumps(found)) == found
+    # The same seed, the same groups; each owner's shares add up.
+    assert group_texts(keys, texts, owners, seed=1) == found
+    for owner in "abc":
+        assert sum(group.shares[owner].value or 0 for group in found.groups) == pytest.approx(1)
+
+
+def test_the_number_of_groups_can_be_given() -> None:
+    keys, texts, owners = failures()
+    one = group_texts(keys, texts, owners, groups=1, seed=1)
+    assert one.groups[0].size == 36 and one.silhouette is None
+    assert len(group_texts(keys, texts, owners, groups=5, seed=1).groups) == 5
+    # Two different texts cannot make five groups, and a typical text is given once.
+    texts = ["burning oven flame", "missing hammer wrench"] * 10
+    same = group_texts(range(20), texts, ["a"] * 20, groups=5, seed=1)
+    assert [group.size for group in same.groups] == [10, 10]
+    assert [len(group.typical) for group in same.groups] == [1, 1]
+    assert same.groups[0].cohesion == pytest.approx(1)
+
+
+def test_texts_without_shared_words_stay_outside() -> None:
+    keys, texts, owners = failures()
+    found = group_texts([*keys, "odd"], [*texts, "zzz qqq 12"], [*owners, "a"], seed=1)
+    assert found.labels[-1] is None and found.ungrouped == 1
+    # It counts among its model's texts all the same.
+    heat = next(group for group in found.groups if group.counts["a"])
+    assert heat.shares["a"].n == 13
+
+
+def test_too_little_to_group_and_refused() -> None:
+    few = group_texts(["x", "y"], ["burning oven", "burning oven"], ["a", "a"], seed=1)
+    assert few.groups == () and "too few" in few.undefined and few.labels == (None, None)
+    none = group_texts(["x", "y"], ["oven", "the and 12"], ["a", "a"], seed=1)
+    assert none.undefined == NO_WORDS
+    assert group_texts([], [], [], seed=1).undefined == NO_WORDS
+    with pytest.raises(ValueError, match="owners: 1 entries for 2"):
+        group_texts(["x", "y"], ["a", "b"], ["a"], seed=1)
+    with pytest.raises(ValueError, match="at least 1"):
+        group_texts([], [], [], groups=0, seed=1)
+
+
+def test_noise_is_called_overlapping() -> None:
+    random = Random(1)
+    words = [
+        f"word{c}{d}".translate(str.maketrans("0123456789", "abcdefghij"))
+        for c in "abcdefgh"
+        for d in "klmnop"
+    ]
+    texts = [" ".join(random.choices(words, k=6)) for _ in range(60)]
+    found = group_texts(range(60), texts, ["a"] * 60, seed=1)
+    assert found.silhouette is not None
+    assert found.warnings == (OVERLAPPING.format(value=found.silhouette),)
+    assert sum(Counter(found.labels).values()) == 60
+
+
+def test_words() -> None:
+    assert list(words_of("The OVEN's door, über 3x hot_glue!")) == [
+        "oven",
+        "door",
+        "über",
+        "hot",
+        "glue",
+    ]
