@@ -12,15 +12,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analysis.stats.columns import MISSING, Codes, Floats, check_level
+from analysis.stats.columns import Codes, Floats, check_length_of, check_level
 from analysis.stats.means import grouped_means, t_quantile
 from analysis.stats.results import Estimate, Interval
-from analysis.stats.turn_series import NO_SLOPE, TurnRows, read_turns
+from analysis.stats.turn_series import NO_SLOPE, TurnSeries, read_turns
 
 Alignment = Literal["turn", "from_end"]
 
 ONE_TURN = "one scored turn only"
 ONE_TRAJECTORY = "one trajectory only: no interval"
+ONE_TASK = "one task only: no interval"
 
 
 @dataclass(frozen=True)
@@ -117,18 +118,20 @@ def within_slope(
     turns: Any,
     scores: Any,
     *,
+    tasks: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> tuple[Slope, ...]:
     """Compute the mean change per turn inside trajectories, for every agent and dimension.
 
-    Takes the columns of `score_by_turn`.
+    Takes the columns of `score_by_turn`; ``tasks`` has the task of each row, where several
+    trajectories share one: errors are then clustered by task.
 
     Notes
     -----
     With deviations from each trajectory's own means, t̃ = t − t̄_i and s̃ = s − s̄_i, the slope is
     b = Σ t̃ s̃ / Σ t̃² (least squares with one intercept per trajectory: good trajectories lasting
     longer than bad ones does not move it). Its standard error is clustered by trajectory,
-    sqrt(G/(G − 1) · Σ_i (Σ_t t̃ (s̃ − b t̃))²) / Σ t̃² with G trajectories, the interval
+    sqrt(G/(G − 1) · Σ_i (Σ_t t̃ (s̃ − b t̃))²) / Σ t̃² with G trajectories (or tasks), the interval
     b ± t(G − 1)·SE (Liang & Zeger 1986, Biometrika 73:13; Cameron & Miller 2015, J. Hum. Resour.
     50:317). It assumes a straight line, and that ending does not depend on the last score itself.
 
@@ -137,42 +140,45 @@ def within_slope(
     """
     check_level(level)
     rows = read_turns(agents, dimensions, trajectories, turns, scores)
-    return tuple(
-        Slope(agent, dimension, _slope(rows, a, d, level))
-        for a, agent in enumerate(rows.agents)
-        for d, dimension in enumerate(rows.dimensions)
-    )
+    if tasks is not None:
+        check_length_of(tasks, rows.score.size, "tasks")
+    found = []
+    for a, agent in enumerate(rows.agents):
+        for d, dimension in enumerate(rows.dimensions):
+            places = rows.rows_of(a, d)
+            of_rows = None if tasks is None else [tasks[i] for i in places.tolist()]
+            slope = _slope(rows.series(places), of_rows, level)
+            found.append(Slope(agent, dimension, slope))
+    return tuple(found)
 
 
-def _slope(rows: TurnRows, a: int, d: int, level: float) -> Estimate:
-    here = (rows.agent == a) & (rows.dimension == d)
-    scored = here & ~np.isnan(rows.score)
-    _, code = np.unique(rows.trajectory[scored], return_inverse=True)
-    counts = np.bincount(code)
-    usable = counts[code] > 1
+def _slope(series: TurnSeries, tasks: Sequence[Hashable] | None, level: float) -> Estimate:
+    unit = "trajectory" if tasks is None else "task"
+    counts = np.bincount(series.code, minlength=series.groups)
     alone = int((counts == 1).sum())
-    missing = int((here & np.isnan(rows.score)).sum())
-    excluded = {r: n for r, n in ((ONE_TURN, alone), (f"turn: {MISSING}", missing)) if n}
-    if not usable.any():
+    excluded = {ONE_TURN: alone} if alone else {}
+    excluded |= series.excluded
+    if not series.repeated:
         return Estimate.without_value(NO_SLOPE, excluded=excluded)
-    _, code = np.unique(code[usable], return_inverse=True)
-    turn = _centred(rows.turn[scored][usable].astype(np.float64), code)
-    score = _centred(rows.score[scored][usable], code)
+    # Trajectories with one turn have no deviation from it, and so no part in any sum.
+    turn, score = _centred(series.turn, series.code), _centred(series.score, series.code)
     square = float((turn * turn).sum())
     slope = float((turn * score).sum()) / square
-    groups = int(code.max()) + 1
+    cluster = series.clusters(tasks)
+    groups = len(set(cluster[counts > 1].tolist()))
     if groups == 1:
-        return Estimate(slope, 1, no_interval=ONE_TRAJECTORY, excluded=excluded)
-    parts = np.bincount(code, weights=turn * (score - slope * turn))
+        why = ONE_TRAJECTORY if tasks is None else ONE_TASK
+        return Estimate(slope, series.repeated, no_interval=why, excluded=excluded)
+    parts = np.bincount(cluster[series.code], weights=turn * (score - slope * turn))
     error = sqrt(groups / (groups - 1) * float((parts * parts).sum())) / square
     if error <= 1e-12 * max(1.0, abs(slope)):
-        why = "every trajectory changes at the same rate: no interval"
-        return Estimate(slope, groups, no_interval=why, excluded=excluded)
+        why = f"every {unit} changes at the same rate: no interval"
+        return Estimate(slope, series.repeated, no_interval=why, excluded=excluded)
     half = t_quantile(groups - 1, level) * error
     interval = Interval(
-        slope - half, slope + half, level, "t, clustered by trajectory", {"df": groups - 1}
+        slope - half, slope + half, level, f"t, clustered by {unit}", {"df": groups - 1}
     )
-    return Estimate(slope, groups, interval, excluded=excluded)
+    return Estimate(slope, series.repeated, interval, excluded=excluded)
 
 
 def _centred(values: Floats, code: Codes) -> Floats:

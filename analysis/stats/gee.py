@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analysis.stats.columns import Codes, Floats, check_length_of, check_level, encode
+from analysis.stats.columns import Codes, Floats, check_level
 from analysis.stats.results import Estimate, Interval
 from analysis.stats.turn_series import NO_SLOPE, TurnSeries
 
@@ -33,7 +33,7 @@ class GeeSlope:
     Attributes
     ----------
     slope
-        Change per turn, in points of the scale; ``n`` counts trajectories.
+        Change per turn, in points of the scale; ``n`` counts trajectories, ``method`` is in words.
     intercept
         Fitted score at turn 0, one before the first.
     error
@@ -46,8 +46,6 @@ class GeeSlope:
         Scores behind it.
     converged
         Whether the equations were solved; None where nothing could be fitted.
-    method
-        In words, for the page.
     """
 
     slope: Estimate
@@ -57,7 +55,6 @@ class GeeSlope:
     structure: Structure
     scores: int
     converged: bool | None
-    method: str
 
 
 @dataclass(frozen=True)
@@ -129,17 +126,19 @@ def gee_slope(
         raise ValueError(f"unknown working correlation {structure!r}")
     series = TurnSeries.of(trajectories, turns, scores)
     unit = "trajectory" if tasks is None else "task"
-    cluster = _clusters(series, tasks)
+    cluster = series.clusters(tasks)
     method = f"GEE, {structure} working correlation, errors clustered by {unit}, Wald z"
 
     def result(slope: Estimate, *rest: Any) -> GeeSlope:
         intercept, error, alpha, converged = rest or (None,) * 4
         return GeeSlope(
-            slope, intercept, error, alpha, structure, int(series.score.size), converged, method
+            slope, intercept, error, alpha, structure, int(series.score.size), converged
         )
 
     if not series.repeated:
-        nothing = Estimate.without_value(NO_SLOPE, n=series.groups, excluded=series.excluded)
+        nothing = Estimate.without_value(
+            NO_SLOPE, n=series.groups, excluded=series.excluded, method=method
+        )
         return result(nothing)
     middle = float(series.turn.mean())
     sums = _sums(series, middle)
@@ -163,7 +162,12 @@ def gee_slope(
         why = NO_SCATTER if flat else SAME_SLOPE.format(unit=unit)
     if why:
         estimate = Estimate(
-            slope, series.groups, no_interval=why, excluded=series.excluded, warnings=warnings
+            slope,
+            series.groups,
+            no_interval=why,
+            excluded=series.excluded,
+            warnings=warnings,
+            method=method,
         )
         return result(estimate, intercept, None, shown, converged)
     if units < ENOUGH:
@@ -173,21 +177,10 @@ def gee_slope(
     interval = Interval(
         slope - half, slope + half, level, f"Wald z, clustered by {unit}", {"clusters": units}
     )
-    estimate = Estimate(slope, series.groups, interval, excluded=series.excluded, warnings=warnings)
+    estimate = Estimate(
+        slope, series.groups, interval, excluded=series.excluded, warnings=warnings, method=method
+    )
     return result(estimate, intercept, error, shown, converged)
-
-
-def _clusters(series: TurnSeries, tasks: Sequence[Hashable] | None) -> Codes:
-    """Give the cluster of each trajectory: itself, or its task."""
-    if tasks is None:
-        return np.arange(series.groups)
-    check_length_of(tasks, series.kept.size, "tasks")
-    owner: dict[int, Hashable] = {}
-    kept = [task for task, keep in zip(tasks, series.kept, strict=True) if keep]
-    for code, task in zip(series.code.tolist(), kept, strict=True):
-        if owner.setdefault(code, task) != task:
-            raise ValueError("a trajectory belongs to one task")
-    return encode(owner[code] for code in range(series.groups))[1]
 
 
 def _sums(series: TurnSeries, middle: float) -> _Sums:

@@ -39,8 +39,9 @@ class MixedSlope:
     Attributes
     ----------
     slope
-        Mean change per turn, in points of the scale; ``n`` counts trajectories. Its warnings hold
-        the note where random slopes were asked for and only random intercepts fitted.
+        Mean change per turn, in points of the scale; ``n`` counts trajectories, ``method`` is in
+        words. Its warnings hold the note where random slopes were asked for and only random
+        intercepts fitted.
     intercept
         Fitted score at turn 0, one before the first.
     error
@@ -57,8 +58,6 @@ class MixedSlope:
         Of the fit that is given; None where nothing could be fitted.
     scores
         Scores behind it.
-    method
-        In words, for the page.
     """
 
     slope: Estimate
@@ -73,7 +72,6 @@ class MixedSlope:
     converged: bool | None
     singular: bool | None
     scores: int
-    method: str
 
 
 @dataclass(frozen=True)
@@ -247,7 +245,15 @@ def _in_units(
         warnings = (*warnings, FEW.format(n=series.groups))
     half = NormalDist().inv_cdf((1 + level) / 2) * error
     interval = Interval(slope - half, slope + half, level, "Wald z", {"clusters": series.groups})
-    estimate = Estimate(slope, series.groups, interval, excluded=series.excluded, warnings=warnings)
+    parts = "slopes" if size == 2 else "intercepts"
+    estimate = Estimate(
+        slope,
+        series.groups,
+        interval,
+        excluded=series.excluded,
+        warnings=warnings,
+        method=f"linear mixed model, random {parts}, REML, Wald z",
+    )
     result = _result(estimate, series)
     return replace(
         result,
@@ -261,12 +267,8 @@ def _in_units(
         sd_residual=sqrt(fit.variance) * scale.score_unit,
         converged=fit.converged,
         singular=singular,
-        method=f"linear mixed model, random {'slopes' if size == 2 else 'intercepts'}, REML, "
-        "Wald z",
     )
 
 
 def _result(estimate: Estimate, series: TurnSeries) -> MixedSlope:
-    return MixedSlope(
-        estimate, *(None,) * 10, int(series.score.size), "linear mixed model, not fitted"
-    )
+    return MixedSlope(estimate, *(None,) * 10, int(series.score.size))

@@ -7,14 +7,17 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from analysis.stats.columns import check_length_of, check_level
 from analysis.stats.decline import survivor_warning, within_slope
 from analysis.stats.gee import GeeSlope, gee_slope
 from analysis.stats.mixed_models import MixedSlope, mixed_slope
 from analysis.stats.results import Estimate
 from analysis.stats.turn_series import read_turns
+
+SHARED = (
+    "several trajectories share a task: the mixed model takes them as independent, the other fits "
+    "cluster by task"
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class SlopeModels:
     running
         Trajectories that have at least 1, 2, … turns.
     warnings
-        The survivors, in plain words.
+        The survivors, and tasks that trajectories share, in plain words.
     """
 
     agent: str
@@ -60,8 +63,8 @@ def slope_models(
 ) -> tuple[SlopeModels, ...]:
     """Fit the change per turn of every agent and dimension in four ways.
 
-    Takes the columns of `decline.score_by_turn`; ``tasks`` as in `gee.gee_slope`. For a background
-    job: no randomness, arrays in and frozen results out.
+    Takes the columns of `decline.score_by_turn`; ``tasks`` as in `decline.within_slope`. For a
+    background job: no randomness, arrays in and frozen results out.
 
     Notes
     -----
@@ -74,13 +77,13 @@ def slope_models(
     rows = read_turns(agents, dimensions, trajectories, turns, scores)
     if tasks is not None:
         check_length_of(tasks, rows.score.size, "tasks")
-    of_task = None if tasks is None else np.fromiter(tasks, dtype=object, count=len(tasks))
+    fitted = within_slope(agents, dimensions, trajectories, turns, scores, tasks=tasks, level=level)
     found = []
-    for slope in within_slope(agents, dimensions, trajectories, turns, scores, level=level):
+    for slope in fitted:
         a, d = rows.agents.index(slope.agent), rows.dimensions.index(slope.dimension)
-        here = (rows.agent == a) & (rows.dimension == d)
-        columns = (rows.trajectory[here].tolist(), rows.turn[here], rows.score[here])
-        groups = None if of_task is None else of_task[here].tolist()
+        places = rows.rows_of(a, d)
+        columns = (rows.trajectory[places].tolist(), rows.turn[places], rows.score[places])
+        groups = None if tasks is None else [tasks[i] for i in places.tolist()]
         running = rows.running(a)
         found.append(
             SlopeModels(
@@ -91,7 +94,13 @@ def slope_models(
                 mixed=mixed_slope(*columns, level=level),
                 pooled=gee_slope(*columns, structure="independence", tasks=groups, level=level),
                 running=tuple(running),
-                warnings=survivor_warning(running),
+                warnings=(*survivor_warning(running), *_shared(columns[0], groups)),
             )
         )
     return tuple(found)
+
+
+def _shared(trajectories: Sequence[int], tasks: Sequence[Hashable] | None) -> tuple[str, ...]:
+    if tasks is None or len(set(trajectories)) == len(set(tasks)):
+        return ()
+    return (SHARED,)

@@ -40,10 +40,20 @@ class TurnRows:
         lengths = self.lengths(agent)
         return [int((lengths >= t).sum()) for t in range(1, int(lengths.max(initial=0)) + 1)]
 
-    def series(self, agent: int, dimension: int) -> "TurnSeries":
-        """Give the scored rows of one agent on one dimension."""
-        here = (self.agent == agent) & (self.dimension == dimension)
-        return TurnSeries.of(self.trajectory[here], self.turn[here], self.score[here])
+    def rows_of(self, agent: int, dimension: int) -> Codes:
+        """Give the places of the rows of one agent on one dimension."""
+        places: Codes = np.flatnonzero((self.agent == agent) & (self.dimension == dimension))
+        return places
+
+    def series(self, places: Codes) -> "TurnSeries":
+        """Give the scored ones of these rows."""
+        kept = ~np.isnan(self.score[places])
+        scored = places[kept]
+        names, code = np.unique(self.trajectory[scored], return_inverse=True)
+        repeated = int((np.bincount(code, minlength=names.size) > 1).sum())
+        turn = self.turn[scored].astype(np.float64)
+        gone = int(places.size - scored.size)
+        return TurnSeries(code, turn, self.score[scored], names.size, repeated, gone, kept)
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,18 @@ class TurnSeries:
         repeated = int((np.bincount(code, minlength=len(names)) > 1).sum())
         gone = int((~kept).sum())
         return cls(code, turn, score[kept], len(names), repeated, gone, kept)
+
+    def clusters(self, tasks: Sequence[Hashable] | None) -> Codes:
+        """Give the cluster of each trajectory: itself, or its task (one entry per row given)."""
+        if tasks is None:
+            return np.arange(self.groups)
+        check_length_of(tasks, self.kept.size, "tasks")
+        owner: dict[int, Hashable] = {}
+        kept = [task for task, keep in zip(tasks, self.kept, strict=True) if keep]
+        for code, task in zip(self.code.tolist(), kept, strict=True):
+            if owner.setdefault(code, task) != task:
+                raise ValueError("a trajectory belongs to one task")
+        return encode(owner[code] for code in range(self.groups))[1]
 
     @property
     def excluded(self) -> dict[str, int]:

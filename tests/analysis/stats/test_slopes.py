@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.stats import gee, mixed_models
-from analysis.stats.decline import within_slope
+from analysis.stats.decline import ONE_TASK, within_slope
 from analysis.stats.gee import gee_slope
 from analysis.stats.mixed_models import mixed_slope
 from analysis.stats.results import Estimate, as_json
-from analysis.stats.slopes import slope_models
+from analysis.stats.slopes import SHARED, slope_models
 from analysis.stats.turn_series import NO_SLOPE
 from tests.analysis.stats.sleepstudy import REACTIONS
 from tests.shared_data import reference_records, shared_rows
@@ -127,6 +127,14 @@ def test_gee_errors_by_task() -> None:
     assert by_task.error == pytest.approx(once.error)
     alone = gee_slope(*twice)
     assert once.error is not None and alone.error == pytest.approx(once.error / np.sqrt(2))
+    names = ["a"] * len(twice[0]), ["d"] * len(twice[0])
+    (shared,) = slope_models(*names, *twice, tasks=ids * 2)
+    (own,) = within_slope(["a"] * len(ids), ["d"] * len(ids), ids, turns, values)
+    assert shared.within.interval is not None and own.slope.interval is not None
+    assert shared.within.interval.half_width == pytest.approx(own.slope.interval.half_width)
+    assert shared.gee == by_task and SHARED in shared.warnings
+    (one_task,) = within_slope(*names, *twice, tasks=["t"] * len(twice[0]))
+    assert one_task.slope.no_interval == ONE_TASK
     with pytest.raises(ValueError, match="belongs to one task"):
         gee_slope(ids, turns, values, tasks=list(range(len(ids))))
 

@@ -1,3 +1,5 @@
+from math import sqrt
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +49,7 @@ def test_nothing_counted_is_undefined() -> None:
     assert sweep.orders[0].models == ("b",) and sweep.orders[0].pairs == 0
     empty = threshold_sweep([], [], [])
     assert empty.curves == () and empty.orders[0].models == ()
+    assert empty.orders[0].kendall is None
 
 
 def test_refused() -> None:
@@ -83,9 +86,11 @@ def test_order_of_table_10() -> None:
     # Against τ = 3.5: Gemini-3.1-Pro before Nano and DeepSeek, DeepSeek before Nano, Qwen 14B
     # before 32B.
     assert (low.reversed_pairs, low.pairs) == (4, 45)
+    assert low.kendall == pytest.approx(1 - 2 * 4 / 45) and reference.kendall == 1
     # Mini before GPT-5, Nano before Gemini-3-Flash, Llama before DeepSeek and Gemini-3.1-Pro
     # (which tie at 3.26), Qwen 8B before 14B.
     assert (high.reversed_pairs, high.pairs) == (5, 44)
+    assert high.kendall == pytest.approx((44 - 2 * 5) / sqrt(44 * 45))
     assert high.models[0] == "GPT-5-Mini"
     ranks = {curve.model: curve.points[-1].rank for curve in sweep.curves}
     assert ranks["DeepSeek-v4-Flash"] == ranks["Gemini-3.1-Pro"] == 6
