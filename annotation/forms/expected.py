@@ -6,11 +6,11 @@ from typing import Any
 
 from django.http import QueryDict
 
-from annotation.forms.study_draft import Planner
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.types import Slot
 from annotation.services.places import markable
 from annotation.services.special_items import LONGEST_WHY, Special, check_expected, item_shapes
+from benchmarks.blinding import Visibility
 from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn
 
 NOTHING = "nothing"
@@ -53,17 +53,17 @@ class ExpectedForm:
 
     @classmethod
     def of(
-        cls, row: Mapping[str, Any], questionnaire: str, planner: Planner
+        cls, row: Mapping[str, Any], questionnaire: str, seen: Visibility
     ) -> "ExpectedForm | None":
         """The form of a chosen item; None where there is no such item for whoever plans."""
         about = load_questionnaire(questionnaire)
         item = row["item"]
         turns: list[Turn] = []
         if about.unit == "task":
-            task = planner.seen.of(Task.objects.filter(pk=item)).first()
+            task = seen.of(Task.objects.filter(pk=item)).first()
             texts = dict(Candidate.objects.filter(task=item).values_list("key", "text"))
         else:
-            rows = planner.seen.of(Trajectory.objects.select_related("task"))
+            rows = seen.of(Trajectory.objects.select_related("task"))
             found = rows.filter(pk=item, run__dataset__system=about.system).first()
             task = found.task if found is not None else None
             profile = found.profile_id if found is not None else None

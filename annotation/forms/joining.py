@@ -1,6 +1,6 @@
 """The account of somebody who comes by an invite."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
@@ -17,3 +17,16 @@ class NewAccountForm(AccountBase):
 
     class Meta(UserCreationForm.Meta):
         fields = ("username",)
+        help_texts: ClassVar = {
+            "username": "A pseudonym will do. Letters, digits and . _ - + @, no spaces."
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields[
+            "password1"
+        ].help_text = (
+            "At least 8 characters; not digits alone, not a common password, not like your name."
+        )
+        self.fields["password2"].label = "Password again"
+        self.fields["password2"].help_text = ""

@@ -7,11 +7,12 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from annotation.forms.study_step import SettledField
 from annotation.models import Membership, Participant, Study
 from annotation.plans import BOUNDS, MOST_ANNOTATORS
 from annotation.services.invites import LONGEST_DAYS
 from annotation.services.messages import LONGEST_MESSAGE
-from annotation.services.studies import ERASURE, LONGEST_REASON, SCORES_TOO
+from annotation.services.studies import ERASURE, LONGEST_REASON, SCORES_TOO, WORDS_ALONE
 
 Role = Membership.Role
 MOMENT = "%Y-%m-%dT%H:%M"
@@ -64,11 +65,10 @@ class SettingsForm(forms.Form):
         max_value=BOUNDS["break_minutes"][1],
         help_text="Of work without a rest. 0 suggests none.",
     )
-    erasure = forms.ChoiceField(
+    erasure = SettledField(
         label="When a person is erased",
-        required=False,
         choices=[
-            ("", "Their name and words go; scores and marks stay, left out of analyses"),
+            (WORDS_ALONE, "Their name and words go; scores and marks stay, left out of analyses"),
             (SCORES_TOO, "Their scores and marks go too"),
         ],
         help_text="Administrators erase people who ask for it. Write in the consent what holds.",
@@ -78,7 +78,7 @@ class SettingsForm(forms.Form):
     def __init__(self, data: Any = None, *, study: Study) -> None:
         names = ("name", "closes_at", "lease_minutes", "idle_seconds", "break_minutes")
         stored = {name: getattr(study, name) for name in names}
-        super().__init__(data, initial=stored | {ERASURE: study.settings.get(ERASURE, "")})
+        super().__init__(data, initial=stored | {ERASURE: study.settings.get(ERASURE, WORDS_ALONE)})
         if study.dealing == Study.Dealing.NAMED:
             del self.fields["lease_minutes"]
 
@@ -239,6 +239,24 @@ class MoreItemsForm(forms.Form):
 
     def clean_tasks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.cleaned_data["tasks"].replace(",", " ").split()))
+
+
+class SpecialsForm(forms.Form):
+    """How much of the gold that is added each annotator gets."""
+
+    gold_each = forms.IntegerField(
+        label="Gold items for each annotator",
+        required=False,
+        min_value=2,
+        max_value=BOUNDS["gold_each"][1],
+        help_text="At least two of those chosen here, at most one for four items that they have "
+        "not opened. Whoever has too few left for so many gets fewer.",
+    )
+
+    def __init__(self, data: Any = None, *, study: Study) -> None:
+        super().__init__(data)
+        if study.dealing == Study.Dealing.POOL:
+            del self.fields["gold_each"]
 
 
 class DealForm(forms.Form):

@@ -10,7 +10,9 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotation.forms.new_study import STEPS, ItemsForm, QuestionnaireForm, StepForm
+from annotation.forms.new_study import STEPS
+from annotation.forms.new_study_items import ItemsForm, QuestionnaireForm
+from annotation.forms.study_step import StepForm
 from annotation.plans import PlanProblem, SpecialItem, StudyPlan
 from annotation.selectors.study_sources import SourceChoice
 from benchmarks.blinding import Visibility

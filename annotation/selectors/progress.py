@@ -207,7 +207,7 @@ def _stage(study: Study, person: Participant, counts: Counts, free: bool) -> str
     if step is not None:
         return STAGES[step.name]
     if counts.open or free:
-        return "items"
+        return "judging items"
     return "finished" if counts.total else "no items yet"
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from annotation.designs.certificate import Certificate, certify_design, digest_design
 from annotation.designs.dealing import deal_options
@@ -17,17 +16,18 @@ from annotation.designs.sampling import Sampled, sample_options
 from annotation.designs.types import GOLD, TRAINING, Dealt, DesignError, Option, name_some
 from annotation.models import Item
 from annotation.plans import (
-    BOUNDS,
-    DEALINGS,
-    MOST_ANNOTATORS,
-    ORDERS,
     PlanError,
     PlanProblem,
     StudyPlan,
 )
-from annotation.questionnaires import Questionnaire, QuestionnaireError, load_questionnaire
+from annotation.questionnaires import Questionnaire
 from annotation.selectors.needs import Asked, asked_questions
 from annotation.selectors.sources import Found, find_items
+from annotation.services.plan_checks import (
+    background_problems,
+    planned_questionnaire,
+    simple_problems,
+)
 from annotation.services.setup import NewItem
 from annotation.services.special_items import Special, find_specials
 from benchmarks.blinding import EVERYTHING, Visibility
@@ -122,8 +122,8 @@ class PlannedStudy:
 
 def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStudy:
     """Carry a plan out on paper. PlanError names every problem that can be told at once."""
-    questionnaire = _questionnaire(plan)
-    problems = [*_simple_problems(plan), *_questionnaire_problems(plan)]
+    questionnaire = planned_questionnaire(plan)
+    problems = [*simple_problems(plan), *background_problems(plan)]
     people, strangers = _people(plan)
     problems += strangers
     if problems:
@@ -156,74 +156,6 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
         plan, questionnaire, people, found, sampled, design, items, dealt, exclusions,
         tuple(_notes(plan, sampled, dealing)),
     )  # fmt: skip
-
-
-# --- What can be told before anything is looked up ------------------------------------------------
-
-
-def _questionnaire(plan: StudyPlan) -> Questionnaire:
-    try:
-        found = load_questionnaire(plan.questionnaire)
-    except QuestionnaireError as error:
-        raise PlanError([PlanProblem("questionnaire", str(error))]) from None
-    if found.unit == "person":
-        words = f"{found.id} asks about annotators; give it as background"
-        raise PlanError([PlanProblem("questionnaire", words)])
-    return found
-
-
-def _simple_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
-    if not plan.name.strip() or len(plan.name) > 160:
-        yield PlanProblem("name", "give the study a name of at most 160 characters")
-    for name, (least, most) in BOUNDS.items():
-        if not least <= getattr(plan, name) <= most:
-            yield PlanProblem(name, f"a whole number from {least:,} to {most:,} is expected")
-    if not 0 <= plan.pass_mark <= 1:
-        yield PlanProblem("pass_mark", "a share from 0 to 1 is expected, such as 0.75")
-    if plan.dealing not in DEALINGS:
-        yield PlanProblem("dealing", f"expected one of {', '.join(DEALINGS)}")
-    if plan.order not in ORDERS:
-        yield PlanProblem("order", f"expected one of {', '.join(ORDERS)}")
-    if plan.closes_at is not None and plan.closes_at <= timezone.now():
-        yield PlanProblem("closes_at", "the study would be closed already")
-    named = plan.dealing == "named"
-    if named and not plan.annotators or len(set(plan.annotators)) != len(plan.annotators):
-        yield PlanProblem("annotators", "name at least one annotator, and nobody twice")
-    elif named and plan.raters > len(plan.annotators):
-        count = len(plan.annotators)
-        words = f"an item can have 1 to {count} of the annotators named here, not {plan.raters}"
-        yield PlanProblem("raters", words)
-    if len(plan.annotators) > MOST_ANNOTATORS:
-        yield PlanProblem("annotators", f"at most {MOST_ANNOTATORS} annotators at once")
-    if plan.order == "queries":
-        yield from _query_problems(plan)
-    elif plan.queries_each is not None:
-        yield PlanProblem("queries_each", "this belongs to the order queries alone")
-    if not named and plan.whole_tasks:
-        yield PlanProblem("whole_tasks", "in a pool everybody takes single items")
-    if plan.gold and named and not plan.gold_each:
-        yield PlanProblem("gold_each", "say how many gold items each annotator gets")
-    if plan.gold_each and not plan.gold:
-        yield PlanProblem("gold", "there are no gold items to give")
-
-
-def _query_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
-    if plan.queries_each is None or not 1 <= plan.queries_each <= 1000:
-        yield PlanProblem("queries_each", "each annotator needs at least one query, at most 1,000")
-    if plan.dealing == "pool":
-        yield PlanProblem("order", "a pool cannot be dealt in queries; take another order")
-
-
-def _questionnaire_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
-    if not plan.background:
-        return
-    try:
-        asks = load_questionnaire(plan.background)
-    except QuestionnaireError as error:
-        yield PlanProblem("background", str(error))
-    else:
-        if asks.unit != "person":
-            yield PlanProblem("background", f"{plan.background} does not ask about annotators")
 
 
 # --- People and what they may get -----------------------------------------------------------------

@@ -28,8 +28,8 @@ TIMES: Mapping[str, str] = {
     "idle_seconds": "seconds after which time is no longer counted",
     "break_minutes": "minutes of work after which a break is suggested",
 }
-# What goes when a person is erased is kept among the settings; empty: their words alone.
-ERASURE, SCORES_TOO = "erasure", "scores"
+# What goes when a person is erased, kept among the settings: their words alone, or scores too.
+ERASURE, WORDS_ALONE, SCORES_TOO = "erasure", "words", "scores"
 CHANGEABLE = frozenset({"name", "closes_at", ERASURE, *TIMES})
 
 
@@ -114,8 +114,8 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
         least, most = BOUNDS[name]
         if name in wishes and not least <= wishes[name] <= most:
             raise Refused("invalid", f"{words}: from {least:,} to {most:,} is expected")
-    if wishes.get(ERASURE, "") not in ("", SCORES_TOO):
-        raise Refused("invalid", f"erasing takes words alone, or “{SCORES_TOO}” too")
+    if wishes.get(ERASURE, WORDS_ALONE) not in (WORDS_ALONE, SCORES_TOO):
+        raise Refused("invalid", f"erasing takes {WORDS_ALONE} alone, or {SCORES_TOO} too")
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         detail = {
@@ -172,7 +172,7 @@ def checked_reason(reason: str, *, why: str = "") -> str:
 
 
 def _setting(study: Study, name: str) -> Any:
-    return study.settings.get(ERASURE, "") if name == ERASURE else getattr(study, name)
+    return study.settings.get(ERASURE, WORDS_ALONE) if name == ERASURE else getattr(study, name)
 
 
 def _plain(value: Any) -> Any:

@@ -10,8 +10,10 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import person
 from annotation.forms.expected import ExpectedForm
-from annotation.forms.new_study import STEPS, ItemsForm, StepForm
+from annotation.forms.new_study import STEPS
+from annotation.forms.new_study_items import ItemsForm
 from annotation.forms.study_draft import BY_KEY, USES, Draft, Planner, place_of
+from annotation.forms.study_step import StepForm
 from annotation.models import Study
 from annotation.plans import PlanError
 from annotation.presets import PRESETS, fill_in, presets_for
@@ -30,6 +32,7 @@ from benchmarks.access import START, allow, signed_in, visibility
 
 FIRST, LAST, PREVIEW = STEPS[0].key, STEPS[-1].key, "preview"
 ORDER = [step.key for step in STEPS]
+HERE = "New study"
 # Larger studies take longer to plan than a page may take.
 MOST_ITEMS = 100_000
 
@@ -233,6 +236,7 @@ def _pick(request: HttpRequest, planner: Planner) -> HttpResponseBase:
     )  # fmt: skip
     context = {
         "draft": planner.draft, "steps": _steps(LAST), "rows": rows, "find": wanted, "uses": USES,
+        "here": HERE,
     }  # fmt: skip
     return render(request, "annotation/study_new_pick.html", context)
 
@@ -250,7 +254,7 @@ def _special(request: HttpRequest, planner: Planner, verb: str, rest: str) -> Ht
     form = planner.form("form", check=True)
     if row is None or not form.is_valid():
         return _show(request, planner, planner.form(LAST, check=False), status=422)
-    expected = ExpectedForm.of(row, form.cleaned_data["questionnaire"], planner)
+    expected = ExpectedForm.of(row, form.cleaned_data["questionnaire"], planner.seen)
     if expected is None:  # it is not there, or closed to whoever plans
         planner.draft.drop_special(item)
         return _show(request, planner, planner.form(LAST, check=False), status=422)
@@ -262,5 +266,6 @@ def _special(request: HttpRequest, planner: Planner, verb: str, rest: str) -> Ht
         status = 422
     context: Mapping[str, Any] = {
         "draft": planner.draft, "steps": _steps(LAST), "expected": expected, "row": row,
+        "here": HERE,
     }  # fmt: skip
     return render(request, "annotation/study_new_expected.html", context, status=status)

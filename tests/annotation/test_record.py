@@ -176,3 +176,10 @@ def test_all_studies_are_for_administrators(
     assert "Another" in page and "Judged" in page
     assert {e.study for e in everything(None)} == {study.pk, other.pk}
     assert StudyEvent.objects.filter(study=other).exists()
+    record = reverse("annotation:all_records")
+    erase = reverse("annotation:erase")
+    annotator = reverse("annotation:annotator", args=[study.pk, 1])
+    for address, found in {"/studies/": record, annotator: f"{erase}?user=ann"}.items():
+        assert f'href="{found}"' in admin_client.get(address).content.decode()
+        assert found not in client.get(address).content.decode()
+    assert admin_client.get("/admin/annotation/annotator/add/").status_code == 403

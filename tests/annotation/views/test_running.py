@@ -19,6 +19,8 @@ from annotation.models import (
     Study,
     StudyEvent,
 )  # fmt: skip
+from annotation.selectors.progress import study_progress
+from annotation.selectors.studies import study_rows
 from annotation.selectors.study_items import SIZE
 from annotation.services.items import skip_assignment
 from annotation.services.messages import send_message
@@ -261,6 +263,17 @@ def test_settings_are_stored_or_refused_beside_the_field(
     study.refresh_from_db()
     assert (study.name, study.idle_seconds) == ("Better name", 90)
     assert "Nothing was different" in said(client, f"{url}settings/", form)
+    study.refresh_from_db()
+    assert not study.settings.get("erasure")
+    before = study.settings
+    said(client, f"{url}settings/", {**form, "erasure": "scores"})
+    study.refresh_from_db()
+    assert study.settings == {**before, "erasure": "scores"}
+    change = study.events.latest("pk")
+    assert change.detail == {"erasure": {"before": "words", "after": "scores"}}
+    assert "Select a valid choice" in said(
+        client, f"{url}settings/", {**form, "erasure": "everything"}, 422
+    )
     past = {**form, "closes_at": "2020-01-01T00:00"}
     assert "must lie in the future" in said(client, f"{url}settings/", past, 422)
 
@@ -275,6 +288,18 @@ def test_closing_tells_before_and_after_how_many_items_are_returned(
         client, f"{url}status/", {"status": "open"}
     )
     assert "only drafts can be deleted" in said(client, f"{url}delete/", {})
+
+
+def test_the_list_counts_as_the_study_itself_does(
+    study: Study, item: Assignment, ann: User, manager: User
+) -> None:
+    wanted = study_progress(study).wanted
+    skip_assignment(assignment=item, by=ann, reason="No.")
+    row = study_rows(manager, [study])[0].everybody
+    whole = study_progress(study)
+    assert row is not None
+    assert (row.submitted, row.total, row.skipped) == (whole.submitted, whole.wanted, 0)
+    assert whole.wanted == wanted
 
 
 def test_archived_studies_and_drafts_have_lists_of_their_own(
