@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from annotation.models import Assignment
 from annotation.views import (
     adjudication,
+    away,
     designs,
     desk,
     desk_answers,
@@ -42,6 +43,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("demo/progress/", home.demo, name="demo"),
     path("demo/again/", home.load_again, name="load_again"),
+    path("away/", away.away, name="away"),
+    path("away.js", away.worker, name="away_worker"),
     path("studies/", studies.study_list, name="study_list"),
     path("studies/new/", new_study.study_new, name="study_new"),
     path("questionnaires/", questionnaires.questionnaire_list, name="questionnaire_list"),

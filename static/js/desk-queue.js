@@ -263,7 +263,7 @@
     const words = {
       saved: "saved",
       saving: "saving",
-      waiting: "waiting for the network (" + detail + ")",
+      waiting: "waiting for the " + (navigator.onLine ? "server" : "network") + " (" + detail + ")",
       paused: detail && "kept here (" + detail.left + "): " + detail.words,
       refused: "refused: " + detail,
     }[state];

@@ -21,6 +21,7 @@
 
   const inWords = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
   const say = (text) => (words.textContent = text);
+  const sayLater = () => say("Will be submitted when the " + (navigator.onLine ? "server answers again." : "network is back."));
   const narrow = () => panes && getComputedStyle(panes).display !== "none";
   const showForm = () => narrow() && showPane("rate");
   const showText = () => narrow() && showPane("read");
@@ -96,7 +97,7 @@
       }
       showState(state, name, detail);
       if (words.textContent !== "Submitting") return;
-      if (name === "waiting") say("Will be submitted when the network is back.");
+      if (name === "waiting") sayLater();
       if (name === "paused") say("Will be submitted when the study goes on.");
     },
     submitted: (next) => location.assign(next),
@@ -218,7 +219,7 @@
     if (saving.submissions().length) return;
     say("Submitting");
     saving.submit();
-    if (!navigator.onLine) say("Will be submitted when the network is back.");
+    if (!navigator.onLine) sayLater();
   }
 
   // --- Texts: kept while they are written --------------------------------------------------------
@@ -352,5 +353,10 @@
     reading.setTurn(Number(part.dataset.part.slice(5)), { move: false });
   }
   focusOn(first, { scroll: false, move: !touch });
-  if (saving.submissions().length) say("Will be submitted when the network is back.");
+  if (saving.submissions().length) {
+    if (navigator.onLine) say("Submitting");
+    else sayLater();
+  }
+  // A reload while the network is away leads to a page that says so, not to the browser's own.
+  if (navigator.serviceWorker) navigator.serviceWorker.register(desk.dataset.away, { scope: desk.dataset.awayFrom }).catch(() => {});
 })();

@@ -135,6 +135,8 @@ benchmarks:compare                GET  login    403      403      403      403  
 annotation:home                   GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:demo                   GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:load_again             POST login    403      403      403      403      403      403      403      moved    moved
+annotation:away                   GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
+annotation:away_worker            GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:study_list             GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:study_new              GET  login    403      403      403      403      403      403      403      ok       ok
 annotation:study_new              POST login    403      403      403      403      403      403      403      422      422
