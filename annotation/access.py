@@ -165,7 +165,7 @@ def fetch_assignment(
 def fetch_seat(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[User, Assignment]:
-    """The same in one query and without what the item is about: enough to save an answer."""
+    """The same in one query, and no more of it than where it is: services read it under a lock."""
     return _own(request, pk, position, part, _SEAT)
 
 
@@ -173,12 +173,15 @@ def _seats(study: int, user: int, part: str, position: int) -> QuerySet[Assignme
     """Their seat at this position, as long as they are an annotator of the study."""
     roles = Membership.objects.filter(study=study, user=user, role=Role.ANNOTATOR)
     rows = Assignment.objects.filter(study=study, annotator=user, part=part, position=position)
-    return rows.filter(Exists(roles)).select_related("study", "item").order_by()
+    return rows.filter(Exists(roles)).order_by()
 
 
-_SEAT = Prepared(_seats, study=int, user=int, part=str, position=int)
+_SEAT = Prepared(
+    lambda **at: _seats(**at).only("study", "annotator", "part", "position"),
+    study=int, user=int, part=str, position=int,
+)  # fmt: skip
 _ITEM = Prepared(
-    lambda **at: _seats(**at).select_related("item__task", "trajectory"),
+    lambda **at: _seats(**at).select_related("study", "item__task", "trajectory"),
     study=int, user=int, part=str, position=int,
 )  # fmt: skip
 _PLACE = Prepared(

@@ -6,7 +6,8 @@ first needs it, with a mark in the place of each value; afterwards the values al
 docs/decisions/prepared-statements.md tells what that buys and where it may be used.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from threading import local
@@ -150,28 +151,54 @@ class PreparedUpdate(_Statement):
         return _Built(connection, sql, tuple(params), self._places(connection, params), list)
 
 
-_inserts = local()
+_written = local()
 
 
 def add_row(row: M) -> M:
     """Store a new row and give it its key, as ``row.save()`` does; no signal is sent."""
     if not row._state.adding:
         raise ValueError("the row is stored already")
-    connection = connections[DEFAULT_DB_ALIAS]
-    kept: dict[type[Model], tuple[Any, str, list[Any]]] = _inserts.__dict__
-    found = kept.get(type(row))
-    if found is None or found[0] is not connection:
-        found = kept[type(row)] = _insert(connection, row)
-    _, sql, fields = found
-    params = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
-    with mark_for_rollback_on_error(using=DEFAULT_DB_ALIAS), connection.cursor() as cursor:
-        cursor.execute(sql, params)
+    with _write(row, (), _insert) as cursor:
         (row.pk,) = cursor.fetchone()
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
     return row
 
 
-def _insert(connection: Any, row: Model) -> tuple[Any, str, list[Any]]:
+def change_row(row: Model, *fields: str) -> None:
+    """Store these fields of a row that is there, as ``row.save(update_fields=fields)`` does."""
+    with _write(row, fields, _update):
+        pass
+
+
+@contextmanager
+def _write(
+    row: Model, names: tuple[str, ...], make: Callable[..., tuple[Any, str, list[Any]]]
+) -> Iterator[Any]:
+    """The cursor after a statement that writes fields of a row."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    kept: dict[Any, tuple[Any, str, list[Any]]] = _written.__dict__
+    key = type(row), names
+    found = kept.get(key)
+    if found is None or found[0] is not connection:
+        found = kept[key] = make(connection, row, names)
+    _, sql, fields = found
+    adding = row._state.adding
+    params = [field.get_db_prep_save(field.pre_save(row, adding), connection) for field in fields]
+    with mark_for_rollback_on_error(using=DEFAULT_DB_ALIAS), connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        yield cursor
+
+
+def _update(connection: Any, row: Model, names: tuple[str, ...]) -> tuple[Any, str, list[Any]]:
+    """The SQL that changes fields of a row of this model, and these fields with the key."""
+    meta, quoted = row._meta, connection.ops.quote_name
+    fields: list[Any] = [meta.get_field(name) for name in names]
+    changes = ", ".join(f"{quoted(field.column)} = %s" for field in fields)
+    sql = f"UPDATE {quoted(meta.db_table)} SET {changes} WHERE {quoted(meta.pk.column)} = %s"  # noqa: S608
+    return connection, sql, [*fields, meta.pk]
+
+
+def _insert(connection: Any, row: Model, names: tuple[str, ...]) -> tuple[Any, str, list[Any]]:
     """The SQL that adds a row of this model, whose key the database makes, and its fields."""
     meta = row._meta
     fields = [field for field in meta.concrete_fields if field is not meta.pk]

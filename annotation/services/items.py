@@ -9,6 +9,7 @@ from annotation.models import Aspect, Assignment, Participant, Rating
 from annotation.questionnaires import Slot, load_questionnaire
 from annotation.questionnaires.types import Questionnaire
 from annotation.services.errors import Incomplete, Refused
+from annotation.services.presence import note_active
 from annotation.services.seats import (
     lock_assignment,
     lock_participant,
@@ -63,8 +64,11 @@ def missing_answers(assignment: Assignment) -> list[str]:
     return [slot.name for slot in missing_slots(assignment)]
 
 
-def submit_assignment(*, assignment: Assignment, by: User) -> None:
-    """Submit a complete item; submitting it again is harmless. Says what is missing otherwise."""
+def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -> None:
+    """Submit a complete item; submitting it again is harmless. Says what is missing otherwise.
+
+    ``active_ms`` is the time at work on it so far, as the page counts it.
+    """
 
     def submit(item: Assignment, participant: Participant) -> None:
         if item.state == State.SUBMITTED:
@@ -75,6 +79,7 @@ def submit_assignment(*, assignment: Assignment, by: User) -> None:
             raise Incomplete([slot.name for slot in missing], [_title(slot) for slot in missing])
         if item.state != State.OPEN:
             move_assignment(item, State.OPEN, by=by)
+        note_active(assignment=item, active_ms=active_ms)
         move_assignment(item, State.SUBMITTED, by=by)
         if item.part == Part.BACKGROUND:
             Participant.objects.filter(pk=participant.pk).update(told_background=True)
@@ -127,8 +132,10 @@ def _change(
     if assignment.annotator_id != by.pk:
         raise Refused("not_yours", "this item is assigned to somebody else")
     with transaction.atomic():
-        participant = lock_participant(study=assignment.study, user=by)
-        change(lock_assignment(assignment), participant)
+        participant = lock_participant(study=assignment.study_id, user=by)
+        item = lock_assignment(assignment)
+        participant.study = item.study
+        change(item, participant)
 
 
 def _title(slot: Slot) -> str:

@@ -1,11 +1,12 @@
-"""When annotators were last at their desks."""
+"""When annotators were at their desks, and for how long at an item."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.models import Participant
+from annotation.models import Assignment, Participant
+from benchmarks.prepared import PreparedUpdate, change_row
 
 # How exactly it is known: a sign of life costs one write a minute, and nothing in between.
 EVERY = timedelta(minutes=1)
@@ -21,3 +22,44 @@ def note_seen(participant: Participant) -> None:
     rows = rows.filter(Q(last_seen_at=None) | Q(last_seen_at__lt=now - EVERY))
     rows.update(last_seen_at=now)
     participant.last_seen_at = now
+
+
+def note_active(*, assignment: Assignment, active_ms: int) -> None:
+    """Time at work as the page counts it: a total, so that telling it twice adds nothing.
+
+    The assignment must be locked, and is saved with it.
+    """
+    if assignment.opened_at is None or active_ms <= assignment.active_ms:
+        return
+    passed = (timezone.now() - assignment.opened_at).total_seconds() * 1000
+    total = min(active_ms, int(passed))
+    if total > assignment.active_ms:
+        assignment.active_ms = total
+        change_row(assignment, "active_ms")
+
+
+_OPENED = PreparedUpdate(
+    lambda pk, position, now: (
+        Assignment.objects.filter(pk=pk, position=position, opened_at=None),
+        {"opened_at": now},
+    ),
+    pk=int,
+    position=int,
+    now=datetime,
+)
+
+
+def open_assignment(*, assignment: Assignment) -> bool:
+    """Note when its annotator first saw an item; False where another stands in its place by now.
+
+    Gold that is added moves items that nobody has opened. Pages name an item by its place, so an
+    item is shown only once it is opened there: from then on it stays.
+    """
+    if assignment.opened_at is not None:
+        return True
+    pk, position = assignment.pk, assignment.position
+    now = timezone.now()
+    if _OPENED.run(pk=pk, position=position, now=now):
+        assignment.opened_at = now
+        return True
+    return Assignment.objects.filter(pk=pk, position=position).exists()

@@ -13,13 +13,12 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
 from annotation.services.errors import Refused
 from annotation.services.items import questionnaire_of
 from annotation.services.places import check_said
-from annotation.services.presence import note_seen
+from annotation.services.presence import note_active, note_seen
 from annotation.services.seats import (
     find_participant,
     lock_assignment,
@@ -27,7 +26,7 @@ from annotation.services.seats import (
     refuse_unless_working,
     renew_lease,
 )
-from benchmarks.prepared import Prepared, PreparedUpdate, add_row
+from benchmarks.prepared import Prepared, add_row, change_row
 
 State = Assignment.State
 # Where something is said: question, part of the item, aspect.
@@ -288,20 +287,14 @@ def _append(
     place, said = what.place, what.said
     question, subject, aspect = place
     value, chosen, text = said
-    row = RatingEdit.objects.create(
-        assignment=assignment,
-        question=question,
-        subject=subject,
-        aspect=aspect,
-        value=value,
-        chosen=chosen,
-        text=text,
-        client_id=edit.client_id,
-        undoes=what.undone,
-        by=by,
-        unblinded=participant is not None and participant.unblinded_at is not None,
-        client_time=edit.client_time,
-    )
+    row = add_row(
+        RatingEdit(
+            assignment=assignment, question=question, subject=subject, aspect=aspect,
+            value=value, chosen=chosen, text=text, client_id=edit.client_id,
+            undoes=what.undone, by=by, client_time=edit.client_time,
+            unblinded=participant is not None and participant.unblinded_at is not None,
+        )
+    )  # fmt: skip
     rating = current.get(place)
     overtook = None
     if rating is None:
@@ -316,46 +309,10 @@ def _append(
             overtook = next((part for part in _said(rating) if part not in (None, "")), None)
         rating.value, rating.chosen, rating.text, rating.edit = value, chosen, text, row
         rating.version, rating.updated_at = rating.version + 1, row.edited_at
-        rating.save(update_fields=["value", "chosen", "text", "edit", "version", "updated_at"])
+        change_row(rating, "value", "chosen", "text", "edit", "version", "updated_at")
     return row, overtook
 
 
 def _standing(assignment: Assignment) -> QuerySet[RatingEdit]:
     """Edits that are neither undone nor themselves an undo."""
     return RatingEdit.objects.filter(assignment=assignment, undoes=None, undone_by__isnull=True)
-
-
-def note_active(*, assignment: Assignment, active_ms: int) -> None:
-    """Time at work as the page counts it: a total, so that telling it twice adds nothing."""
-    if assignment.opened_at is None or active_ms <= 0:
-        return
-    passed = (timezone.now() - assignment.opened_at).total_seconds() * 1000
-    total = min(active_ms, int(passed))
-    Assignment.objects.filter(pk=assignment.pk, active_ms__lt=total).update(active_ms=total)
-
-
-_OPENED = PreparedUpdate(
-    lambda pk, position, now: (
-        Assignment.objects.filter(pk=pk, position=position, opened_at=None),
-        {"opened_at": now},
-    ),
-    pk=int,
-    position=int,
-    now=datetime,
-)
-
-
-def open_assignment(*, assignment: Assignment) -> bool:
-    """Note when its annotator first saw an item; False where another stands in its place by now.
-
-    Gold that is added moves items that nobody has opened. Pages name an item by its place, so an
-    item is shown only once it is opened there: from then on it stays.
-    """
-    if assignment.opened_at is not None:
-        return True
-    pk, position = assignment.pk, assignment.position
-    now = timezone.now()
-    if _OPENED.run(pk=pk, position=position, now=now):
-        assignment.opened_at = now
-        return True
-    return Assignment.objects.filter(pk=pk, position=position).exists()

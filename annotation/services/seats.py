@@ -9,7 +9,6 @@ person, the assignment, the item.
 """
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -23,7 +22,7 @@ from annotation.selectors.returned import not_taken_back, taken_back
 from annotation.selectors.steps import standstill, step_before
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
-from benchmarks.prepared import Prepared
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row, change_row
 from benchmarks.selectors.players import trajectories_played_by
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
@@ -83,12 +82,13 @@ def find_participant(*, study: int, user: User) -> Participant | None:
     return found
 
 
-def lock_participant(*, study: Study, user: User) -> Participant:
+def lock_participant(*, study: Study | int, user: User) -> Participant:
     """The same for those who must have one."""
-    found = find_participant(study=study.pk, user=user)
+    found = find_participant(study=study if isinstance(study, int) else study.pk, user=user)
     if found is None:
         raise Refused("not_yours", "you are no annotator of this study")
-    found.study = study
+    if isinstance(study, Study):
+        found.study = study
     return found
 
 
@@ -188,31 +188,39 @@ def move_assignment(
         raise Refused("gone", "somebody else has taken this item meanwhile")
     given = -1 if held and not holds else 0
     if done or given:
-        Item.objects.filter(pk=assignment.item_id).update(
-            done=F("done") + done, given=F("given") + given
-        )
+        _ITEM.run(pk=assignment.item_id, done=done, given=given)
     now = timezone.now()
     assignment.state = state
     assignment.skip_reason = reason if state == State.SKIPPED else ""
     assignment.submitted_at = now if state == State.SUBMITTED else None
     leased = state == State.OPEN and assignment.study.dealing == Study.Dealing.POOL
     assignment.leased_until = lease_end(assignment.study) if leased else None
-    assignment.save(update_fields=["state", "skip_reason", "submitted_at", "leased_until"])
+    change_row(assignment, "state", "skip_reason", "submitted_at", "leased_until")
     if assignment.part == Part.MAIN:
-        changes: dict[str, Any] = {
-            COUNTERS[s]: F(COUNTERS[s]) + n
-            for s, n in ((before, -1), (State(state), 1))
-            if s in COUNTERS
-        }
-        if done:
-            changes["active_ms"] = F("active_ms") + done * assignment.active_ms
-        Participant.objects.filter(study=assignment.study_id, user=assignment.annotator_id).update(
-            **changes
-        )
+        more = {name: int(state == s) - int(before == s) for s, name in COUNTERS.items()}
+        _COUNTS.run(
+            study=assignment.study_id, user=assignment.annotator_id,
+            active_ms=done * assignment.active_ms, **more,
+        )  # fmt: skip
     record_event(
         study=assignment.study_id, kind=kind or EVENTS[State(state)], by=by,
         assignment=assignment, reason=reason,
     )  # fmt: skip
+
+
+_ITEM = PreparedUpdate(
+    lambda pk, done, given: (
+        Item.objects.filter(pk=pk), {"done": F("done") + done, "given": F("given") + given}
+    ),
+    pk=int, done=int, given=int,
+)  # fmt: skip
+_COUNTS = PreparedUpdate(
+    lambda study, user, **more: (
+        Participant.objects.filter(study=study, user=user),
+        {name: F(name) + count for name, count in more.items()},
+    ),
+    study=int, user=int, active_ms=int, **dict.fromkeys(COUNTERS.values(), int),
+)  # fmt: skip
 
 
 def was_taken_back(assignment: Assignment) -> bool:
@@ -258,7 +266,7 @@ def renew_lease(assignment: Assignment) -> None:
     length = timedelta(minutes=assignment.study.lease_minutes)
     if assignment.leased_until - timezone.now() < length / 2:
         assignment.leased_until = lease_end(assignment.study)
-        Assignment.objects.filter(pk=assignment.pk).update(leased_until=assignment.leased_until)
+        change_row(assignment, "leased_until")
 
 
 def lease_end(study: Study) -> datetime:
@@ -335,18 +343,23 @@ _FREE = Prepared(
 )
 
 
+_TAKEN = PreparedUpdate(
+    lambda pk: (Item.objects.filter(pk=pk, given__lt=F("wanted")), {"given": F("given") + 1}),
+    pk=int,
+)
+
+
 def _take_seat(item: int) -> bool:
-    return bool(Item.objects.filter(pk=item, given__lt=F("wanted")).update(given=F("given") + 1))
+    return bool(_TAKEN.run(pk=item))
 
 
 def _seat(
     study: Study, user: User, participant: Participant, item: Item, *, until: datetime | None
 ) -> Assignment:
     participant.assigned += 1
-    participant.save(update_fields=["assigned", "cursor"])
-    assignment = Assignment.objects.create(
+    change_row(participant, "assigned", "cursor")
+    assignment = Assignment(
         study=study, item=item, annotator=user, trajectory_id=item.trajectory_id,
         position=participant.assigned, leased_until=until,
     )  # fmt: skip
-    assignment.study, assignment.item = study, item
-    return assignment
+    return add_row(assignment)

@@ -22,8 +22,8 @@ from annotation.services.items import (
     slots_of,
     submit_assignment,
 )
-from annotation.services.presence import note_seen
-from annotation.services.ratings import Recorded, open_assignment, record_edits, undo_edit
+from annotation.services.presence import note_seen, open_assignment
+from annotation.services.ratings import Recorded, record_edits, undo_edit
 from annotation.services.seats import was_taken_back
 from annotation.views.desk_answers import STATUS
 from annotation.views.desk_fields import form_edits, shown_before, typed_places

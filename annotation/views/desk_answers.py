@@ -14,7 +14,7 @@ from annotation.access import fetch_seat
 from annotation.models import Aspect, Assignment
 from annotation.services.errors import Incomplete, Refused
 from annotation.services.items import submit_assignment
-from annotation.services.ratings import Edit, Outcome, note_active, record_edits
+from annotation.services.ratings import Edit, Outcome, record_edits
 from annotation.views.desk_places import after
 
 Part = Assignment.Part
@@ -105,11 +105,10 @@ def submit(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) 
     if not request.user.is_authenticated:
         return _signed_out()
     user, item = fetch_seat(request, pk, position, part)
-    active_ms = request.POST.get("activeMs", "")
-    if active_ms.isdecimal() and len(active_ms) < 16:
-        note_active(assignment=item, active_ms=int(active_ms))
+    told = request.POST.get("activeMs", "")
+    active_ms = int(told) if told.isdecimal() and len(told) < 16 else 0
     try:
-        submit_assignment(assignment=item, by=user)
+        submit_assignment(assignment=item, by=user, active_ms=active_ms)
     except Refused as refused:
         return _refusal(refused)
     return JsonResponse({"next": after(item)})
