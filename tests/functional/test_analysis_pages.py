@@ -24,6 +24,7 @@ from tests.analysis.rows import (
 )
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 from tests.functional.axe import violations
+from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -56,11 +57,7 @@ def at(live_server: Any, page: Page) -> Iterator[str]:
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-    page.goto(f"{live_server.url}/accounts/login/")
-    page.get_by_label("Username").fill("root")
-    page.get_by_label("Password").fill("secret-enough")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{live_server.url}/")
+    sign_in(page, live_server.url, "root")
     yield f"{live_server.url}/analysis"
     assert complaints == []
 

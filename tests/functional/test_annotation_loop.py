@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from annotation.models import Assignment, Rating, RatingEdit, Study
@@ -47,6 +48,14 @@ def desk(live_server: Any, study: Study, page: Page) -> Iterator[Page]:
 
 
 def sign_in(page: Page, url: str, name: str = "ann") -> None:
+    """Give the browser a session; the page is still to be opened."""
+    client = Client()
+    client.force_login(User.objects.get(username=name))
+    session = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": url}])
+
+
+def sign_in_by_form(page: Page, url: str, name: str = "ann") -> None:
     page.goto(f"{url}/accounts/login/")
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill("secret-enough")
@@ -226,7 +235,7 @@ def test_offline_answers_wait_survive_a_reload_and_are_sent(
     answered(desk, "3 of 10")
     assert chosen(desk, "feedback_clear") == "2"
     assert chosen(desk, "physical_plausibility") is None
-    state(desk).to_contain_text("waiting for the network")
+    state(desk).to_contain_text("waiting for the server")
 
     desk.unroute("**/answers/")
     desk.evaluate("window.dispatchEvent(new Event('online'))")
@@ -247,7 +256,7 @@ def test_an_acknowledgement_that_is_lost_doubles_nothing(desk: Page, item: Assig
 
     desk.route("**/answers/", deliver_but_lose_the_reply, times=2)
     desk.keyboard.press("4")
-    state(desk).to_have_text("waiting for the network (1)")
+    state(desk).to_have_text("waiting for the server (1)")
     state(desk).to_have_text("saved", timeout=10_000)
     assert RatingEdit.objects.filter(assignment=item).count() == 1
 
@@ -299,7 +308,7 @@ def test_answers_left_behind_are_sent_from_the_home_page(
 ) -> None:
     desk.route("**/answers/", lambda route: route.abort())
     desk.keyboard.press("4")
-    state(desk).to_contain_text("waiting for the network")
+    state(desk).to_contain_text("waiting for the server")
     desk.unroute("**/answers/")
     desk.goto(live_server.url)
     expect(desk.locator("[data-answers-of] .save-state")).to_have_text("saved")
@@ -311,10 +320,11 @@ def test_the_queue_belongs_to_the_person(
 ) -> None:
     desk.route("**/answers/", lambda route: route.abort())
     desk.keyboard.press("4")
-    state(desk).to_contain_text("waiting for the network")
+    state(desk).to_contain_text("waiting for the server")
     desk.unroute("**/answers/")
     desk.context.clear_cookies()
     sign_in(desk, live_server.url, "mia")
+    desk.goto(live_server.url)
     desk.wait_for_timeout(500)
     assert ratings(item) == {}
 
@@ -338,7 +348,7 @@ def test_without_script_the_form_posts_as_a_whole(
 ) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
-        sign_in(page, live_server.url)
+        sign_in_by_form(page, live_server.url)
         open_item(page, live_server.url, study)
         expect(page.locator("#q-autonomy .score-definition")).to_be_visible()
         for key in item.item.asked[:-1]:

@@ -14,6 +14,7 @@ from benchmarks.systems.planbench_xl.world import load_world
 from tests.factories.benchmarks import make_user, play
 from tests.factories.planbench_xl import TASK, start_for_person, waiting_ask
 from tests.functional.axe import violations
+from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -39,11 +40,7 @@ def seat(live_server: Any, run: Run, page: Page) -> Iterator[Page]:
         "console",
         lambda m: complaints.append(m.text) if "Security Policy" in m.text else None,
     )
-    page.goto(f"{live_server.url}/accounts/login/")
-    page.get_by_label("Username").fill("pia")
-    page.get_by_label("Password").fill("not a secret")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{live_server.url}/")
+    sign_in(page, live_server.url, "pia")
     page.goto(f"{live_server.url}/asks/{waiting_ask(run).pk}/")
     yield page
     assert complaints == []

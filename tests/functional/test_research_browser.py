@@ -17,6 +17,7 @@ from tests.factories.benchmarks import (
     start_sample_runs,
 )
 from tests.functional.axe import violations
+from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -42,11 +43,7 @@ def desk(live_server: Any, dataset: Dataset, page: Page) -> Iterator[Page]:
         "console",
         lambda m: complaints.append(m.text) if "Security Policy" in m.text else None,
     )
-    page.goto(f"{live_server.url}/accounts/login/")
-    page.get_by_label("Username").fill("ruth")
-    page.get_by_label("Password").fill("not a secret")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{live_server.url}/")
+    sign_in(page, live_server.url, "ruth")
     yield page
     assert complaints == []
 
