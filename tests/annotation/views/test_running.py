@@ -210,7 +210,7 @@ def test_an_item_is_given_and_gets_more_annotators(
     assert f"Item {rank} is bob’s now" in said(client, change, given)
     event = study.events.filter(kind=StudyEvent.Kind.ASSIGNED).latest("pk")
     assert (event.about, event.reason) == (bob, "a second view")
-    assert "has or had this item" in said(client, change, given)
+    assert "has this item already" in said(client, change, given)
     assert "2 annotators hold this item" in said(client, change, {"raters": "1"})
 
 
