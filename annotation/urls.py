@@ -22,6 +22,7 @@ from annotation.views import (
     studies,
     study_items,
     study_messages,
+    study_specials,
     texts,
 )
 
@@ -80,6 +81,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<int:pk>/items/", study_items.items, name="study_items"),
     path("studies/<int:pk>/items/list/", study_items.item_list, name="item_list"),
     path("studies/<int:pk>/items/more/", study_items.more, name="study_more"),
+    path("studies/<int:pk>/items/specials/", study_specials.specials, name="study_specials"),
     path("studies/<int:pk>/items/<int:rank>/", study_items.item, name="study_item"),
     path("studies/<int:pk>/items/<int:rank>/change/", study_items.item_change, name="item_change"),
     path("studies/<int:pk>/messages/", study_messages.study_messages, name="study_messages"),

@@ -4,6 +4,7 @@ from annotation.models import Item, Study
 from annotation.plans import Source
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.designs import study_design
+from annotation.selectors.study_sources import SourceChoice
 from benchmarks.blinding import Visibility
 from benchmarks.models import Run
 
@@ -18,6 +19,12 @@ def source_of(study: Study) -> Source:
     runs = items.filter(trajectory__isnull=False).values_list("trajectory__run", flat=True)
     plan = study_design(study).plan
     return Source(runs=tuple(sorted(runs.distinct())), trials=plan.items.trials if plan else "all")
+
+
+def choice_of(study: Study) -> SourceChoice:
+    """The same as a choice on a page."""
+    about = load_questionnaire(study.questionnaire)
+    return SourceChoice("", study.name, about.system, about.unit, source_of(study))
 
 
 def agents_of(source: Source, seen: Visibility) -> list[tuple[str, str]]:

@@ -4,6 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+
+from annotation.models import Item
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.needs import what_tasks_have, what_trajectories_have
 from annotation.selectors.sources import usable_trajectories
@@ -39,17 +42,24 @@ def choosable_items(
     *,
     taken: Collection[int],
     find: str = "",
+    held: QuerySet[Item] | None = None,
 ) -> list[ItemChoice]:
-    """The first items of a source that the questionnaire can ask something about."""
+    """The first items of a source that the questionnaire can ask something about.
+
+    Left out are those ``taken``, by id, and what a study asks about in the items ``held``.
+    """
+    items = Item.objects.none() if held is None else held.order_by()
     about = load_questionnaire(questionnaire)
     if chosen.unit == "task":
-        rows = _tasks(chosen, seen).exclude(pk__in=taken)
+        tasks = items.filter(trajectory=None, task__isnull=False).values("task")
+        rows = _tasks(chosen, seen).exclude(pk__in=taken).exclude(pk__in=tasks)
         if find:
             rows = rows.filter(external_id__icontains=find)
         found = [_task_choice(task) for task in rows.order_by("pk")[:MOST_SHOWN]]
         has = what_tasks_have([choice.pk for choice in found])
     else:
-        pool = _trajectories(chosen, seen).exclude(pk__in=taken)
+        held_ones = items.filter(trajectory__isnull=False).values("trajectory")
+        pool = _trajectories(chosen, seen).exclude(pk__in=taken).exclude(pk__in=held_ones)
         if find:
             pool = pool.filter(task__external_id__icontains=find)
         found = [_choice(row) for row in pool.order_by("task", "pk").distinct()[:MOST_SHOWN]]

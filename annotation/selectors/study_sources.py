@@ -30,6 +30,8 @@ class SourceChoice:
         rows = seen.of(Run.objects.exclude(status=Run.Status.CANCELLED))
         if self.unit == "task":
             return rows.none()
+        if self.source.runs:
+            rows = rows.filter(pk__in=self.source.runs)
         if self.source.experiment:
             rows = rows.filter(experiment=int(self.source.experiment))
         if self.source.dataset:

@@ -193,6 +193,8 @@ annotation:study_items            GET  login    404      403      404      ok   
 annotation:item_list              GET  login    404      403      404      ok       ok       ok       404      404      ok
 annotation:study_more             GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:study_more             POST login    404      403      404      403      422      403      404      404      422
+annotation:study_specials         GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_specials         POST login    404      403      404      403      ok       403      404      404      ok
 annotation:study_item             GET  login    404      403      404      ok       ok       ok       404      404      ok
 annotation:item_change            POST login    404      403      404      403      moved    403      404      404      moved
 annotation:study_messages         GET  login    404      403      404      403      ok       403      404      404      ok
