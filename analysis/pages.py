@@ -199,9 +199,10 @@ def report_key(page: Page, selection: Selection) -> str:
 
 @cache_for_good
 def _code() -> str:
-    """The code that makes reports: a cache that several machines share outlives an upgrade."""
+    """The code of reports and their pages: a cache that machines share outlives an upgrade."""
     digest = sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    here = Path(__file__).parent
+    for path in sorted((*here.rglob("*.py"), *here.parent.glob("templates/analysis/*.html"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -1,17 +1,26 @@
-"""Everything that the annotators of a study have submitted, seat by seat, in the order judged."""
+"""Everything that the annotators of a study have submitted, seat by seat, in the order judged.
 
-from collections.abc import Mapping
+A large study has hundreds of thousands of answers: numbers stand in one table, a row for each seat,
+and are read from the database as long texts.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import Count, F, Sum
+from django.db.models import Count, F, Sum, TextField
+from django.db.models.functions import Cast
 
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
 from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
+from annotation.selectors.joined import joined, whole_numbers
 from benchmarks.models import JudgeScore
 
-Answer = int | frozenset[str]
+if TYPE_CHECKING:
+    from analysis.stats.columns import Codes, Floats
+
 USES = (Item.Use.MAIN, Item.Use.GOLD)
 
 
@@ -31,47 +40,80 @@ class Rater:
 
 @dataclass(frozen=True)
 class JudgedItem:
-    """An item: what it is asked, in order, and what is expected where it is a gold item."""
+    """An item: what it is asked, in order, and what is expected where it is a gold item.
+
+    Items of one ``shape`` are asked the same.
+    """
 
     pk: int
     trajectory: int | None
     task: int | None
+    shape: int
     slots: tuple[Slot, ...]
     expected: Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class Seat:
+class Seat(NamedTuple):
     """A submitted item of one annotator. ``seconds`` is active time; None where none is known."""
 
+    row: int
     user: int
     item: int
     seconds: float | None
-    answers: Mapping[str, Answer]
-
-    def number(self, slot: str) -> int | None:
-        """The score or choice in a place; marks are no number."""
-        answer = self.answers.get(slot)
-        return answer if isinstance(answer, int) else None
 
 
 @dataclass(frozen=True)
 class Submitted:
-    """The annotators, the items, and the seats in the order in which each annotator judged."""
+    """The annotators, the items, and the seats in the order in which each annotator judged.
+
+    ``numbers`` has a row for each seat and a column for each place in ``columns``: scores and
+    choices, NaN where there is none. ``marks`` are sets, by row and name of the place.
+    """
 
     questionnaire: Questionnaire
     raters: tuple[Rater, ...]
     items: Mapping[int, JudgedItem]
     seats: tuple[Seat, ...]
+    columns: Mapping[str, int]
+    numbers: "Floats"
+    marks: Mapping[tuple[int, str], frozenset[str]]
 
     @cached_property
     def main(self) -> list[Seat]:
         """Those that count: gold items are put to everybody, and say nothing about agreement."""
         return [seat for seat in self.seats if not self.items[seat.item].expected]
 
+    @cached_property
+    def main_places(self) -> tuple["Codes", "Codes"]:
+        """The rows of those that count, and where their items stand among all."""
+        import numpy as np
+
+        places = {pk: place for place, pk in enumerate(self.items)}
+        rows = [(seat.row, places[seat.item]) for seat in self.main]
+        row, place = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+        return row, place
+
+    def number(self, seat: Seat, name: str) -> int | None:
+        """The score or choice in a place."""
+        column = self.columns.get(name)
+        value = float("nan") if column is None else self.numbers[seat.row, column]
+        return None if value != value else int(value)
+
+    def answers(self, seats: Sequence[Seat], names: Sequence[str]) -> list[list[float | None]]:
+        """The scores and choices of seats in these places, in their order."""
+        import numpy as np
+
+        # Where nobody answered there is no column; the last one has nothing in it.
+        columns = [self.columns.get(name, -1) for name in names]
+        numbers = self.numbers[np.ix_([seat.row for seat in seats], columns)]
+        found = numbers.astype(object)
+        found[np.isnan(numbers)] = None
+        rows: list[list[float | None]] = found.tolist()
+        return rows
+
 
 def submitted_seats(study: Study) -> Submitted:
-    """The submitted main and gold items of those who have not left, in five queries."""
+    """The submitted main and gold items of those who have not left, in seven queries."""
     questionnaire = load_questionnaire(study.questionnaire)
     people = study.participants.exclude(state__in=Participant.GONE).order_by("number")
     raters = tuple(
@@ -82,52 +124,85 @@ def submitted_seats(study: Study) -> Submitted:
     )
     known = {rater.user for rater in raters}
     items = _items(study, questionnaire)
-    answers = _answers(study)
     rows = Assignment.objects.filter(
         study=study, state=Assignment.State.SUBMITTED, item__use__in=USES
     ).order_by("annotator", "submitted_at", "position")
+    row_of: dict[int, int] = {}
     seats = tuple(
-        Seat(user, item, active_ms / 1000 if active_ms else None, answers.get(pk, {}))
+        Seat(
+            row_of.setdefault(pk, len(row_of)), user, item, active_ms / 1000 if active_ms else None
+        )
         for pk, user, item, active_ms in rows.values_list("pk", "annotator", "item", "active_ms")
         if user in known
     )
-    return Submitted(questionnaire, raters, items, seats)
+    columns, numbers = _numbers(study, row_of)
+    return Submitted(questionnaire, raters, items, seats, columns, numbers, _marks(study, row_of))
 
 
 def _items(study: Study, questionnaire: Questionnaire) -> dict[int, JudgedItem]:
-    rows = Item.objects.filter(study=study, use__in=USES).order_by("rank")
-    shapes: dict[tuple[Any, ...], tuple[Slot, ...]] = {}
+    items = Item.objects.filter(study=study, use__in=USES)
+    gold = dict(items.filter(use=Item.Use.GOLD).values_list("pk", "expected"))
+    # Most items of a study are asked the same: what one text says is read once.
+    shapes: dict[tuple[str, str], tuple[int, tuple[Slot, ...]]] = {}
     found = {}
-    for pk, use, trajectory, task, asked, subjects, expected in rows.values_list(
-        "pk", "use", "trajectory", "task", "asked", "subjects", "expected"
+    texts = (Cast("asked", TextField()), Cast("subjects", TextField()))
+    for pk, trajectory, task, *shape in items.order_by("rank").values_list(
+        "pk", "trajectory", "task", *texts
     ):
-        # Most items of a study are asked the same: their places are made once.
-        shape = (*asked, *((kind, tuple(parts)) for kind, parts in sorted(subjects.items())))
-        if shape not in shapes:
-            shapes[shape] = tuple(questionnaire.slots(asked, subjects))
-        gold = expected if use == Item.Use.GOLD else {}
-        found[pk] = JudgedItem(pk, trajectory, task, shapes[shape], gold)
+        asked, subjects = shape
+        if (asked, subjects) not in shapes:
+            slots = questionnaire.slots(json.loads(asked), json.loads(subjects))
+            shapes[asked, subjects] = len(shapes), tuple(slots)
+        found[pk] = JudgedItem(pk, trajectory, task, *shapes[asked, subjects], gold.get(pk, {}))
     return found
 
 
-def _answers(study: Study) -> dict[int, dict[str, Answer]]:
-    """Numbers and sets of marks of every seat, by slot; words are no such answers."""
-    rows = Rating.objects.filter(
+def _numbers(study: Study, row_of: Mapping[int, int]) -> tuple[dict[str, int], "Floats"]:
+    """The scores and choices of all seats, and which column is which place's."""
+    import numpy as np
+
+    rows = _answers(study).filter(value__isnull=False).values_list("question", "subject")
+    texts = list(rows.annotate(text=joined("assignment", "value")))
+    columns: dict[str, int] = {}
+    numbers = np.full((len(row_of), len(texts) + 1), np.nan)
+    seats = np.fromiter(row_of, dtype=np.int64, count=len(row_of))
+    order = np.argsort(seats)
+    for column, (question, subject, text) in enumerate(texts):
+        columns[_name(question, subject)] = column
+        seat, value = whole_numbers(text, 2).T
+        place = np.searchsorted(seats, seat, sorter=order)
+        here = order[np.minimum(place, len(order) - 1)] if len(order) else place
+        there = seats[here] == seat if len(order) else np.zeros(0, dtype=bool)
+        numbers[here[there], column] = value[there]
+    return columns, numbers
+
+
+def _marks(study: Study, row_of: Mapping[int, int]) -> dict[tuple[int, str], frozenset[str]]:
+    rows = _answers(study).filter(chosen__isnull=False).values_list(
+        "assignment", "question", "subject", Cast("chosen", TextField())
+    )  # fmt: skip
+    sets: dict[str, frozenset[str]] = {}
+    found = {}
+    for seat, question, subject, text in rows.iterator():
+        if seat in row_of:
+            if text not in sets:
+                sets[text] = frozenset(json.loads(text))
+            found[row_of[seat], _name(question, subject)] = sets[text]
+    return found
+
+
+def _answers(study: Study) -> Any:
+    """All answers of the study that were submitted; which seats count is known already."""
+    return Rating.objects.filter(
         assignment__study=study,
         assignment__state=Assignment.State.SUBMITTED,
-        assignment__item__use__in=USES,
         aspect=Aspect.ANSWER,
     ).order_by()
-    found: dict[int, dict[str, Answer]] = {}
-    for seat, question, subject, value, chosen in rows.values_list(
-        "assignment", "question", "subject", "value", "chosen"
-    ).iterator():
-        name = f"{question}.{subject}" if subject else question
-        if value is not None:
-            found.setdefault(seat, {})[name] = value
-        elif chosen is not None:
-            found.setdefault(seat, {})[name] = frozenset(chosen)
-    return found
+
+
+def _name(question: str, subject: str) -> str:
+    """As `Slot.name`."""
+    return f"{question}.{subject}" if subject else question
 
 
 def judge_means(study: Study, items: Mapping[int, JudgedItem]) -> dict[int, dict[str, float]]:

@@ -65,10 +65,11 @@ def chosen_people(
     if selection.filters.simulated == "exclude":
         frame = frame[~frame["simulated"].astype(bool)]
     late = frame["unblinded"].astype(bool)
-    known = {"answers": len(frame), "late": int(late.sum())}
+    answers, told = len(frame), int(late.sum())
     if _without_late(selection):
         frame = frame[~late]
-    return frame, replace(people_of(frame, unit), **known), replace(everyone, **known)
+    people = replace(people_of(frame, unit), answers=answers, late=told)
+    return frame, people, replace(everyone, answers=answers, late=told)
 
 
 def _without_late(selection: Selection) -> bool:

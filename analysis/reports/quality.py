@@ -2,35 +2,36 @@
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from analysis.figures.rater_times import time_lines
-from analysis.frames.seats import JudgedItem, Rater, Submitted, judge_means, submitted_seats
+from analysis.frames.seats import (
+    JudgedItem,
+    Rater,
+    Seat,
+    Submitted,
+    judge_means,
+    submitted_seats,
+)
 from analysis.reports import common
 from analysis.reports.parts import Banner, Empty, FigureSpec, Notice, Report
 from analysis.reports.quality_tables import agreement_table, rater_table, time_table, warning_table
 from analysis.reports.words import listed, plural
 from analysis.stats.drift import Drift, drift
-from analysis.stats.interrater import (
-    SetAgreement,
-    category_agreement,
-    score_agreement,
-    set_agreement,
-)
-from analysis.stats.rater_quality import (
-    Speed,
-    StraightLining,
-    gold_accuracy,
-    speeding,
-    straight_lining,
-)
+from analysis.stats.interrater import SetAgreement, set_agreement
+from analysis.stats.rater_quality import Speed, gold_accuracy, speeding
 from analysis.stats.rater_warnings import QualityWarning, quality_warnings
-from analysis.stats.reliability import RESAMPLES, Reliability
+from analysis.stats.reliability import RESAMPLES, Reliability, reliability_of_counts
 from analysis.stats.results import Estimate
+from analysis.stats.sheets import Sheets, read_sheets
 from analysis.stats.spread import Middle, middle
+from analysis.stats.straight_lining import StraightLining, straight_lining
 from annotation.models import Study
-from annotation.questionnaires import Question, Slot
+from annotation.questionnaires import Question
 from annotation.selectors.training import is_expected
+
+if TYPE_CHECKING:
+    from analysis.stats.columns import Floats
 
 SEED = 20251208
 PURPOSE = "This page shows how carefully each annotator works, and how far they agree so far."
@@ -116,13 +117,10 @@ def _quality(study: Study, data: Submitted) -> Quality:
     drifts: Mapping[Hashable, Drift] = {}
     straight: Mapping[Hashable, StraightLining] = {}
     if scores:
-        judges: dict[Hashable, list[float | None]] = {
-            pk: [own.get(slot.name) for slot in _slots(data.items[pk], scores)]
-            for pk, own in judge_means(study, data.items).items()
-        }
-        drifts = drift(_sheets(data, scores), judges=judges, seed=SEED)
+        sheets = _sheets(data, scores)
+        drifts = _drifts(study, data, scores, sheets)
     if values:
-        straight = straight_lining(_sheets(data, values))
+        straight = straight_lining(sheets if values == scores else _sheets(data, values))
     times = [(seat.user, seat.item, seat.seconds) for seat in data.seats]
     speeds = speeding(times)
     own: dict[int, list[float | None]] = {}
@@ -139,55 +137,108 @@ def _quality(study: Study, data: Submitted) -> Quality:
     )
 
 
-def _slots(item: JudgedItem, questions: Collection[str]) -> list[Slot]:
-    return [slot for slot in item.slots if slot.question.key in questions]
+def _drifts(
+    study: Study, data: Submitted, scores: Collection[str], sheets: Sheets
+) -> Mapping[Hashable, Drift]:
+    """Against other people; the judges' scores are read where somebody has too few of these."""
+    found = drift(sheets, seed=SEED)
+    if all(one.reference for one in found.values()):
+        return found
+    names = {item.shape: _names(item, scores) for item in data.items.values()}
+    judges: dict[Hashable, list[float | None]] = {
+        pk: [own.get(name) for name in names[data.items[pk].shape]]
+        for pk, own in judge_means(study, data.items).items()
+    }
+    return drift(sheets, judges=judges, seed=SEED)
 
 
-def _sheets(data: Submitted, questions: Collection[str]) -> list[tuple[int, int, list[int | None]]]:
+def _names(item: JudgedItem, questions: Collection[str]) -> tuple[str, ...]:
+    """The places of an item at which these questions stand."""
+    return tuple(slot.name for slot in item.slots if slot.question.key in questions)
+
+
+def _sheets(data: Submitted, questions: Collection[str]) -> Sheets:
     """Each annotator's answers to these questions, item by item, in the order judged."""
-    slots = {pk: [s.name for s in _slots(item, questions)] for pk, item in data.items.items()}
-    return [
-        (seat.user, seat.item, [seat.number(name) for name in slots[seat.item]])
-        for seat in data.main
-    ]
+    shapes = {item.shape: item for item in data.items.values()}
+    alike: dict[int, list[Seat]] = {}
+    for seat in data.main:
+        alike.setdefault(data.items[seat.item].shape, []).append(seat)
+    answers = {
+        seat.row: row
+        for shape, seats in alike.items()
+        for seat, row in zip(
+            seats, data.answers(seats, _names(shapes[shape], questions)), strict=True
+        )
+    }
+    return read_sheets((seat.user, seat.item, answers[seat.row]) for seat in data.main)
 
 
 def _gold(data: Submitted) -> Mapping[Hashable, Estimate]:
     """Right answers to gold items: what was expected is a list of values, or a set of marks."""
-    sheets: list[tuple[int, int, list[bool | None]]] = []
+    sheets: list[tuple[int, int | None, list[bool | None]]] = [
+        (rater.user, None, []) for rater in data.raters
+    ]
     known: dict[Hashable, list[bool]] = {}
     for seat in data.seats:
         expected = data.items[seat.item].expected
+        if not expected:
+            continue
         names = [n for n, wanted in expected.items() if "values" in wanted or "chosen" in wanted]
         known[seat.item] = [True] * len(names)
         right: list[bool | None] = []
         for name in names:
-            answer = seat.answers.get(name)
-            value = answer if isinstance(answer, int) else None
-            chosen = None if isinstance(answer, int) else answer
+            value, chosen = data.number(seat, name), data.marks.get((seat.row, name))
             matches = is_expected(expected[name], value=value, chosen=chosen)
-            right.append(None if answer is None else matches)
+            right.append(None if value is None and chosen is None else matches)
         sheets.append((seat.user, seat.item, right))
     return gold_accuracy(sheets, known)
 
 
 def _agreed(question: Question, data: Submitted) -> Agreed | None:
     """Agreement on one question over items and their parts; words are not compared."""
-    rows: list[tuple[int, tuple[int, str], Any]] = []
-    slots = {pk: _slots(item, {question.key}) for pk, item in data.items.items()}
-    for seat in data.main:
-        for slot in slots[seat.item]:
-            rows.append((seat.user, (seat.item, slot.subject), seat.answers.get(slot.name)))
-    tasks: dict[Hashable, Hashable] = {place: data.items[place[0]].task for _, place, _ in rows}
     match question.scale.kind:
         case "points":
-            scale = (1, question.scale.most)
-            return Agreed(question, score_agreement(rows, scale=scale, clusters=tasks, seed=SEED))
+            counts, tasks = _counts(question, data, list(range(1, question.scale.most + 1)))
+            return Agreed(question, reliability_of_counts(counts, clusters=tasks, seed=SEED))
         case "choice":
-            return Agreed(question, category_agreement(rows, clusters=tasks, seed=SEED))
+            counts, tasks = _counts(question, data, sorted(question.scale.values))
+            found = reliability_of_counts(counts, metric="nominal", clusters=tasks, seed=SEED)
+            return Agreed(question, found)
         case "marks":
-            return Agreed(question, set_agreement(rows, clusters=tasks, unit="task", seed=SEED))
+            return Agreed(question, _sets_agreed(question, data))
     return None
+
+
+def _counts(
+    question: Question, data: Submitted, options: Sequence[int]
+) -> tuple["Floats", list[int | None]]:
+    """How often each option was given, item by item and part by part; the task of each."""
+    import numpy as np
+
+    rows, place = data.main_places
+    shapes = {item.shape: item for item in data.items.values()}
+    own = {name for item in shapes.values() for name in _names(item, {question.key})}
+    counts, tasks = [], []
+    every = [item.task for item in data.items.values()]
+    for name in sorted(own & set(data.columns)):
+        values = data.numbers[rows, data.columns[name]]
+        given = np.zeros((len(every), len(options)))
+        for column, option in enumerate(options):
+            given[:, column] = np.bincount(place[values == option], minlength=len(every))
+        counts.append(given)
+        tasks += every
+    return np.concatenate(counts) if counts else np.zeros((0, len(options))), tasks
+
+
+def _sets_agreed(question: Question, data: Submitted) -> SetAgreement:
+    rows: list[tuple[int, tuple[int, str], frozenset[str] | None]] = [
+        (seat.user, (seat.item, slot.subject), data.marks.get((seat.row, slot.name)))
+        for seat in data.main
+        for slot in data.items[seat.item].slots
+        if slot.question.key == question.key
+    ]
+    tasks: dict[Hashable, Hashable] = {place: data.items[place[0]].task for _, place, _ in rows}
+    return set_agreement(rows, clusters=tasks, unit="task", seed=SEED)
 
 
 def _figures(quality: Quality, raters: Sequence[Rater]) -> tuple[FigureSpec, ...]:

@@ -13,6 +13,8 @@ FEW_CLUSTERS = 20
 RESAMPLES = 1000
 FEWEST_RESAMPLES = 100
 DRAWS_AT_ONCE = 500_000
+# From so many kinds on, with no more units than so many of each, units are drawn one by one.
+MANY_KINDS, UNITS_A_KIND = 200, 10
 ONE_UNIT = "everything belongs to one {unit}: no interval"
 SAME_RESAMPLES = "all resamples give the same value: no interval"
 NONE_DEFINED = "undefined in every resample: no interval"
@@ -93,8 +95,17 @@ def units_to_draw(
         ],
         axis=1,
     )
-    kinds, often = np.unique(by_group, axis=0, return_counts=True)
-    return Units(np.asarray(kinds, dtype=np.float64), np.asarray(often, dtype=np.int64), unit)
+    return Units(*distinct_rows(by_group), unit)
+
+
+def distinct_rows(table: Floats) -> tuple[Floats, Codes]:
+    """Return the distinct rows of a table in ascending order, and how often each occurs."""
+    # Hashing first: sorting many rows that are mostly alike takes much longer.
+    names, codes = encode(row.tobytes() for row in np.ascontiguousarray(table))
+    width = table.shape[1]
+    rows = np.frombuffer(b"".join(names), dtype=np.float64).reshape(len(names), width)
+    order = np.lexsort(rows.T[::-1])
+    return rows[order], np.bincount(codes, minlength=len(names))[order]
 
 
 def resampled(
@@ -128,9 +139,24 @@ def resampled(
     found = []
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
-        weights = rng.multinomial(units.size, often / units.size, size=rows)
+        weights = _drawn(rng, often, units.size, rows)
         found.append(statistic(weights.astype(np.float64) @ parts))
     return np.concatenate(found)
+
+
+def _drawn(rng: np.random.Generator, often: Codes, size: int, rows: int) -> Codes:
+    """Draw as many units as there are, ``rows`` times; count how often each kind was drawn.
+
+    The law is the same either way, but a multinomial draw takes its time for every kind, and a unit
+    for itself a fraction of that.
+    """
+    kinds = often.size
+    if kinds < MANY_KINDS or size > UNITS_A_KIND * kinds:
+        return np.asarray(rng.multinomial(size, often / size, size=rows))
+    kind = np.repeat(np.arange(kinds), often)
+    places = kind[rng.integers(0, size, size=(rows, size), dtype=np.int32)]
+    places += kinds * np.arange(rows)[:, None]
+    return np.bincount(places.ravel(), minlength=rows * kinds).reshape(rows, kinds)
 
 
 def estimate_from_draws(

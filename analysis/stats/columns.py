@@ -45,9 +45,9 @@ def is_missing(value: object) -> bool:
 
 def encode(labels: Iterable[Label]) -> tuple[tuple[Label, ...], Codes]:
     """Return the distinct labels in order of first appearance, and each row's index in them."""
-    index: dict[Label, int] = {}
-    codes = np.fromiter((index.setdefault(label, len(index)) for label in labels), dtype=np.int64)
-    return tuple(index), codes
+    rows = list(labels)
+    index = {label: place for place, label in enumerate(dict.fromkeys(rows))}
+    return tuple(index), np.fromiter(map(index.__getitem__, rows), dtype=np.int64, count=len(rows))
 
 
 def check_length_of(column: Sequence[Any] | npt.NDArray[Any], length: int, name: str) -> None:

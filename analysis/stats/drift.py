@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from analysis.stats.columns import Floats, as_column, check_level
+from analysis.stats.columns import Codes, Floats, as_column, check_level
 from analysis.stats.means import t_quantile
 from analysis.stats.results import Estimate, Interval
+from analysis.stats.sheets import Sheets, read_sheets
 
 # One rater's scores of one item, in the order of its questions; None for a question left out.
 ScoreSheet = tuple[Hashable, Hashable, Sequence[float | None]]
@@ -55,7 +56,7 @@ class Drift:
 
 
 def drift(
-    sheets: Iterable[ScoreSheet],
+    sheets: Iterable[ScoreSheet] | Sheets,
     *,
     judges: Mapping[Hashable, Sequence[float | None]] | None = None,
     minimum: int = 5,
@@ -105,77 +106,110 @@ def drift(
     check_level(level)
     if minimum < 2 or permutations < 100:
         raise ValueError("drift needs 2 items in each third and 100 permutations at least")
-    by_rater: dict[Hashable, dict[Hashable, Floats]] = {}
-    for rater, item, scores in sheets:
-        own = by_rater.setdefault(rater, {})
-        if item in own:
-            raise ValueError(f"{rater!r} scores {item!r} twice: give one row per rater and item")
-        own[item] = as_column(scores)
-    sums, counts = _totals(by_rater)
-    judge_means = {item: as_column(means) for item, means in (judges or {}).items()}
-    found = {}
-    for rater, own in by_rater.items():
-        against_people = _differences(own, _others(own, sums, counts))
-        against_judges = _differences(own, judge_means)
-        third = _thirds(len(own))
-        overlap = _smaller_third(against_people, third)
-        reference: Reference = "other people"
-        values = against_people
-        if overlap < minimum and _smaller_third(against_judges, third) > overlap:
-            reference, values = "judges", against_judges
-        found[rater] = _drift(values, third, reference, minimum, seed, permutations, level)
-    return found
+    read = read_sheets(sheets, does="scores")
+    scores, (place, first) = as_column(read.answers), _places(read)
+    against_people = _differences(read, scores, _others(scores, place))
+    by_judges = _judges(read.items, first, judges or {})
+    against_judges = _differences(read, scores, by_judges[place])
+    rows = {}
+    for code, rater in enumerate(read.raters):
+        own = read.of(code)
+        rows[rater] = _compared(against_people[own], against_judges[own], minimum)
+    p_values = _p_values(rows, minimum, seed, permutations)
+    return {
+        rater: _drift(row, p_values.get(rater), minimum, seed, permutations, level)
+        for rater, row in rows.items()
+    }
 
 
-def _totals(
-    by_rater: Mapping[Hashable, Mapping[Hashable, Floats]],
-) -> tuple[dict[Hashable, Floats], dict[Hashable, Floats]]:
-    """Sum and number of scores by item and question."""
-    sums: dict[Hashable, Floats] = {}
-    counts: dict[Hashable, Floats] = {}
-    for own in by_rater.values():
-        for item, scores in own.items():
-            if item in sums and sums[item].size != scores.size:
-                raise ValueError(f"{item!r}: {scores.size} scores and {sums[item].size}")
-            there = ~np.isnan(scores)
-            sums[item] = sums.get(item, np.zeros(scores.size)) + np.where(there, scores, 0)
-            counts[item] = counts.get(item, np.zeros(scores.size)) + there
-    return sums, counts
+@dataclass(frozen=True)
+class _Row:
+    """A rater's differences from the reference in the order judged; NaN where there is none."""
+
+    values: Floats
+    third: Codes
+    reference: Reference
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        return ~np.isnan(self.values)
+
+    def part(self, third: int) -> Floats:
+        values: Floats = self.values[self.known & (self.third == third)]
+        return values
+
+    @property
+    def smaller(self) -> int:
+        """How many items the first or the last third has that can be compared."""
+        return min(self.part(EARLY).size, self.part(LATE).size)
 
 
-def _others(
-    own: Mapping[Hashable, Floats],
-    sums: Mapping[Hashable, Floats],
-    counts: Mapping[Hashable, Floats],
-) -> dict[Hashable, Floats]:
-    """Mean of the other raters by item and question; NaN where there is none."""
-    means = {}
-    for item, scores in own.items():
-        there = ~np.isnan(scores)
-        rest = counts[item] - there
-        mean = np.full(scores.size, np.nan)
-        np.divide(sums[item] - np.where(there, scores, 0), rest, out=mean, where=rest > 0)
-        means[item] = mean
+def _compared(people: Floats, judges: Floats, minimum: int) -> _Row:
+    """Against the others, or against the judges where the others are too few."""
+    third = _thirds(people.size)
+    row, other = _Row(people, third, "other people"), _Row(judges, third, "judges")
+    return other if row.smaller < minimum and other.smaller > row.smaller else row
+
+
+def _places(read: Sheets) -> tuple[Codes, Codes]:
+    """Which question of which item each score is of, counted over all items; each item's first.
+
+    One more than the last comes at the end.
+    """
+    sizes = np.zeros(len(read.items), dtype=np.int64)
+    sizes[read.item[::-1]] = read.sizes[::-1]  # the first sheet of an item says how many
+    unequal = np.flatnonzero(sizes[read.item] != read.sizes)
+    if unequal.size:
+        sheet = unequal[0]
+        item = read.item[sheet]
+        raise ValueError(f"{read.items[item]!r}: {read.sizes[sheet]} scores and {sizes[item]}")
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    within = np.arange(len(read.answers)) - np.repeat(read.starts, read.sizes)
+    return np.repeat(first[read.item], read.sizes) + within, first
+
+
+def _others(scores: Floats, place: Codes) -> Floats:
+    """Mean of the other raters of the same question of the same item; NaN without any."""
+    there = ~np.isnan(scores)
+    own = np.where(there, scores, 0)
+    sums, counts = np.bincount(place, weights=own), np.bincount(place, weights=there)
+    rest = counts[place] - there
+    means = np.full(scores.size, np.nan)
+    np.divide(sums[place] - own, rest, out=means, where=rest > 0)
     return means
 
 
-def _differences(own: Mapping[Hashable, Floats], reference: Mapping[Hashable, Floats]) -> Floats:
-    """Mean difference of each item in the order judged; NaN where nothing can be compared."""
-    found = np.full(len(own), np.nan)
-    for place, (item, scores) in enumerate(own.items()):
-        means = reference.get(item)
-        if means is None:
-            continue
-        if means.size != scores.size:
-            raise ValueError(f"{item!r}: {scores.size} scores and {means.size} means of the judges")
-        gaps = scores - means
-        gaps = gaps[~np.isnan(gaps)]
-        if gaps.size:
-            found[place] = gaps.mean()
+def _judges(
+    items: Sequence[Hashable], first: Codes, judges: Mapping[Hashable, Sequence[float | None]]
+) -> Floats:
+    """Place the judges' mean of each question of each item; NaN without one."""
+    known = [(code, judges[item]) for code, item in enumerate(items) if item in judges]
+    for code, means in known:
+        asked = first[code + 1] - first[code]
+        if len(means) != asked:
+            raise ValueError(
+                f"{items[code]!r}: {asked} scores and {len(means)} means of the judges"
+            )
+    found = np.full(int(first[-1]), np.nan)
+    there = np.zeros(len(items), dtype=bool)
+    there[[code for code, _ in known]] = True
+    found[np.repeat(there, np.diff(first))] = as_column([m for _, means in known for m in means])
     return found
 
 
-def _thirds(n: int) -> npt.NDArray[np.int64]:
+def _differences(read: Sheets, scores: Floats, reference: Floats) -> Floats:
+    """Mean difference of each sheet; NaN where nothing can be compared."""
+    gaps = scores - reference
+    known = ~np.isnan(gaps)
+    owner = read.owner[known]
+    sums = np.bincount(owner, weights=gaps[known], minlength=read.sizes.size)
+    counts = np.bincount(owner, minlength=read.sizes.size)
+    means = np.full(read.sizes.size, np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
+
+
+def _thirds(n: int) -> Codes:
     """Which third each of n places belongs to."""
     third = np.full(n, MIDDLE)
     third[: n // 3] = EARLY
@@ -183,34 +217,21 @@ def _thirds(n: int) -> npt.NDArray[np.int64]:
     return third
 
 
-def _smaller_third(values: Floats, third: npt.NDArray[np.int64]) -> int:
-    """How many items the first or the last third has that can be compared, whichever has fewer."""
-    known = ~np.isnan(values)
-    return min(int((known & (third == part)).sum()) for part in (EARLY, LATE))
-
-
 def _drift(
-    values: Floats,
-    third: npt.NDArray[np.int64],
-    reference: Reference,
-    minimum: int,
-    seed: int,
-    permutations: int,
-    level: float,
+    row: _Row, p_value: float | None, minimum: int, seed: int, permutations: int, level: float
 ) -> Drift:
-    known = ~np.isnan(values)
-    early, late = (values[known & (third == part)] for part in (EARLY, LATE))
+    early, late = row.part(EARLY), row.part(LATE)
     n = early.size + late.size
-    gone = int((~known & (third != MIDDLE)).sum())
-    excluded = {NO_REFERENCE[reference]: gone} if gone else {}
-    if min(early.size, late.size) < minimum:
+    gone = int((~row.known & (row.third != MIDDLE)).sum())
+    excluded = {NO_REFERENCE[row.reference]: gone} if gone else {}
+    if p_value is None:
         reason = TOO_SHORT.format(minimum=minimum, early=early.size, late=late.size)
         nothing = Estimate.without_value(reason, n=n, excluded=excluded)
         return Drift(nothing, None, None, early.size, late.size, seed, permutations)
     return Drift(
         difference=_welch(early, late, level, excluded),
-        p_value=_permutation_p(values[known], third[known], seed, permutations),
-        reference=reference,
+        p_value=p_value,
+        reference=row.reference,
         early=early.size,
         late=late.size,
         seed=seed,
@@ -232,18 +253,39 @@ def _welch(early: Floats, late: Floats, level: float, excluded: dict[str, int]) 
     )
 
 
-def _permutation_p(
-    values: Floats, third: npt.NDArray[np.int64], seed: int, permutations: int
-) -> float:
+def _p_values(
+    rows: Mapping[Hashable, _Row], minimum: int, seed: int, permutations: int
+) -> dict[Hashable, float]:
+    """Compute the p-value of each rater with enough items in both thirds.
+
+    Raters with as many items are dealt out anew together: the order of the places is drawn, and
+    what it comes to is computed for all of them.
+    """
+    alike: dict[bytes, list[Hashable]] = {}
+    for rater, row in rows.items():
+        if row.smaller >= minimum:
+            alike.setdefault(row.third[row.known].tobytes(), []).append(rater)
+    found: dict[Hashable, float] = {}
+    for raters in alike.values():
+        row = rows[raters[0]]
+        values = np.stack([rows[rater].values[rows[rater].known] for rater in raters], axis=1)
+        p_values = _permutation_p(values, row.third[row.known], seed, permutations)
+        found |= zip(raters, p_values.tolist(), strict=True)
+    return found
+
+
+def _permutation_p(values: Floats, third: Codes, seed: int, permutations: int) -> Floats:
+    """Compute the p-value of each column."""
     early, late = third == EARLY, third == LATE
     weights = late / late.sum() - early / early.sum()
-    seen = abs(float(values @ weights))
+    seen = np.abs(weights @ values)
     rng = np.random.default_rng(seed)
-    step = max(1, DRAWS_AT_ONCE // values.size)
-    as_far = 0
+    step = max(1, DRAWS_AT_ONCE // weights.size)
+    as_far = np.zeros(seen.size)
     for start in range(0, permutations, step):
         rows = min(step, permutations - start)
-        dealt = rng.permuted(np.tile(values, (rows, 1)), axis=1)
+        dealt = rng.permuted(np.tile(weights, (rows, 1)), axis=1)
         # Sums of the same numbers in another order differ by rounding errors.
-        as_far += int((np.abs(dealt @ weights) >= seen - 1e-9).sum())
-    return (1 + as_far) / (1 + permutations)
+        as_far += (np.abs(dealt @ values) >= seen - 1e-9).sum(axis=0)
+    p_values: Floats = (1 + as_far) / (1 + permutations)
+    return p_values

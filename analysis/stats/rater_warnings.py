@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from analysis.stats.drift import Drift
-from analysis.stats.rater_quality import Speed, StraightLining
+from analysis.stats.rater_quality import Speed
 from analysis.stats.results import Estimate
+from analysis.stats.straight_lining import StraightLining
 
 
 class Sign(StrEnum):
@@ -55,7 +56,7 @@ def quality_warnings(
     ----------
     gold, drifts, straight, speeds
         Results by rater of `rater_quality.gold_accuracy`, `drift.drift`,
-        `rater_quality.straight_lining` and `rater_quality.speeding`; what is left out gives none.
+        `straight_lining.straight_lining` and `rater_quality.speeding`; what is left out gives none.
     least_gold, gold_answers
         Warn below this gold accuracy, from this many gold answers on.
     most_drift, drift_p

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -23,7 +23,6 @@ from annotation.questionnaires import Question, Slot
 # Disagreement is counted in thousandths.
 WHOLE = 1000
 COMPARED = ("points", "choice", "marks")
-Number = TypeVar("Number", bound=Any)
 
 
 @dataclass(frozen=True)
@@ -102,17 +101,17 @@ def _apart(question: Question, values: Sequence[int]) -> tuple[int, int]:
 # Of one place in whole numbers, or of many in arrays of them.
 
 
-def gap_of(low: Number, high: Number, most: int) -> Number:
+def gap_of(low: Any, high: Any, most: int) -> Any:
     """The first number of scores: their range as a share of the scale from 1 to ``most``."""
     return (high - low) * WHOLE // (most - 1)
 
 
-def variance_of(n: Number, total: Number, squares: Number) -> Number:
+def variance_of(n: Any, total: Any, squares: Any) -> Any:
     """The second number of n scores, from their sum and that of their squares."""
     return (n * squares - total * total) * WHOLE // (n * n)
 
 
-def split_of(n: Number, most: Number, options: int) -> Number:
+def split_of(n: Any, most: Any, options: int) -> Any:
     """The first number of n choices, of which ``most`` are the same; the second is 0."""
     return (n - most) * WHOLE * options // (n * (options - 1))
 

@@ -9,17 +9,15 @@ from hypothesis import strategies as st
 from analysis.stats.proportions import share
 from analysis.stats.rater_quality import (
     FEW_VALUES,
-    NO_ANSWERS,
     NO_GOLD,
     NO_OTHERS,
     NO_SPREAD,
     NO_TIMES,
-    NOT_NUMBERS,
     gold_accuracy,
     robust_z,
     speeding,
-    straight_lining,
 )
+from analysis.stats.straight_lining import NO_ANSWERS, NOT_NUMBERS, straight_lining
 
 vectors = st.lists(
     st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=3, max_size=3), max_size=8

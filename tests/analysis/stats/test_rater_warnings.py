@@ -2,9 +2,10 @@
 
 from analysis.stats.drift import Drift, drift
 from analysis.stats.proportions import share
-from analysis.stats.rater_quality import gold_accuracy, speeding, straight_lining
+from analysis.stats.rater_quality import gold_accuracy, speeding
 from analysis.stats.rater_warnings import Sign, quality_warnings
 from analysis.stats.results import Estimate
+from analysis.stats.straight_lining import straight_lining
 
 UNDEFINED = Estimate.without_value("too few")
 
