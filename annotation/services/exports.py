@@ -1,6 +1,5 @@
 """Studies as files: sent while they are written, or written into a folder."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,23 +15,27 @@ from annotation.plan_files import write_plan
 from annotation.selectors.designs import study_design
 from annotation.selectors.exports.card import study_card
 from annotation.selectors.exports.columns import FORMAT, SPAN, Column
-from annotation.selectors.exports.document import document_text, dumped, item_rows, json_written
+from annotation.selectors.exports.document import document_text, item_rows
 from annotation.selectors.exports.head import study_head
 from annotation.selectors.exports.scope import Scope
 from annotation.selectors.exports.table import (
     Parts,
-    Row,
-    Written,
     history_columns,
     history_parts,
     question_rows,
     rating_columns,
     rating_parts,
-    rating_rows,
+)
+from annotation.selectors.exports.writing import (
+    LINE_END,
+    arrow_tables,
+    csv_written,
+    dumped,
+    json_written,
 )
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
-from benchmarks.exporters.parquet import write_rows
+from benchmarks.exporters.parquet import write_tables
 from benchmarks.importers.parquet import MissingExtra, pyarrow
 from benchmarks.services.export_streams import zipped
 from benchmarks.tables import csv_lines
@@ -55,18 +58,9 @@ class Wish:
 
 def _csv(columns: Iterable[Column], rows: Iterable[Parts]) -> Iterator[str]:
     yield from csv_lines([[column.name for column in columns]])
-    written = Written(_csv_part, ",")
+    written = csv_written()
     for parts in rows:
-        yield written.line(parts) + "\r\n"
-
-
-def _csv_part(part: Row) -> str:
-    """Cells between commas; lists as JSON."""
-    cells = [
-        json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
-        for value in part.values()
-    ]
-    return next(csv_lines([cells])).removesuffix("\r\n")
+        yield written.line(parts) + LINE_END
 
 
 def _ratings_csv(wish: Wish) -> Iterator[str]:
@@ -104,7 +98,7 @@ def _parquet(wish: Wish) -> Iterator[bytes]:
 def _write_parquet(wish: Wish, target: Path) -> int:
     head = {FORMAT: dumped(study_head(wish.scope))} if not wish.scope.blind else {}
     schema = _schema(rating_columns(wish.scope)).with_metadata(head)
-    return write_rows(iter(rating_rows(wish.scope)), target, schema, group_size=GROUP)
+    return write_tables(arrow_tables(rating_parts(wish.scope), schema, GROUP), target, schema)
 
 
 def _schema(columns: Iterable[Column]) -> Any:

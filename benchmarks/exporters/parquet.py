@@ -26,11 +26,18 @@ def write_rows(
     rows: Iterator[dict[str, Any]], target: Path, schema: Any, *, group_size: int = GROUP
 ) -> int:
     """Write rows of a schema, ``group_size`` of them at a time; how many there were."""
-    arrow, count = pyarrow(), 0
-    with target.open("xb") as file, arrow.parquet.ParquetWriter(file, schema) as writer:
-        while group := list(islice(rows, group_size)):
-            writer.write_table(arrow.Table.from_pylist(group, schema=schema))
-            count += len(group)
+    made = pyarrow().Table.from_pylist
+    groups = iter(lambda: list(islice(rows, group_size)), [])
+    return write_tables((made(group, schema=schema) for group in groups), target, schema)
+
+
+def write_tables(tables: Iterable[Any], target: Path, schema: Any) -> int:
+    """Write tables of one schema, each as a group of rows; how many rows there were."""
+    count = 0
+    with target.open("xb") as file, pyarrow().parquet.ParquetWriter(file, schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+            count += table.num_rows
     return count
 
 

@@ -4,9 +4,7 @@ What has a meaning here alone stands under ``local``; everything else is equal w
 exported from where it was imported.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -22,8 +20,9 @@ from annotation.selectors.exports.head import (
     whole_head,
 )
 from annotation.selectors.exports.scope import Scope
-from annotation.selectors.exports.seats import CHUNK, Seat, seats
-from annotation.selectors.exports.table import Tabled, Written, rating_columns
+from annotation.selectors.exports.seats import CHUNK, SeatEdit, seats
+from annotation.selectors.exports.table import Tabled, rating_columns
+from annotation.selectors.exports.writing import dumped, json_written, members
 
 SEAT_FIELDS = (
     "item", "part", "position", "state", "skip_reason", "active_ms", "opened_at", "submitted_at",
@@ -43,11 +42,11 @@ def document_text(scope: Scope, *, events: bool = False) -> Iterator[str]:
             for _ in _seats(scope, spool):
                 pass
         else:
-            yield from _list("items", _items(scope, runs_of(scope)))
+            yield from _list("items", map(dumped, _items(scope, runs_of(scope))))
             yield from _list("seats", _seats(scope, spool))
-            yield from _list("adjudications", _adjudications(scope))
+            yield from _list("adjudications", map(dumped, _adjudications(scope)))
             if events:
-                yield from _list("events", _events(scope))
+                yield from _list("events", map(dumped, _events(scope)))
         columns = [column.name for column in rating_columns(scope)]
         yield f',\n"columns": {dumped(columns)},\n"rows": ['
         spool.seek(0)
@@ -56,31 +55,12 @@ def document_text(scope: Scope, *, events: bool = False) -> Iterator[str]:
     yield "\n]\n}\n"
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no place in an export")
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)
-
-
-def dumped(value: Any) -> str:
-    """A value as JSON, with times as ISO 8601."""
-    return _ENCODER.encode(value)
-
-
-def json_written() -> Written:
-    """What writes the members of a JSON object."""
-    return Written(lambda part: dumped(part)[1:-1], ", ")
-
-
-def _list(name: str, rows: Iterable[Json]) -> Iterator[str]:
+def _list(name: str, rows: Iterable[str]) -> Iterator[str]:
     """A list of the document, a row a line."""
     yield f',\n"{name}": ['
     before = "\n"
     for row in rows:
-        yield before + dumped(row)
+        yield before + row
         before = ",\n"
     yield "\n]"
 
@@ -151,44 +131,41 @@ def item_rows(scope: Scope) -> Iterator[Json]:
                 yield {**made, "fingerprint": prints[row["pk"]]}
 
 
-def _seats(scope: Scope, spool: Any) -> Iterator[Json]:
+def _seats(scope: Scope, spool: Any) -> Iterator[str]:
     """The seats, while the rows of the table are put aside."""
     tabled, written, before = Tabled(scope), json_written(), "\n"
     for seat in seats(scope, clients=True):
         for parts in tabled.ratings(seat):
             spool.write(f"{before}{{{written.line(parts)}}}")
             before = ",\n"
-        yield {
+        row = {
             "rater": scope.pseudonyms.rater(seat.person.user_id),
             **{name: getattr(seat, name) for name in SEAT_FIELDS},
-            "edits": _edits(seat),
         }
+        yield f'{{{members(row)}, "edits": [{", ".join(map(_edit, seat.edits))}]}}'
 
 
-def _edits(seat: Seat) -> list[Json]:
-    """The edits of a seat; what an edit does not say is left out."""
-    made = []
-    for edit in seat.edits:
-        row: Json = {"question": edit.question}
-        if edit.subject:
-            row["subject"] = edit.subject
-        if edit.aspect != "answer":
-            row["aspect"] = edit.aspect
-        if edit.value is not None:
-            row["value"] = edit.value
-        if edit.chosen is not None:
-            row["chosen"] = edit.chosen
-        if edit.text:
-            row["text"] = edit.text
-        if edit.undoes is not None:
-            row["undoes"] = edit.undoes
-        if edit.unblinded:
-            row["unblinded"] = True
-        if edit.client_time is not None:
-            row["client_time"] = edit.client_time
-        row["at"] = edit.edited_at
-        made.append(row)
-    return made
+def _edit(edit: SeatEdit) -> str:
+    """An edit of a seat; what it does not say is left out."""
+    row: Json = {"question": edit.question}
+    if edit.subject:
+        row["subject"] = edit.subject
+    if edit.aspect != "answer":
+        row["aspect"] = edit.aspect
+    if edit.value is not None:
+        row["value"] = edit.value
+    if edit.chosen is not None:
+        row["chosen"] = edit.chosen
+    if edit.text:
+        row["text"] = edit.text
+    if edit.undoes is not None:
+        row["undoes"] = edit.undoes
+    if edit.unblinded:
+        row["unblinded"] = True
+    if edit.client_time is not None:
+        row["client_time"] = edit.client_time
+    row["at"] = edit.edited_at
+    return f"{{{members(row)}}}"
 
 
 def _adjudications(scope: Scope) -> Iterator[Json]:

@@ -1,6 +1,6 @@
 """A study as one tidy table: a row for each rater, item, part of the item and question."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from annotation.models import Aspect, Assignment, Study
@@ -56,25 +56,6 @@ def history_parts(scope: Scope) -> Iterator[Parts]:
     tabled = Tabled(scope)
     for seat in seats(scope, clients=True):
         yield from tabled.history(seat)
-
-
-class Written:
-    """Rows as texts. What many rows have in common is put into words once."""
-
-    def __init__(self, write: Callable[[Row], str], between: str) -> None:
-        self.write, self.between = write, between
-        self.front: Row | None = None
-        self.head = ""
-        self.asked: dict[int, str] = {}
-
-    def line(self, parts: Parts) -> str:
-        """One row; the same objects as before are not written anew."""
-        front, asked, said = parts
-        if front is not self.front:
-            self.front, self.head = front, self.write(front)
-        if id(asked) not in self.asked:
-            self.asked[id(asked)] = self.write(asked)
-        return self.between.join((self.head, self.asked[id(asked)], self.write(said)))
 
 
 class Tabled:
