@@ -145,7 +145,7 @@ class PreparedUpdate(_Statement):
 
     def _make(self, connection: Any) -> _Built:
         rows, changes = self._build(**self._marks)
-        query = rows.query.chain(UpdateQuery)
+        query: Any = rows.query.chain(UpdateQuery)
         query.add_update_values(changes)
         sql, params = query.get_compiler(connection=connection).as_sql()
         return _Built(connection, sql, tuple(params), self._places(connection, params), list)
@@ -211,7 +211,7 @@ def _insert(connection: Any, row: Model, names: tuple[str, ...]) -> tuple[Any, s
     return connection, sql, fields
 
 
-def _reader(rows: QuerySet[Any, Any], compiler: Any) -> Callable[[Rows], list[Any]]:
+def _reader(rows: Any, compiler: Any) -> Callable[[Rows], list[Any]]:
     """What makes objects of a query's rows, as its query set would."""
     if compiler.has_extra_select or rows._prefetch_related_lookups:
         raise ValueError("columns or rows beside those asked for are not read here")
@@ -235,7 +235,7 @@ def _maker(rows: QuerySet[Any, Any], compiler: Any) -> Callable[[Rows], list[Any
             model, places = info["model"], info["select_fields"]
             own = slice(places[0], places[-1] + 1)
             names = [column[0].target.attname for column in compiler.select[own]]
-            related = get_related_populators(info, compiler.select, DEFAULT_DB_ALIAS)
+            related = get_related_populators(info, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]
 
             def objects(found: Rows) -> list[Any]:
                 made = []

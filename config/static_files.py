@@ -5,7 +5,7 @@ from typing import Any
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class StaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # has no types
+class StaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # no types
     """WhiteNoise's own, but each address is put together once: a page names some twenty of them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
