@@ -13,6 +13,8 @@ import numpy as np
 
 from analysis.stats.bootstrap import (
     RESAMPLES,
+    Units,
+    distinct_rows,
     estimate_from_draws,
     repeated,
     resampled,
@@ -213,8 +215,10 @@ def alt_test(
             )
         )
     parts = np.column_stack([judge_wins[:, tested], compared[:, tested]]).astype(np.float64)
-    kinds, codes = np.unique(parts, axis=0, return_inverse=True)
-    units = units_to_draw(codes.reshape(-1), kinds, clusters=groups, unit=unit)
+    if groups is None:
+        units = Units(*distinct_rows(parts), "item")
+    else:
+        units = units_to_draw(np.arange(len(parts)), parts, clusters=groups, unit=unit)
     drawn = resampled(units, _mean_share, seed=seed, resamples=resamples)
     advantage = estimate_from_draws(
         float(np.mean([result.advantage for result in results])),

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.bootstrap import few_clusters, percentile_interval
+from analysis.stats.bootstrap import (
+    Units,
+    distinct_rows,
+    few_clusters,
+    percentile_interval,
+    resampled,
+)
 from analysis.stats.columns import (
     MISSING,
     Codes,
@@ -24,6 +30,7 @@ NO_VALUES = "no values"
 ONE_CLUSTER = "all values belong to one {unit}: no interval"
 CLUSTERS_EQUAL = "every {unit} has the same mean: resampling says nothing about the uncertainty"
 DRAWS_AT_ONCE = 2_000_000
+MANY_CLUSTERS = 5_000
 
 
 def mean_t(
@@ -145,10 +152,14 @@ def mean_by_cluster(
 def resampled_quotients(above: Any, below: Any, *, seed: int, resamples: int) -> Floats:
     """Draw clusters with replacement and divide their totals, Σ above / Σ below, once per resample.
 
-    One entry of each column per cluster. A resample with Σ below = 0 is NaN.
+    One entry of each column per cluster. A resample with Σ below = 0 is NaN. Of many clusters the
+    like ones are drawn together (`bootstrap.resampled`), which is the same law.
     """
     above, below = as_column(above), as_column(below)
     size = above.size
+    if size > MANY_CLUSTERS:
+        units = Units(*distinct_rows(np.column_stack([above, below])), "cluster")
+        return resampled(units, _quotients, seed=seed, resamples=resamples)
     rng = np.random.default_rng(seed)
     quotients = np.full(resamples, np.nan)
     step = max(1, DRAWS_AT_ONCE // size)
@@ -158,6 +169,11 @@ def resampled_quotients(above: Any, below: Any, *, seed: int, resamples: int) ->
         totals = below[drawn].sum(axis=1)
         np.divide(above[drawn].sum(axis=1), totals, out=quotients[start:stop], where=totals != 0)
     return quotients
+
+
+def _quotients(totals: Floats) -> Floats:
+    above, below = totals.T
+    return np.divide(above, below, out=np.full(len(totals), np.nan), where=below != 0)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def items_for_share(expected: float, half_width: float, *, level: float = 0.95) 
     def half(n: int) -> float:
         return z / (n + z * z) * float(np.sqrt(n * expected * (1 - expected) + z * z / 4))
 
-    method = f"Wilson interval of a share of {expected:g}"
+    method = f"Wilson interval of a share of {expected:.3g}"
     low, high = 0, 1
     while half(high) > half_width:
         low, high = high, 2 * high
@@ -117,7 +117,7 @@ def items_for_icc(
     z = NormalDist().inv_cdf((1 + level) / 2)
     spread = (1 - expected) * (1 + (raters - 1) * expected)
     exact = 8 * z**2 * spread**2 / (raters * (raters - 1) * (2 * half_width) ** 2) + 1
-    method = f"Bonett 2002, one-way ICC of {expected:g}, {raters} raters"
+    method = f"Bonett 2002, one-way ICC of {expected:.3g}, {raters} raters"
     return SampleSize(max(2, ceil(exact - 1e-9)), half_width, level, method, exact)
 
 

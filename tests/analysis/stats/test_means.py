@@ -142,3 +142,12 @@ def test_table_cells_are_plain_means(rows: list[tuple[str, int]]) -> None:
         cell = table.cells[name, "d"]
         assert cell.n == alone.n and cell.value == pytest.approx(alone.value)
         assert (cell.interval is None) == (alone.interval is None)
+
+
+def test_many_clusters_are_drawn_by_their_kinds() -> None:
+    # 0 and 1 in clusters of one: the interval of a share, p ± 1.96·√(p(1 − p)/n).
+    values = np.arange(20_000) % 4 == 0
+    result = mean_by_cluster(values, list(range(20_000)), seed=1)
+    assert result.value == 0.25 and result.interval is not None
+    assert result.interval.half_width == pytest.approx(1.96 * 0.0030619, rel=0.08)
+    assert result.interval.details == {"seed": 1, "resamples": 2000, "clusters": 20_000}
