@@ -1,0 +1,72 @@
+"""Agreement of raters in a tidy table of ratings."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.problems import FileRefused
+
+
+class Command(BaseCommand):
+    help = (
+        "Agreement of people, of judges, and of judges with people, from a CSV file (or .csv.gz) "
+        "with the columns dataset, item, criterion, rater, rater_kind (human or llm), score, and "
+        "task where items share tasks. docs/agreement.md says what each number is."
+    )
+    requires_system_checks = []
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="the table, TIDY.csv or TIDY.csv.gz")
+        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("--seed", type=int, default=1, help="of all resampling (default 1)")
+        parser.add_argument(
+            "--resamples", type=int, default=1000, help="of each bootstrap (default 1000)"
+        )
+        parser.add_argument(
+            "--scale", type=int, nargs=2, default=(1, 5), metavar=("LOW", "HIGH"),
+            help="lowest and highest score that could be given (default 1 5)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--epsilon", type=float, default=0.1,
+            help="how much worse than a person a judge may be in the alternative annotator test: "
+            "0.1 beside crowd workers, 0.15 beside skilled annotators, 0.2 beside experts; choose "
+            "it before looking (default 0.1, the strictest)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--half-width", type=float, default=0.1,
+            help="half the width of interval for which the items needed are told (default 0.1)",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        # numpy and scipy take a second to load, which manage.py should not pay for other commands.
+        from analysis.stats.results import as_json
+        from analysis.tidy.reading import read_tidy
+        from analysis.tidy.report import Settings, tidy_report
+        from analysis.tidy.text import report_text
+
+        path: Path = options["file"]
+        low, high = options["scale"]
+        try:
+            settings = Settings(
+                scale=(low, high), seed=options["seed"], resamples=options["resamples"],
+                epsilon=options["epsilon"], half_width=options["half_width"],
+            )  # fmt: skip
+        except ValueError as error:
+            raise CommandError(f"--{error}") from None
+        try:
+            with path.open("rb") as file:
+                table = read_tidy(file, scale=settings.scale)
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror or error}") from None
+        except FileRefused as error:
+            raise CommandError(f"{path} was not read:\n{error}") from None
+        report = tidy_report(table, settings)
+        if options["as_json"]:
+            text = json.dumps(as_json(report), indent=2, ensure_ascii=False, allow_nan=False)
+        else:
+            text = report_text(report)
+        self.stdout.write(text)

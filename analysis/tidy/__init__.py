@@ -1,0 +1,1 @@
+"""Agreement of raters in a table that anybody can make: one row per rating, no database."""

@@ -1,0 +1,328 @@
+"""Everything that a tidy table says about agreement: numbers without any layout."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.agreement import Agreement, agreement
+from analysis.stats.alpha import METRICS, Metric, krippendorff_alpha
+from analysis.stats.alt_test import AltTest, adjust_together, alt_test
+from analysis.stats.answers import Answers, answers_of_scores
+from analysis.stats.bland_altman import Limits, bland_altman
+from analysis.stats.bootstrap import RESAMPLES, repeated
+from analysis.stats.columns import Floats
+from analysis.stats.icc import FORMS, Form, intraclass, intraclass_one_way
+from analysis.stats.kappas import WEIGHTS, Weights, cohen_kappa, fleiss_kappa, gwet_ac
+from analysis.stats.pairs import (
+    KAPPA_WEIGHTS,
+    Correlations,
+    PairAgreement,
+    correlations,
+    pair_agreement,
+)
+from analysis.stats.reliability import reliability
+from analysis.stats.results import Estimate
+from analysis.stats.sample_size import (
+    SampleSize,
+    items_for_alpha,
+    items_for_icc,
+    items_for_share,
+)
+from analysis.tidy.reading import Section, TidyTable
+
+WITHOUT_RATIO: tuple[Metric, ...] = METRICS[:3]
+ONE_PERSON = "one rater only: agreement needs two"
+NOBODY = "no rater of this kind"
+NO_CATEGORIES = "the mean of a panel is no score of the scale"
+ONE_EACH = (
+    "every item was scored by one person: how far people agree with each other is unknown, and "
+    "comparing them with judges says nothing about it"
+)
+JUDGES_ALONE = "agreement of judges with each other is consistency, not correctness"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a report was made with; all of it is chosen before looking."""
+
+    scale: tuple[int, int] = (1, 5)
+    seed: int = 1
+    resamples: int = RESAMPLES
+    level: float = 0.95
+    epsilon: float = 0.1
+    q: float = 0.05
+    half_width: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse what no statistic could use."""
+        low, high = self.scale
+        for wrong, words in (
+            (high <= low, f"scale: from a lower to a higher score, not from {low} to {high}"),
+            (high - low > 100, f"scale: at most 101 scores, not {high - low + 1}"),
+            (self.seed < 0, f"seed: 0 or more, not {self.seed}"),
+            (self.resamples < 100, f"resamples: 100 or more, not {self.resamples}"),
+            (not 0 <= self.epsilon < 1, f"epsilon: from 0 to under 1, not {self.epsilon}"),
+            (not 0 < self.half_width < 1, f"half-width: between 0 and 1, not {self.half_width}"),
+        ):
+            if wrong:
+                raise ValueError(words)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Raters of one kind among themselves.
+
+    Attributes
+    ----------
+    items, ratings, single
+        Items with two scores or more, all scores, and items with one score.
+    counts
+        How often each score of the scale was given.
+    undefined
+        Why there is no agreement to speak of; empty where there is.
+    equal, within_one
+        Shares of pairs of scores of one item, each item with the same weight.
+    alphas, fleiss, gwet, icc
+        By metric, by weights, by form (complete items only).
+    icc_unbalanced
+        One-way, with all answers: of a single rater and of an item's average.
+    pairs
+        Each two raters with a common item; ``apart`` counts those without.
+    """
+
+    raters: tuple[str, ...]
+    items: int
+    ratings: int
+    single: int
+    counts: Mapping[int, int]
+    undefined: str
+    equal: Estimate
+    within_one: Estimate
+    alphas: Mapping[Metric, Estimate]
+    fleiss: Mapping[Weights, Estimate]
+    gwet: Mapping[Weights, Estimate]
+    icc: Mapping[Form, Estimate]
+    icc_unbalanced: Mapping[str, Estimate]
+    pairs: tuple[PairAgreement, ...]
+    apart: int
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Against:
+    """A judge, or the panel of all, against people.
+
+    Attributes
+    ----------
+    answers
+        Shares, bias and differences over single answers of people.
+    kappas
+        Cohen's over the same answers; undefined for a panel, whose mean is no category.
+    correlations, limits
+        Of the judge with the mean of an item's people, over items; limits of judge − people.
+    alternative
+        The alternative annotator test.
+    """
+
+    judge: str
+    panel: int
+    answers: Agreement
+    kappas: Mapping[Weights, Estimate]
+    correlations: Correlations
+    limits: Limits
+    alternative: AltTest
+
+
+@dataclass(frozen=True)
+class Planning:
+    """How many items would give the wanted half-width if later items are like these."""
+
+    half_width: float
+    equal: SampleSize | None
+    alpha: SampleSize | None
+    icc: SampleSize | None
+
+
+@dataclass(frozen=True)
+class SectionReport:
+    """One criterion of one dataset; ``unit`` is what intervals draw where items share tasks."""
+
+    dataset: str
+    criterion: str
+    items: int
+    unit: str
+    people: Group
+    judges: Group
+    against: tuple[Against, ...]
+    planning: Planning
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TidyReport:
+    """A whole table.
+
+    ``family`` holds the alternative annotator tests of all judges and criteria, adjusted together.
+    """
+
+    settings: Settings
+    rows: int
+    blank: int
+    ignored: tuple[str, ...]
+    sections: tuple[SectionReport, ...]
+    family: tuple[AltTest, ...]
+
+
+def tidy_report(table: TidyTable, settings: Settings) -> TidyReport:
+    """Compute every statistic that applies, by dataset and criterion."""
+    sections = tuple(_section(section, settings) for section in table.sections)
+    tests = [each.alternative for section in sections for each in section.against]
+    people = sum(len(test.annotators) for test in tests)
+    family = adjust_together(
+        tests, statement=f"{people} comparisons with a person, of all judges on all criteria"
+    )
+    return TidyReport(settings, table.rows, table.blank, table.ignored, sections, family)
+
+
+def _section(section: Section, settings: Settings) -> SectionReport:
+    people_names, people = section.of_kind("human")
+    judge_names, judges = section.of_kind("llm")
+    tasks = repeated(section.tasks)
+    drawing: dict[str, Any] = {
+        "clusters": tasks, "unit": "task", "seed": settings.seed,
+        "resamples": settings.resamples, "level": settings.level,
+    }  # fmt: skip
+    warnings = []
+    asked = (~np.isnan(people)).sum(axis=1)
+    if people_names and asked.max(initial=0) == 1:
+        warnings.append(ONE_EACH)
+    person_group = _group(people_names, people, drawing, settings)
+    return SectionReport(
+        section.dataset,
+        section.criterion,
+        len(section.items),
+        "item" if tasks is None else "task",
+        person_group,
+        _group(judge_names, judges, drawing, settings, (JUDGES_ALONE,)),
+        _against_people(section, people_names, people, judge_names, judges, drawing, settings),
+        _planning(person_group, people, settings),
+        tuple(warnings),
+    )
+
+
+def _group(
+    names: Sequence[str],
+    scores: Floats,
+    drawing: Mapping[str, Any],
+    settings: Settings,
+    warnings: tuple[str, ...] = (),
+) -> Group:
+    scale = settings.scale
+    answers = answers_of_scores(scores, scale=scale)
+    together = reliability(scores, scale=scale, **drawing)
+    totals = answers.often @ answers.counts
+    reason = "" if len(names) > 1 else ONE_PERSON if names else NOBODY
+    pairs = []
+    apart = 0
+    for a, b in combinations(range(len(names)), 2):
+        if not (~np.isnan(scores[:, a]) & ~np.isnan(scores[:, b])).any():
+            apart += 1
+            continue
+        pair = (names[a], names[b])
+        pairs.append(pair_agreement(scores[:, a], scores[:, b], names=pair, scale=scale, **drawing))
+    return Group(
+        tuple(names),
+        together.items,
+        int(totals.sum()),
+        together.single,
+        {int(value): int(n) for value, n in zip(answers.values, totals, strict=True)},
+        reason,
+        together.equal,
+        together.within_one,
+        {m: krippendorff_alpha(answers, metric=m, **drawing) for m in WITHOUT_RATIO},
+        {w: fleiss_kappa(answers, weights=w, **drawing) for w in WEIGHTS},
+        {w: gwet_ac(answers, weights=w, **drawing) for w in WEIGHTS},
+        {form: intraclass(scores, form=form, **drawing) for form in FORMS},
+        _unbalanced(answers, settings),
+        tuple(pairs),
+        apart,
+        warnings if len(names) > 1 else (),
+    )
+
+
+def _unbalanced(answers: Answers, settings: Settings) -> dict[str, Estimate]:
+    return {
+        name: intraclass_one_way(answers, average=average, level=settings.level)
+        for name, average in (("single", False), ("average", True))
+    }
+
+
+def _against_people(
+    section: Section,
+    people_names: Sequence[str],
+    people: Floats,
+    judge_names: Sequence[str],
+    judges: Floats,
+    drawing: Mapping[str, Any],
+    settings: Settings,
+) -> tuple[Against, ...]:
+    if not people_names or not judge_names:
+        return ()
+    rows, columns = np.nonzero(~np.isnan(people))
+    labels = section.items if drawing["clusters"] is None else drawing["clusters"]
+    # Several people's answers to one item are not independent: they are drawn together.
+    of_answers = dict(drawing)
+    of_answers["clusters"] = repeated([labels[row] for row in rows])
+    of_answers["unit"] = "item" if drawing["clusters"] is None else "task"
+    human = people[rows, columns]
+    asked = ~np.isnan(people)
+    means = np.full(len(people), np.nan)
+    there = asked.any(axis=1)
+    means[there] = np.where(asked, people, 0)[there].sum(axis=1) / asked[there].sum(axis=1)
+
+    def against(name: str, own: Floats) -> Against:
+        panel = own.shape[1]
+        mean = own.mean(axis=1)  # NaN where any judge gave none
+        return Against(
+            name,
+            panel,
+            agreement(
+                human, own[rows], dimension=section.criterion, scale=settings.scale,
+                tasks=of_answers["clusters"], unit=of_answers["unit"], seed=settings.seed,
+                resamples=settings.resamples, level=settings.level,
+            ),
+            {
+                w: cohen_kappa(human, mean[rows], scale=settings.scale, weights=w, **of_answers)
+                if panel == 1
+                else Estimate.without_value(NO_CATEGORIES)
+                for w in KAPPA_WEIGHTS
+            },
+            correlations(means, mean, **drawing),
+            bland_altman(mean, means, **drawing),
+            alt_test(
+                people, mean, epsilon=settings.epsilon, names=people_names, label=name,
+                criterion=section.criterion, q=settings.q, **drawing,
+            ),
+        )  # fmt: skip
+
+    found = [against(name, judges[:, [n]]) for n, name in enumerate(judge_names)]
+    if len(judge_names) > 1:
+        found.append(against(f"mean of all {len(judge_names)} judges", judges))
+    return tuple(found)
+
+
+def _planning(group: Group, people: Floats, settings: Settings) -> Planning:
+    half, level = settings.half_width, settings.level
+    equal = alpha = icc = None
+    if group.equal.value is not None:
+        equal = items_for_share(group.equal.value, half, level=level)
+        answers = answers_of_scores(people, scale=settings.scale)
+        alpha = items_for_alpha(answers, half, seed=settings.seed, level=level)
+    single = group.icc_unbalanced["single"].value
+    raters = round(group.ratings / max(group.items + group.single, 1))
+    if single is not None and 0 <= single < 1 and raters >= 2:
+        icc = items_for_icc(single, half, raters=raters, level=level)
+    return Planning(half, equal, alpha, icc)
