@@ -10,7 +10,7 @@ from annotation.models import Assignment, Participant, Study
 from annotation.plans import PlanError, SpecialItem
 from annotation.services.errors import Refused
 from annotation.services.more_specials import add_specials
-from annotation.services.ratings import open_assignment
+from annotation.services.presence import open_assignment
 from annotation.services.seats import take_next
 from annotation.services.studies import set_study_status
 from annotation.services.withdrawal import restore_annotator, withdraw_annotator
