@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from annotation.models import Study
 
+MADE_UP = "This study shows how studies work; nothing in it is a finding."
+
 
 def study_banner(study: Study) -> Mapping[str, str] | None:
     """Title and text of the banner. It speaks of the whole study, never of one item's agent."""
@@ -28,5 +30,5 @@ def study_banner(study: Study) -> Mapping[str, str] | None:
     text = "; ".join(said)
     return {
         "title": "Demo data" if study.is_demo else "Scripts",
-        "text": f"{text[:1].upper()}{text[1:]}." if text else "",
+        "text": f"{text[:1].upper()}{text[1:]}." if text else MADE_UP,
     }

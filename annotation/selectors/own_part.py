@@ -58,6 +58,8 @@ class OwnPart:
     @property
     def button(self) -> str:
         """The words of the main button; empty where there is nothing to press."""
+        if self.pooled and self.step.position is not None and self.step.name == "item":
+            return f"Go on with item {self.step.position}"
         if self.step.name == "item" and self.counts.ended:
             return "Next item"
         return BUTTONS.get(self.step.name, "")

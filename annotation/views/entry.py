@@ -159,6 +159,7 @@ def consent(request: HttpRequest, pk: int) -> HttpResponseBase:
         "text": text,
         "blocks": text_blocks(text.text),
         "refused": refused,
+        "informed": current_text(study, Kind.INFORMATION) is not None,
         "agreed": participant.consent_version >= study.consent_version,
         "declined": last is not None and not last.given and last.text_id == text.pk,
         "earlier": last if last is not None and last.text_id != text.pk else None,

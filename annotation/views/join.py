@@ -80,7 +80,7 @@ def _come_in(request: HttpRequest, form: NewAccountForm, digest: str) -> HttpRes
 
 def _welcome(request: HttpRequest, study: Study) -> HttpResponseBase:
     request.session.pop(KEPT, None)
-    messages.success(request, f"Welcome to {study.name}.")
+    messages.success(request, f"You are in: welcome to the study “{study.name}”.")
     return redirect("annotation:study", pk=study.pk)
 
 

@@ -3,8 +3,9 @@
   "use strict";
 
   // choose(key): answers the question in focus, true where the key means something to it;
-  // leave(field): Escape in a field; acts: what the other keys do.
-  function bindKeys({ help, submit, choose, leave, acts }) {
+  // leave(field): Escape in a field; pass(field): Enter in it, true where that goes on; acts: what
+  // the other keys do.
+  function bindKeys({ help, submit, choose, leave, pass, acts }) {
     let arrowing = false;
     // A selection grows and shrinks by words and lines, wherever the focus is.
     function changeSelection(key) {
@@ -18,8 +19,11 @@
     function act(event) {
       const { key, target } = event;
       if (target.closest("textarea, select, input:not([type=radio], [type=checkbox])")) {
-        if (key === "Escape") leave(target);
-        return false;
+        if (key === "Escape") {
+          leave(target);
+          return true;
+        }
+        return key === "Enter" && pass(target);
       }
       if (key === "?") {
         if (help.open) help.close();

@@ -105,15 +105,24 @@
         }
       });
     }
-    // Leaving the search selects the place, so that it can be marked by keys alone.
+    function clearSearch() {
+      if (!search || !search.value) return;
+      search.value = "";
+      lookFor();
+    }
+    // Leaving the search selects the place, so that it can be marked by keys alone; what was looked
+    // for stays until Escape is pressed once more.
     function leaveSearch() {
       search.blur();
-      if (at < 0 || !found[at]) return;
+      if (at < 0 || !found[at]) {
+        clearSearch();
+        return;
+      }
       const range = found[at];
       getSelection().setBaseAndExtent(range.startContainer, range.startOffset, range.endContainer, range.endOffset);
     }
 
-    return { setTurn, fold, showFinal, passTurns, toggleChanges, search, leaveSearch, turns };
+    return { setTurn, fold, showFinal, passTurns, toggleChanges, search, leaveSearch, clearSearch, turns };
   }
 
   window.planjury = Object.assign(window.planjury || {}, { makeReading });

@@ -51,29 +51,46 @@
         edit: Object.assign({ question, subject, aspect, at: new Date().toISOString() }, edit),
       });
     }
-    function give(field, value) {
-      const { aspect } = place(field);
+    const saidAt = (field) => (places.get(field) || { said: null }).said;
+    function store(field, value) {
       const edit = { id: queue.makeId(), seen: version(field), ...body(field, value) };
-      if (aspect === "answer") stack.push({ id: edit.id, field, said: value });
       // Of several versions that have not been sent yet, only the last is worth sending.
-      else for (const entry of pending()) if (entry.unsent && fieldOf(entry.edit) === field) queue.remove(entry);
+      if (place(field).aspect !== "answer") for (const entry of pending()) if (entry.unsent && fieldOf(entry.edit) === field) queue.remove(entry);
       hold(field, value, version(field) + 1);
       record(field, edit);
+      return edit.id;
+    }
+    // Answers and marks can be taken back; a text is changed where it is written.
+    function give(field, value) {
+      const { aspect } = place(field);
+      const was = saidAt(field);
+      const id = store(field, value);
+      if (aspect === "answer") stack.push({ id, field, said: value });
+      else if (aspect === "evidence") stack.push({ id, field, said: value, was });
     }
     function before(field) {
       const earlier = stack.filter((edit) => edit.field === field);
       return earlier.length ? earlier[earlier.length - 1].said : null;
     }
-    // Takes back the last answer; returns its field.
+    // Takes back the last answer or mark; returns its field.
     function undo() {
       const last = stack.pop();
       if (!last) return null;
+      if ("was" in last) {
+        store(last.field, last.was || []);
+        show(last.field, last.was);
+        return last.field;
+      }
       const seen = version(last.field);
       hold(last.field, before(last.field), seen + 1);
       show(last.field, before(last.field));
       record(last.field, { id: queue.makeId(), undoes: last.id, seen });
       return last.field;
     }
+    // Marks that another tab has changed are not taken back from here: its own would go with them.
+    const forgetMarks = (field) => {
+      for (const edit of stack.filter((one) => one.field === field && "was" in one)) dropped(edit.id);
+    };
     const dropped = (id) => {
       const at = stack.findIndex((edit) => edit.id === id);
       if (at >= 0) stack.splice(at, 1);
@@ -128,9 +145,10 @@
         const field = fieldOf(data.result);
         // What the other tab has just removed from the storage may still be seen here.
         if (data.result.version <= version(field) || waits(field, data.result.id)) return;
-        const old = (places.get(field) || { said: null }).said;
+        const old = saidAt(field);
         if (data.edit.undoes) dropped(data.edit.undoes);
         else if (data.result.aspect === "answer") stack.push({ id: data.edit.id, field, said: said(data.result) });
+        else forgetMarks(field);
         hold(field, said(data.result), data.result.version);
         show(field, said(data.result));
         if (!same(old, said(data.result))) changed(field, said(data.result));

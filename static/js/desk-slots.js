@@ -59,6 +59,8 @@
     const part = (slot) => slot.closest("[data-part]");
     return {
       all, named, read, show, settle, words, keyed, wire, part,
+      area,
+      isText: (slot) => slot.dataset.scale === "text",
       required: (slot) => "required" in slot.dataset,
       number: (slot) => plain(slot.querySelector("legend .n")),
       title(slot) {

@@ -3,7 +3,7 @@
   "use strict";
   const desk = document.querySelector("[data-desk]");
   if (!desk) return;
-  const { makeSlots, makeText, makeReading, makeRemarks, makeSaving, placeOf, bindKeys, countActive, showState, notice, showPane } = window.planjury;
+  const { makeSlots, makeForm, makeText, makeReading, makeFocus, makeRemarks, makeSaving, placeOf, bindKeys, countActive, showState, notice, showPane } = window.planjury;
   const settings = JSON.parse(document.getElementById("desk-settings").textContent);
   const find = (selector) => desk.querySelector(selector);
   const form = document.getElementById("answers");
@@ -16,30 +16,25 @@
   const touch = matchMedia("(pointer: coarse)").matches;
   const slots = makeSlots(form);
   const parts = Array.from(form.querySelectorAll("[data-part]"));
-  let current = null;
   let going = false;
 
   const inWords = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
   const say = (text) => (words.textContent = text);
-  const sayLater = () => say("Will be submitted when the " + (navigator.onLine ? "server answers again." : "network is back."));
+  const sayLater = () => say("Will be submitted when the " + (navigator.onLine ? "server answers again" : "network is back") + ". Until then this browser keeps your answers.");
   const narrow = () => panes && getComputedStyle(panes).display !== "none";
   const showForm = () => narrow() && showPane("rate");
   const showText = () => narrow() && showPane("read");
 
   // --- The form as it stands ---------------------------------------------------------------------
-  const isOpen = (slot) => slots.read(slot) === null;
-  const required = slots.all.filter(slots.required);
-  const missing = () => required.filter(isOpen);
+  const filled = makeForm({
+    desk, form, slots, parts, locked,
+    written: (fieldset) => (saving.places.get(fieldset.dataset.slot) || { said: null }).said,
+    keep: (fieldset, said) => answer(fieldset, said),
+  });
+  const { isOpen, missing, mark, unmark } = filled;
   function count() {
-    const text = required.length - missing().length + " of " + required.length;
-    for (const place of desk.querySelectorAll("[data-answered]")) place.textContent = text;
+    filled.count();
     if (undoButton && saving) undoButton.disabled = !saving.canUndo();
-    for (const link of form.querySelectorAll("[data-part-link]")) {
-      const part = parts.find((one) => one.dataset.part === link.dataset.partLink);
-      const done = !required.some((slot) => part.contains(slot) && isOpen(slot));
-      link.classList.toggle("done", done);
-      link.querySelector("[data-done]").textContent = done ? ", complete" : "";
-    }
   }
   function show(field, said) {
     const { slot, aspect } = placeOf(field);
@@ -53,23 +48,19 @@
     if (said !== null) unmark(fieldset);
     count();
   }
-  function mark(fieldset, reason) {
-    unmark(fieldset);
-    fieldset.classList.add("missing");
-    const list = document.createElement("ul");
-    list.className = "errorlist";
-    list.id = fieldset.id + "-error";
-    const item = document.createElement("li");
-    item.textContent = reason;
-    list.append(item);
-    fieldset.append(list);
-    fieldset.setAttribute("aria-describedby", list.id);
-  }
-  function unmark(fieldset) {
-    fieldset.classList.remove("missing");
-    fieldset.removeAttribute("aria-describedby");
-    for (const list of fieldset.querySelectorAll(".errorlist")) list.remove();
-  }
+
+  // --- Focus -------------------------------------------------------------------------------------
+  const focus = makeFocus({
+    form, slots, parts, isOpen, missing, touch,
+    turned: (number, how) => reading.setTurn(number, how),
+    moved: () => remarks && remarks.draw(),
+    ended() {
+      if (!submitButton) return;
+      submitButton.focus({ preventScroll: true });
+      if (!missing().length) say("All answered. Enter submits.");
+    },
+  });
+  const { focusOn, step, goOn } = focus;
 
   // --- Saving ------------------------------------------------------------------------------------
   const state = find(".save-state");
@@ -132,64 +123,24 @@
       form, locked, say, showText, titleOf,
       text: (desk.text = makeText(pane)),
       places: saving.places,
-      give: saving.give,
-      current: () => (form.querySelector(".item-remarks").contains(document.activeElement) ? "" : current ? current.dataset.slot : ""),
+      give(field, said) {
+        saving.give(field, said);
+        count();
+      },
+      current: () => (form.querySelector(".item-remarks").contains(document.activeElement) ? "" : focus.name()),
     });
   }
 
-  // --- Focus -------------------------------------------------------------------------------------
+  // --- Reading and answering ---------------------------------------------------------------------
   const byTurn = parts.length > 0;
   const reading = makeReading({
     desk, text: desk.text, showText, byTurn,
     turnChosen(number) {
-      const part = parts.find((one) => one.dataset.part === "turn-" + number);
-      if (part) focusOn(firstOf(part), { move: false, follow: false });
+      focus.onTurn(number);
       reading.setTurn(number, { move: false });
     },
   });
-  const inPart = (part) => slots.all.filter((slot) => part.contains(slot));
-  const firstOf = (part) => inPart(part).find(isOpen) || inPart(part)[0];
-  // Shows the group of a turn, and takes what is read along.
-  function showPart(part, { follow = true } = {}) {
-    if ("shown" in part.dataset) return;
-    for (const other of parts) other.toggleAttribute("data-shown", other === part);
-    form.closest(".desk-form").scrollTop = 0;
-    for (const link of form.querySelectorAll("[data-part-link]")) {
-      if (link.dataset.partLink === part.dataset.part) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
-    reading.setTurn(Number(part.dataset.part.slice(5)), { move: follow });
-  }
-  function focusOn(fieldset, { scroll = true, move = true, follow = true } = {}) {
-    if (!fieldset) return;
-    current = fieldset;
-    const part = slots.part(fieldset);
-    if (part) showPart(part, { follow });
-    for (const other of slots.all) {
-      other.classList.toggle("current", other === fieldset);
-      other.classList.toggle("short", other !== fieldset);
-    }
-    if (move && !fieldset.contains(document.activeElement)) fieldset.focus({ preventScroll: true });
-    if (scroll) fieldset.scrollIntoView({ block: "nearest" });
-    if (remarks) remarks.draw();
-  }
-  function step(by) {
-    const place = slots.all.indexOf(current) + by;
-    if (place >= 0 && place < slots.all.length) focusOn(slots.all[place]);
-    else if (place >= slots.all.length && submitButton) submitButton.focus();
-  }
-  // To the next question without an answer; when all have one, to the button that ends the item.
-  function goOn() {
-    const place = slots.all.indexOf(current);
-    const left = missing();
-    const next = left.find((slot) => slots.all.indexOf(slot) > place) || left[0];
-    if (next) focusOn(next);
-    else {
-      focusOn(current, { move: false, scroll: false });
-      submitButton.focus({ preventScroll: true });
-      say("All answered. Enter submits.");
-    }
-  }
+
   function answer(fieldset, said) {
     if (said !== null) unmark(fieldset);
     saving.give(fieldset.dataset.slot, said);
@@ -199,9 +150,10 @@
   function undo() {
     const field = saving.undo();
     if (!field) return;
-    const fieldset = slots.named.get(field);
-    focusOn(fieldset);
-    say("Undone: " + slots.title(fieldset));
+    const { slot, aspect } = placeOf(field);
+    if (slots.named.has(slot)) focusOn(slots.named.get(slot));
+    count();
+    say("Undone: " + (aspect === "answer" ? "" : "what was marked for ") + titleOf(slot));
   }
   function submit() {
     if (locked) return;
@@ -222,27 +174,10 @@
     if (!navigator.onLine) sayLater();
   }
 
-  // --- Texts: kept while they are written --------------------------------------------------------
-  const storedText = (slot) => (saving.places.get(slot) || { said: null }).said || "";
-  function keepText(fieldset) {
-    const said = slots.read(fieldset);
-    if (!locked && (said || "") !== storedText(fieldset.dataset.slot)) answer(fieldset, said);
-  }
   function keepTexts() {
-    for (const slot of slots.all) if (slot.dataset.scale === "text") keepText(slot);
+    filled.keepTexts();
     if (remarks) remarks.keepAll();
   }
-  let textTimer = null;
-  form.addEventListener("input", (event) => {
-    const fieldset = event.target.closest("[data-scale=text]");
-    if (!fieldset || event.target.closest(".remarks")) return;
-    clearTimeout(textTimer);
-    textTimer = setTimeout(() => keepText(fieldset), 1200);
-  });
-  form.addEventListener("focusout", (event) => {
-    const fieldset = event.target.closest("[data-scale=text]");
-    if (fieldset && !event.target.closest(".remarks")) keepText(fieldset);
-  });
 
   // --- Mouse -------------------------------------------------------------------------------------
   form.addEventListener("change", (event) => {
@@ -254,21 +189,6 @@
     if (event.target.type === "radio" && !keys.arrowing() && !fieldset.matches(".compact")) goOn();
     else if (going || (event.target.type === "radio" && !missing().length)) goOn();
   });
-  for (const name of ["click", "focusin"]) {
-    form.addEventListener(name, (event) => {
-      const fieldset = event.target.closest("fieldset[data-slot]");
-      const wanted = name === "click" || event.target.matches(":focus-visible");
-      if (fieldset && fieldset !== current && wanted) focusOn(fieldset, { move: false, scroll: name === "focusin" });
-    });
-  }
-  for (const link of form.querySelectorAll("[data-part-link]")) {
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      const part = parts.find((one) => one.dataset.part === link.dataset.partLink);
-      focusOn(firstOf(part), { move: false });
-      reading.setTurn(Number(part.dataset.part.slice(5)));
-    });
-  }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -297,6 +217,7 @@
     if (link) link.click();
   }
   function choose(key) {
+    const current = focus.current();
     const input = current && slots.keyed(current, key);
     if (!input) return false;
     showForm();
@@ -311,20 +232,39 @@
     }
     return true;
   }
-  const slotName = () => (current ? current.dataset.slot : "");
+  // In a text of one line Enter goes on, as it does everywhere else in the form.
+  function pass(field) {
+    if (field.rows > 1 || field.closest(".remarks") || !field.closest("[data-scale=text]")) return false;
+    goOn();
+    return true;
+  }
+  function sayLocked(key) {
+    if (!focus.current() || !slots.keyed(focus.current(), key)) return false;
+    say("These answers are locked." + (find("[value=reopen]") ? " Reopen the item to change one." : ""));
+    return true;
+  }
+  const skip = find(".desk-skip");
+  function openSkip() {
+    if (!skip) return;
+    skip.open = true;
+    showForm();
+    skip.querySelector("textarea").focus();
+    skip.scrollIntoView({ block: "nearest" });
+  }
+  if (find("[data-skip]")) find("[data-skip]").addEventListener("click", openSkip);
   const keys = bindKeys({
-    help, submit,
-    choose: (key) => !locked && choose(key),
+    help, submit, pass,
+    choose: locked ? sayLocked : choose,
     leave(field) {
       if (field === reading.search) reading.leaveSearch();
       else field.blur();
-      focusOn(current, { scroll: false });
+      focusOn(focus.current(), { scroll: false });
     },
     acts: {
       ArrowDown: () => step(1),
       ArrowUp: () => step(-1),
       e() {
-        const example = current && current.querySelector(".score-example");
+        const example = focus.current() && focus.current().querySelector(".score-example");
         if (example) example.open = !example.open;
       },
       u: () => !locked && undo(),
@@ -335,8 +275,10 @@
       "]": () => reading.fold(true),
       d: () => reading.toggleChanges(),
       h: () => remarks && remarks.mark(),
-      c: () => write(slotName(), "comment"),
-      "!": () => write(slotName(), "flag"),
+      c: () => write(focus.name(), "comment"),
+      "!": () => write(focus.name(), "flag"),
+      s: openSkip,
+      Escape: () => reading.clearSearch(),
       C: () => write("", "comment"),
       n: () => follow("next"),
       p: () => follow("prev"),
@@ -344,15 +286,10 @@
   });
   const clock = countActive(settings.activeMs, settings.idleSeconds);
 
-  for (const slot of slots.all) slot.tabIndex = -1;
   count();
   const first = missing()[0] || slots.all[0];
-  if (byTurn && first) {
-    const part = slots.part(first) || parts[0];
-    for (const other of parts) other.toggleAttribute("data-shown", other === part);
-    reading.setTurn(Number(part.dataset.part.slice(5)), { move: false });
-  }
-  focusOn(first, { scroll: false, move: !touch });
+  if (first) focus.begin(first);
+  if (!locked && slots.all.length && !missing().length) say("All answered, not submitted yet. Enter submits.");
   if (saving.submissions().length) {
     if (navigator.onLine) say("Submitting");
     else sayLater();
