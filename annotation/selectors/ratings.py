@@ -7,6 +7,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
 from annotation.questionnaires import load_questionnaire
+from annotation.selectors.people import count_gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class LeftOut:
 
 def left_out(study: Study) -> LeftOut:
     """How much does not count because somebody withdrew, in two queries."""
-    people = study.participants.filter(state__in=Participant.GONE).count()
+    people = count_gone(study).total()
     if not people:
         return LeftOut()
     rows = Rating.objects.filter(
