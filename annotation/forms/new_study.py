@@ -37,8 +37,8 @@ class PeopleForm(StepForm):
     annotators = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="Usernames, separated by spaces, commas or lines. For a pool nobody need be "
-        "named: people can be invited later.",
+        help_text="User names, separated by spaces, commas or lines. Needed where each gets a list "
+        "of their own; a pool needs none, people can be invited later.",
     )
     raters = forms.IntegerField(
         label="Annotators for each item",

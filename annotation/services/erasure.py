@@ -6,7 +6,7 @@ reached from here.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,22 +43,28 @@ ERASED = "(erased)"
 
 @dataclass(frozen=True)
 class Holdings:
-    """What is stored of a person, to be read before they are erased."""
+    """What is stored of a person, to be read before they are erased.
+
+    ``wholly``: the studies that are set to lose their scores and marks too.
+    """
 
     studies: int
     answers: int
     texts: int
     manages: int
+    wholly: Sequence[str]
 
 
 def holdings_of(user: User) -> Holdings:
     """How much is stored of a person."""
     edits = RatingEdit.objects.filter(by=user)
+    wholly = Study.objects.filter(participants__user=user, settings__erasure=SCORES_TOO)
     return Holdings(
         studies=Participant.objects.filter(user=user).count(),
         answers=edits.filter(aspect=Aspect.ANSWER).count(),
         texts=edits.exclude(text="").count() + edits.filter(aspect=Aspect.EVIDENCE).count(),
         manages=Membership.objects.filter(user=user, role=Membership.Role.MANAGER).count(),
+        wholly=list(wholly.order_by("pk").values_list("name", flat=True)),
     )
 
 

@@ -171,7 +171,7 @@ FORMATS: dict[str, Format] = {
     "json": Format(
         "Whole study (JSON)",
         "The study with design, questionnaires, items, people, every edit and the table. "
-        "It can be imported again.",
+        "manage.py import_study makes the study anew from it.",
         "application/json", "study.json", _json,
     ),
     "parquet": Format(

@@ -231,5 +231,10 @@
   tellTimes(document);
   const first = document.querySelector("button[data-show-pane][aria-pressed='true']");
   if (first) showPane(first.dataset.showPane);
+  // Where a row of tabs is too long for the screen, the current one is brought into view.
+  for (const here of all(".tabs [aria-current]")) {
+    const row = here.closest(".tabs"), box = here.getBoundingClientRect();
+    row.scrollLeft += box.left - row.getBoundingClientRect().left - (row.clientWidth - box.width) / 2;
+  }
   window.planjury = { notice, clearNotice, showPane };
 })();

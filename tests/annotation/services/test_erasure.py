@@ -206,8 +206,10 @@ def test_scores_stay_under_the_number_and_count_no_more(
 
 
 def test_a_study_may_have_scores_deleted_too(study: Study, person: User, root: User) -> None:
+    assert holdings_of(person).wholly == []
     study.settings = {"erasure": "scores"}
     study.save()
+    assert holdings_of(person).wholly == [study.name]
     erase(person, root)
     said = RatingEdit.objects.filter(by=person)
     assert said.exists()
