@@ -3,7 +3,7 @@
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from django.conf import settings
 from django.core.cache import caches
+from django.core.management.commands import flush
 
-from tests.installations import Installation
+from tests import databases
+from tests.installations import Install, Installation
 
 # The browser's driver keeps an event loop running in the tests' own thread, which Django would take
 # for asynchronous code at the first query.
@@ -75,13 +77,35 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20240229)
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None,
+    django_db_modify_db_settings: None,
+    django_db_blocker: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+    worker_id: str,
+) -> Iterator[None]:
+    """The test database of this process."""
+    folder = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        folder = folder.parent
+    with (
+        django_db_blocker.unblock(),
+        databases.empty_database(folder),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(flush, "emit_post_migrate_signal", databases.rows_put_back())
+        with django_db_blocker.block():
+            yield
+
+
 @pytest.fixture
-def install(tmp_path: Path) -> Iterator[Callable[[str], Installation]]:
+def install(tmp_path: Path, django_db_setup: None) -> Iterator[Install]:
     """Makes installations of the product for processes of their own, by name."""
     made: list[Installation] = []
 
-    def begin(name: str) -> Installation:
-        made.append(Installation.begin(tmp_path / name))
+    def begin(name: str, *, migrated: bool = True) -> Installation:
+        made.append(Installation.begin(tmp_path / name, migrated=migrated))
         return made[-1]
 
     yield begin
@@ -110,6 +134,12 @@ def _uses_services(item: pytest.Item) -> bool:
         return False
     used = set(getattr(item, "fixturenames", ()))
     return bool(used & _SERVICES) or item.get_closest_marker("django_db") is not None
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    """Without service workers: what a test does to requests is then done to all of them."""
+    return {**browser_context_args, "service_workers": "block"}
 
 
 @pytest.fixture(scope="session")

@@ -12,13 +12,21 @@ import uuid
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg
 from django.conf import settings
 from django.core.cache import cache
 
 from config.brokers import is_redis
+from tests import databases
+from tests.forks import Fork, Forks
+
+
+class Install(Protocol):
+    """Makes an installation by name; ``migrated`` is the usual."""
+
+    def __call__(self, name: str, *, migrated: bool = True) -> "Installation": ...
 
 
 @dataclass
@@ -27,17 +35,23 @@ class Installation:
 
     folder: Path
     database_url: str
-    started: list[subprocess.Popen[str]] = field(default_factory=list)
+    started: list[subprocess.Popen[str] | Fork] = field(default_factory=list)
+    forks: Forks | None = None
 
     @classmethod
-    def begin(cls, folder: Path) -> "Installation":
-        """An empty one."""
+    def begin(cls, folder: Path, *, migrated: bool = False) -> "Installation":
+        """An empty one; ``migrated``: with all its tables."""
         folder.mkdir()
         if not settings.TEST_DATABASE_URL:
+            if migrated:
+                databases.make_copy(path=folder / "planjury.sqlite3")
             return cls(folder, "")
         name = f"planjury_{uuid.uuid4().hex}"
-        with _server() as server:
-            server.execute(f"create database {name}")
+        if migrated:
+            databases.make_copy(name=name)
+        else:
+            with databases.server() as server:
+                server.execute(f"create database {name}")
         cache.clear()  # and with it the messages of the test before
         return cls(folder, f"{settings.TEST_DATABASE_URL.rpartition('/')[0]}/{name}")
 
@@ -73,6 +87,14 @@ class Installation:
         self.started.append(process)
         return process
 
+    def fork(self, *command: str) -> Fork:
+        """The same, from a process of this installation that has loaded the product already."""
+        if self.forks is None:
+            self.forks = Forks(self.folder, self.environment(), settings.BASE_DIR, self.log)
+        process = self.forks.start(command)
+        self.started.append(process)
+        return process
+
     @property
     def log(self) -> Path:
         return self.folder / "output.log"
@@ -99,11 +121,9 @@ class Installation:
         for process in self.started:
             process.kill()
             process.wait()
+        if self.forks is not None:
+            self.forks.end()
         if self.database_url:
-            with _server() as server:
+            with databases.server() as server:
                 name = self.database_url.rpartition("/")[2]
                 server.execute(f"drop database {name} with (force)")
-
-
-def _server() -> psycopg.Connection[Any]:
-    return psycopg.connect(settings.TEST_DATABASE_URL, autocommit=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 class Server:
     """A running one."""
 
-    process: "subprocess.Popen[bytes]"
+    process: "subprocess.Popen[Any]"
     port: int
 
     @property
@@ -62,6 +63,16 @@ def wait_until_answered(server: Server, *, seconds: float = 60) -> None:
                 return
         time.sleep(0.05)
     raise AssertionError("the server does not answer")
+
+
+def kill_whole(process: "subprocess.Popen[Any]") -> None:
+    """``kill -9`` of a server or worker and, as at a power cut, of its children."""
+    below = children(process.pid)
+    process.kill()
+    for pid in below:
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+    process.wait()
 
 
 def children(pid: int) -> list[int]:

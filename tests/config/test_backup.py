@@ -31,6 +31,7 @@ from config.backups.archive import Archive, ArchiveWriter, new_archive
 from config.backups.dump import write_backup
 from config.backups.manifest import Manifest
 from config.backups.schema import stored_schema
+from tests import databases
 from tests.config.backup_rows import everything, fill_every_table
 from tests.factories.benchmarks import DatasetFactory, ExchangeFactory, TrajectoryFactory
 
@@ -41,6 +42,23 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def _data_folder(settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path / "data"
     settings.DATA_DIR.mkdir()
+
+
+class Copying(MigrationExecutor):
+    """Where all migrations would be applied to an empty database, it is filled with a copy."""
+
+    def migrate(self, targets: Any, *args: Any, **kwargs: Any) -> Any:
+        newest = self.loader.graph.leaf_nodes()
+        if self.loader.applied_migrations or sorted(targets) != sorted(newest):
+            return super().migrate(targets, *args, **kwargs)
+        databases.fill_with_copy(self.connection.connection)
+        return None
+
+
+@pytest.fixture(autouse=True)
+def _no_migrating(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A restore to SQLite takes moments and not seconds."""
+    monkeypatch.setattr(sqlite, "MigrationExecutor", Copying)
 
 
 def backup(path: Path, *options: str) -> str:
@@ -92,7 +110,10 @@ def rewrite(
 # --- there and back -------------------------------------------------------------------------------
 
 
-def test_what_is_restored_is_what_was_backed_up_in_every_table(tmp_path: Path) -> None:
+def test_what_is_restored_is_what_was_backed_up_in_every_table(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(sqlite, "MigrationExecutor", MigrationExecutor)
     fill_every_table()
     before = everything()
     assert all(before.values()), "a table without rows proves nothing"
@@ -239,6 +260,7 @@ def test_a_backup_is_of_one_moment(tmp_path: Path) -> None:
 # --- the file -------------------------------------------------------------------------------------
 
 
+@pytest.mark.embedded
 def test_a_file_is_replaced_only_when_asked_to(tmp_path: Path) -> None:
     path = tmp_path / "b.zip"
     path.write_text("precious")
@@ -250,12 +272,14 @@ def test_a_file_is_replaced_only_when_asked_to(tmp_path: Path) -> None:
     assert [*tmp_path.glob(".*")] == []
 
 
+@pytest.mark.embedded
 def test_a_folder_gets_a_file_named_after_the_time(tmp_path: Path) -> None:
     backup(tmp_path)
     (path,) = tmp_path.glob("planjury-*.zip")
     Archive(path).__exit__(None, None, None)
 
 
+@pytest.mark.embedded
 def test_a_backup_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "b.zip").write_text("precious")
 
@@ -288,6 +312,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_table(tmp_path: Path, monkeypatc
     assert [p.name for p in tmp_path.iterdir()] == ["data"]
 
 
+@pytest.mark.embedded
 def test_an_interrupted_backup_leaves_nothing(tmp_path: Path, monkeypatch: Any) -> None:
     add = ArchiveWriter.add
 
@@ -301,6 +326,7 @@ def test_an_interrupted_backup_leaves_nothing(tmp_path: Path, monkeypatch: Any) 
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("do", [backup, restore])
 def test_a_folder_that_is_not_there(do: Callable[..., str], tmp_path: Path) -> None:
     said = refusal(do, tmp_path / "no" / "b.zip")
@@ -308,6 +334,7 @@ def test_a_folder_that_is_not_there(do: Callable[..., str], tmp_path: Path) -> N
     assert str(tmp_path / "no") in said
 
 
+@pytest.mark.embedded
 def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: Any) -> None:
     def denied(**_: Any) -> None:
         raise PermissionError(13, "Permission denied", "/backups")
@@ -346,6 +373,7 @@ def test_every_changed_byte_and_every_cut_is_seen(tmp_path: Path) -> None:
     restore(whole, "--replace", "--no-safety-copy")
 
 
+@pytest.mark.embedded
 def test_the_damaged_table_is_named(tmp_path: Path) -> None:
     DatasetFactory()
     backup(tmp_path / "b.zip")
@@ -357,18 +385,21 @@ def test_the_damaged_table_is_named(tmp_path: Path) -> None:
     assert "table benchmarks_dataset " in refusal(restore, tmp_path / "b.zip", "--replace")
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("content", [b"", b"PK", b"SQLite format 3\x00" + bytes(4096), b"\x00"])
 def test_another_file_is_no_backup(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(content)
     assert "is not a backup of PlanJury. Nothing was changed." in refusal(restore, tmp_path / "x")
 
 
+@pytest.mark.embedded
 def test_another_zip_is_no_backup(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
         file.writestr("manifest.json", "{}")
     assert "is not a backup" in refusal(restore, tmp_path / "x.zip")
 
 
+@pytest.mark.embedded
 def test_a_backup_of_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
     backup(tmp_path / "b.zip")
 
@@ -382,6 +413,7 @@ def test_a_backup_of_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
     assert "benchmarks 9999_future" in said
 
 
+@pytest.mark.embedded
 def test_a_newer_format_is_refused(tmp_path: Path, monkeypatch: Any) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("config.backups.manifest.FORMAT", 2)
@@ -433,6 +465,7 @@ def test_rows_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
     assert "table benchmarks_dataset" in refusal(restore, tmp_path / "x.zip", "--replace")
 
 
+@pytest.mark.embedded
 def test_one_restore_at_a_time(tmp_path: Path) -> None:
     backup(tmp_path / "b.zip")
     with restoring._work_folder():
@@ -461,6 +494,7 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path) -> N
     DatasetFactory()  # today's columns are there
 
 
+@pytest.mark.embedded
 def test_a_database_aside_is_the_default_and_only_there(tmp_path: Path) -> None:
     with sqlite.aside(tmp_path / "x.sqlite3"):
         call_command("migrate", verbosity=0)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installations import Installation
+from tests.installations import Install, Installation
 
 pytestmark = pytest.mark.slow
 
@@ -27,8 +27,9 @@ Serve = Callable[[int], subprocess.Popen[str]]
 
 
 @pytest.fixture
-def place(install: Callable[[str], Installation]) -> Installation:
-    return install("served")
+def place(install: Install, request: pytest.FixtureRequest) -> Installation:
+    """The parameter says whether the tables are there; they usually are."""
+    return install("served", migrated=getattr(request, "param", True))
 
 
 @pytest.fixture
@@ -83,6 +84,7 @@ def stop(process: subprocess.Popen[str], number: int, least: int = 3) -> None:
     assert not any(map(is_there, children))
 
 
+@pytest.mark.parametrize("place", [False], indirect=True, ids=["empty"])
 def test_the_first_start_prepares_everything_and_the_next_is_cheap(
     serve: Serve, place: Installation
 ) -> None:

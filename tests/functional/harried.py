@@ -36,6 +36,7 @@ class Trial:
     kills: int = 20
     seed: int = 20261121
     latency: float = 0.02
+    hasty: bool = False
     say: Any = print
     found: dict[str, Any] = field(default_factory=dict)
 
@@ -50,7 +51,8 @@ class Trial:
                 name="fake", title="Fake", base_url=server.base_url, model="fake",
                 **values, **PRICES,
             )  # fmt: skip
-            with serving() as running:
+            command = ("-m", "tests.hasty", "serve") if self.hasty else ()
+            with serving(*command) as running:
                 parent = running.process
                 calm = self._carry(server, parent, shares={}, kills=0)
                 harried = self._carry(server, parent, shares=ROUGH, kills=self.kills)
@@ -285,9 +287,10 @@ def main() -> int:
     parser.add_argument("--trajectories", type=int, default=100)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--json", type=Path, help="write what was found to this file")
+    parser.add_argument("--hasty", action="store_true", help="as in tests/hasty.py: wait less")
     options = parser.parse_args()
     prepare(options.trajectories)
-    found = Trial(options.trajectories, options.kills).play()
+    found = Trial(options.trajectories, options.kills, hasty=options.hasty).play()
     if options.json:
         options.json.write_text(json.dumps(found, indent=2))
     return 0

@@ -5,7 +5,6 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import time
 import urllib.parse
 import urllib.request
@@ -16,17 +15,14 @@ import pytest
 from django.conf import settings
 
 from tests.config.test_serve import free_port
-from tests.installations import Installation
+from tests.forks import Fork
+from tests.installations import Install, Installation
 
 pytestmark = pytest.mark.slow
 
-Install = Callable[[str], Installation]
-
 TASKS = 24
 PREPARE = f"""
-from django.core.management import call_command
 from tests.factories.benchmarks import make_user, save_sample_dataset
-call_command("migrate", verbosity=0)
 save_sample_dataset({TASKS})
 make_user("researcher", ["view_results", "start_runs"])
 """
@@ -50,7 +46,7 @@ join benchmarks_task task on task.id = t.task_id order by 1, 2, 3, 4"""
 def manage(place: Installation, *arguments: str) -> str:
     """Run a command to its end; what it said."""
     before = len(place.log.read_text()) if place.log.exists() else 0
-    code = place.start("manage.py", *arguments).wait(timeout=120)
+    code = place.fork("manage.py", *arguments).wait()
     said = place.log.read_text()[before:]
     assert code == 0, said
     return said
@@ -73,11 +69,11 @@ def wait_until(true: Callable[[], bool], what: str, seconds: float = 60) -> None
         time.sleep(0.05)
 
 
-def begin_restore(place: Installation, backup: Path) -> subprocess.Popen[str]:
+def begin_restore(place: Installation, backup: Path) -> Fork:
     """A restore that has just begun to work."""
     folder = place.folder / "restoring"
     shutil.rmtree(folder, ignore_errors=True)  # of one that was killed
-    process = place.start("manage.py", "restore", str(backup), "--replace", "--no-safety-copy")
+    process = place.fork("manage.py", "restore", str(backup), "--replace", "--no-safety-copy")
     wait_until(folder.exists, "the beginning")
     return process
 
@@ -197,7 +193,7 @@ def test_from_sqlite_to_postgresql_and_back(install: Install, tmp_path: Path) ->
         pytest.skip("needs a PostgreSQL (make test-postgres)")
     places = [
         Installation(tmp_path / "one", ""),
-        install("two"),
+        install("two", migrated=False),
         Installation(tmp_path / "three", ""),
     ]
     found = []
@@ -207,6 +203,7 @@ def test_from_sqlite_to_postgresql_and_back(install: Install, tmp_path: Path) ->
             manage(place, "restore", str(tmp_path / f"{number}.zip"))
         else:
             place.folder.mkdir()
+            manage(place, "migrate", "-v0")
             shell(place, PREPARE)
             manage(place, *RUN, "--wait")
             shell(place, FILL)
@@ -215,3 +212,5 @@ def test_from_sqlite_to_postgresql_and_back(install: Install, tmp_path: Path) ->
     assert found[0] == found[1] == found[2]
     with pytest.raises(AssertionError, match="holds data that would be lost"):
         manage(places[2], "restore", str(tmp_path / "1.zip"))
+    for place in places[::2]:
+        place.remove()

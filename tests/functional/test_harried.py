@@ -1,22 +1,21 @@
 """A run on a rough endpoint, its worker killed now and then: a small one of those in harried.py."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
-from tests.installations import Installation
+from tests.installations import Install
 
 pytestmark = pytest.mark.slow
 
 TRAJECTORIES, KILLS = 8, 2
 
 
-def test_kills_and_a_rough_endpoint_change_nothing(install: Callable[[str], Installation]) -> None:
+def test_kills_and_a_rough_endpoint_change_nothing(install: Install) -> None:
     home = install("harried")
     process = home.start(
         "-m", "tests.functional.harried", "--json", str(home.folder / "found.json"),
-        "--trajectories", str(TRAJECTORIES), "--kills", str(KILLS),
+        "--trajectories", str(TRAJECTORIES), "--kills", str(KILLS), "--hasty",
     )  # fmt: skip
     assert process.wait(timeout=300) == 0, home.log.read_text()[-4000:]
     found = json.loads((home.folder / "found.json").read_text())

@@ -2,23 +2,19 @@
 
 import random
 import signal
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.installations import Installation
+from tests.installations import Install, Installation
 
 pytestmark = [pytest.mark.slow, pytest.mark.embedded]
 
 KILLS = 10
 TASKS = 24
 PREPARE = f"""
-from django.core.management import call_command
 from tests.factories.benchmarks import save_sample_dataset
-call_command("migrate", verbosity=0)
 save_sample_dataset({TASKS})
 """
 RUN = ["run_benchmark", "Sample", "--agent", "forgetful", "--level", "high", "--seed", "3"]
@@ -63,21 +59,21 @@ def let_leases_lapse(place: Installation) -> None:
     )
 
 
-def wait(process: subprocess.Popen[str]) -> None:
-    assert process.wait(timeout=120) == 0
+def carry_out(place: Installation, *command: str) -> None:
+    assert place.fork(*command).wait() == 0, place.log.read_text()
 
 
-def test_ten_kills_change_nothing(install: Callable[[str], Installation]) -> None:
+def test_ten_kills_change_nothing(install: Install) -> None:
     calm, harried = install("calm"), install("harried")
     for place in (calm, harried):
-        wait(place.start("manage.py", "shell", "-v0", "-c", PREPARE))
-    wait(calm.start("manage.py", *RUN, "--wait"))
+        carry_out(place, "manage.py", "shell", "-v0", "-c", PREPARE)
+    carry_out(calm, "manage.py", *RUN, "--wait")
     in_all = replies(calm)
 
     rng = random.Random(20261121)
     command = ["manage.py", *RUN, "--wait"]
     for _ in range(KILLS):
-        process = harried.start(*command)
+        process = harried.fork(*command)
         wanted = replies(harried) + rng.randint(1, in_all // (KILLS + 2))
         limit = time.monotonic() + 60
         while replies(harried) < wanted:
@@ -88,7 +84,7 @@ def test_ten_kills_change_nothing(install: Callable[[str], Installation]) -> Non
         assert process.wait() == -signal.SIGKILL
         let_leases_lapse(harried)
         command = [str(Path(__file__).with_name("carry.py"))]
-    wait(harried.start(*command))
+    carry_out(harried, *command)
 
     assert harried.read("select status from benchmarks_run") == [("done",)]
     assert harried.read("select count(*) from benchmarks_trajectory") == [(TASKS,)]

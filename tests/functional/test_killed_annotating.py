@@ -1,20 +1,17 @@
 """Kills of the web server while people annotate: a small one of those in killed_annotating.py."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
-from tests.installations import Installation
+from tests.installations import Install
 
 pytestmark = pytest.mark.slow
 
 CLIENTS, KILLS = 3, 3
 
 
-def test_kills_of_the_web_server_lose_and_double_nothing(
-    install: Callable[[str], Installation],
-) -> None:
+def test_kills_of_the_web_server_lose_and_double_nothing(install: Install) -> None:
     home = install("killed")
     process = home.start(
         "-m", "tests.functional.killed_annotating", "--json", str(home.folder / "found.json"),

@@ -3,24 +3,20 @@
 On SQLite with the embedded broker they share a folder, as processes of one machine do.
 """
 
-import os
-import signal
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from tests.installations import Installation
+from tests.installations import Install, Installation
+from tests.servers import kill_whole
 
 pytestmark = pytest.mark.slow
 
 TASKS = 24
 PREPARE = f"""
-from django.core.management import call_command
 from tests.factories.benchmarks import save_sample_dataset, start_sample_runs
-call_command("migrate", verbosity=0)
 start_sample_runs("forgetful", dataset=save_sample_dataset({TASKS}), level="high", seed=3)
 """
 RING = """
@@ -56,21 +52,13 @@ def owners(place: Installation) -> set[str]:
     return {owner.rpartition(":")[0] for (owner,) in rows}
 
 
-def kill_all_of(process: subprocess.Popen[str]) -> None:
-    """The parent and, as at a power cut, its children, each of which leads a session of its own."""
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True)
-    for pid in (process.pid, *map(int, found.stdout.split())):
-        os.kill(pid, signal.SIGKILL)
-    process.wait()
-
-
-def test_a_machine_that_dies_is_made_up_for(install: Callable[[str], Installation]) -> None:
+def test_a_machine_that_dies_is_made_up_for(install: Install) -> None:
     place = install("shared")
-    assert place.start("manage.py", "shell", "-v0", "-c", PREPARE).wait(120) == 0
+    assert place.fork("manage.py", "shell", "-v0", "-c", PREPARE).wait() == 0
     doomed = machine(place, "doomed").start("manage.py", "work", PLANJURY_WORKER_THREADS="2")
-    assert place.start("manage.py", "shell", "-v0", "-c", RING).wait(60) == 0
+    assert place.fork("manage.py", "shell", "-v0", "-c", RING).wait() == 0
     wait_for(lambda: done(place) >= 2 and owners(place))
-    kill_all_of(doomed)
+    kill_whole(doomed)
     before = done(place)
     assert before < TASKS, "it was killed too late to show anything"
 
@@ -80,7 +68,7 @@ def test_a_machine_that_dies_is_made_up_for(install: Callable[[str], Installatio
     )
     place.change("update benchmarks_run set created_at = '2000-01-01'")
     # Nobody rings: the sweep of the new machine does.
-    heir = machine(place, "heir").start("manage.py", "work")
+    heir = machine(place, "heir").start("-m", "tests.hasty", "work")
     wait_for(lambda: place.read("select status from benchmarks_run") == [("done",)])
     assert done(place) == TASKS
     assert owners(place) == set()
@@ -88,7 +76,8 @@ def test_a_machine_that_dies_is_made_up_for(install: Callable[[str], Installatio
     assert heir.wait(20) == 0
 
 
-def test_a_server_that_is_away_is_named_in_a_line(install: Callable[[str], Installation]) -> None:
+@pytest.mark.embedded
+def test_a_server_that_is_away_is_named_in_a_line(install: Install) -> None:
     place = install("alone")
     url, broker = "postgresql://me:secret@127.0.0.1:1/jury", "redis://:secret@127.0.0.1:1/0"
     for name, address in (("DATABASE_URL", url), ("PLANJURY_BROKER_URL", broker)):

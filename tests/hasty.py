@@ -1,0 +1,25 @@
+"""``python -m tests.hasty COMMAND…``: manage.py's commands, with less time between their tries.
+
+The product looks every ten seconds for work that a dead process held, and waits longer each time
+before it starts a child that died again. Tests that kill processes would wait for little else, so
+here it looks twice a second and never waits longer; what it does then is the same.
+"""
+
+import sys
+from datetime import timedelta
+
+import django
+
+django.setup()
+
+from django.core.management import execute_from_command_line  # noqa: E402  (needs the settings)
+
+from benchmarks.services import jobs  # noqa: E402
+from config import broker, supervisor, upkeep  # noqa: E402
+
+upkeep.SWEEP_SECONDS = broker.DEFAULT_RECOVERY_SECONDS = 0.5
+jobs.RING_AGAIN = timedelta(seconds=1)
+supervisor.LONGEST_DELAY_SECONDS = supervisor.FIRST_DELAY_SECONDS
+
+if __name__ == "__main__":
+    execute_from_command_line(["manage.py", *sys.argv[1:]])
