@@ -17,10 +17,10 @@ from analysis.stats.bootstrap import (
     units_to_draw,
 )
 from analysis.stats.columns import Floats, as_column, check_length_of, check_level
+from analysis.stats.correlation import INCOMPLETE
 from analysis.stats.means import t_quantile
 from analysis.stats.results import Estimate, Interval
 
-INCOMPLETE = "incomplete pair"
 TOO_FEW = "fewer than two complete pairs"
 NO_SPREAD = "all differences are equal: no interval"
 

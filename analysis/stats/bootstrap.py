@@ -88,9 +88,9 @@ def units_to_draw(
     if clusters is None:
         return Units(table, np.bincount(codes, minlength=len(table)), "item")
     names, groups = encode(clusters)
-    by_group = np.stack(
+    by_group: Floats = np.stack(
         [
-            np.bincount(groups, weights=column[codes], minlength=len(names))
+            np.bincount(groups, weights=column[codes], minlength=len(names)).astype(np.float64)
             for column in np.ascontiguousarray(table.T)
         ],
         axis=1,

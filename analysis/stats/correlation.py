@@ -25,10 +25,10 @@ THREE_PAIRS = "three pairs only: Fisher's interval needs four"
 FOUR_PAIRS = "{n} pairs only: the interval needs five"
 ON_A_LINE = "all pairs lie on one line: Fisher's interval has no width"
 SAME_ORDER = "both put all pairs into one order: the interval has no width"
-MANY_CELLS = "more than {most} different pairs of values: no bootstrap of clusters"
+MANY_CELLS = "more than {most:,} possible pairs of values: no bootstrap of clusters"
 INCOMPLETE = "incomplete pair"
 FEW_PAIRS = 20
-MOST_CELLS = 20_000
+MOST_CELLS = 4_000
 PEARSON = "Pearson's r"
 SPEARMAN = "Spearman's rho, average ranks for ties"
 KENDALL = "Kendall's tau-b"
@@ -125,7 +125,7 @@ def spearman(
     tanh(atanh ρ ± z·sqrt((1 + ρ²/2)/(n − 3))): Bonett & Wright 2000, Psychometrika 65:23; it
     assumes independent pairs, and is rough where values are heavily tied, as scores from 1 to 5
     are. Undefined as `pearson`; no interval at n = 3 or |ρ| = 1. The bootstrap of clusters is not
-    done where there are more than 20,000 different pairs of values.
+    done where there are more than 4,000 possible pairs of values.
     """
     pairs = _pairs(x, y, clusters, level, unit)
     if pairs.undefined:
@@ -253,15 +253,15 @@ def _from_tables(
     cells = rows.size * columns.size
     if cells > MOST_CELLS:
         return _plain(value, pairs, MANY_CELLS.format(most=MOST_CELLS), method)
-    units = units_to_draw(
-        row_codes * columns.size + column_codes, np.eye(cells), clusters=pairs.clusters, unit=unit
-    )
-    drawn = resampled(
-        units,
-        lambda totals: statistic(totals.reshape(-1, rows.size, columns.size)),
-        seed=seed,
-        resamples=resamples,
-    )
+    used, codes = np.unique(row_codes * columns.size + column_codes, return_inverse=True)
+    units = units_to_draw(codes, np.eye(used.size), clusters=pairs.clusters, unit=unit)
+
+    def of_tables(totals: Floats) -> Floats:
+        tables = np.zeros((len(totals), cells))
+        tables[:, used] = totals
+        return statistic(tables.reshape(-1, rows.size, columns.size))
+
+    drawn = resampled(units, of_tables, seed=seed, resamples=resamples)
     return estimate_from_draws(
         value, pairs.n, drawn, units, level=level, seed=seed, excluded=pairs.excluded,
         method=method,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import compress
 from math import sqrt
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from analysis.stats.bootstrap import (
 from analysis.stats.columns import Floats, as_column, check_length_of, check_level
 from analysis.stats.means import t_quantile
 from analysis.stats.results import Estimate, Interval
-
-Weights = Literal["none", "linear", "quadratic", "ordinal"]
-WEIGHTS: tuple[Weights, ...] = ("none", "linear", "quadratic", "ordinal")
+from analysis.stats.weights import Weights, agreement_weights, weights_in_words
 
 INCOMPLETE = "scored by one of the two only"
 NEITHER = "scored by neither"
@@ -33,47 +31,6 @@ ONE_ITEM = "one item only: no interval"
 COHEN = "Cohen's kappa, {weights}, over all scores from {low:g} to {high:g}"
 FLEISS = "Fleiss' kappa, {weights}"
 GWET = "Gwet's {name}, {weights}"
-
-
-def agreement_weights(values: Any, weights: Weights) -> Floats:
-    """Return how much of an agreement each pair of scores is, from 0 to 1.
-
-    Parameters
-    ----------
-    values
-        The q scores of the whole scale in ascending order, given or not: weights depend on it.
-    weights
-        ``none`` 1 for equal scores only; ``linear`` 1 − |a − b|/R; ``quadratic`` 1 − (a − b)²/R²
-        with R the range; ``ordinal`` 1 − C(d + 1, 2)/C(q, 2) with d the distance in places.
-
-    Returns
-    -------
-    array of q × q
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two scores, or the weights are unknown.
-
-    Notes
-    -----
-    Gwet 2014, Handbook of Inter-Rater Reliability, 4th ed., ch. 3. His ordinal weights are not
-    Krippendorff's ordinal metric.
-    """
-    points = as_column(values)
-    if points.size < 2:
-        raise ValueError("agreement needs a scale of two scores or more")
-    if weights not in WEIGHTS:
-        raise ValueError(f"unknown weights {weights!r}")
-    if weights == "none":
-        return np.eye(points.size)
-    if weights == "ordinal":
-        places = np.abs(np.subtract.outer(np.arange(points.size), np.arange(points.size)))
-        ordinal: Floats = 1 - places * (places + 1) / (points.size * (points.size - 1))
-        return ordinal
-    apart = np.abs(np.subtract.outer(points, points)) / (points.max() - points.min())
-    graded: Floats = 1 - (apart if weights == "linear" else apart**2)
-    return graded
 
 
 def cohen_kappa(
@@ -98,7 +55,7 @@ def cohen_kappa(
         Lowest and highest score. Linear and quadratic weights depend on it, not on the scores
         that happen to occur.
     weights
-        As in `agreement_weights`.
+        As in `weights.agreement_weights`.
     clusters, unit, seed, resamples
         What each item belongs to. Where one occurs twice the interval draws clusters, else it is
         asymptotic and needs no seed.
@@ -131,7 +88,7 @@ def cohen_kappa(
         check_length_of(clusters, a.size, "clusters")
     points = np.arange(scale[0], scale[1] + 1, dtype=np.float64)
     matrix = agreement_weights(points, weights)
-    method = COHEN.format(weights=_named(weights), low=scale[0], high=scale[1])
+    method = COHEN.format(weights=weights_in_words(weights), low=scale[0], high=scale[1])
     both = ~(np.isnan(a) | np.isnan(b))
     neither = np.isnan(a) & np.isnan(b)
     excluded = _counted({INCOMPLETE: int((~both & ~neither).sum()), NEITHER: int(neither.sum())})
@@ -197,7 +154,7 @@ def fleiss_kappa(
         expected: Floats = np.einsum("bc,ck,bk->b", pi, matrix, pi)
         return expected
 
-    method = FLEISS.format(weights=_named(weights))
+    method = FLEISS.format(weights=weights_in_words(weights))
     return _several(
         answers, matrix, chance, lambda pi: matrix @ pi, clusters, unit, seed, resamples, level,
         method,
@@ -221,7 +178,7 @@ def gwet_ac(
     answers
         Counts of answers by item.
     weights
-        ``none`` for AC1, else AC2; as in `agreement_weights`.
+        ``none`` for AC1, else AC2; as in `weights.agreement_weights`.
     clusters, unit, seed, resamples
         What each item belongs to. Where one occurs twice the interval draws clusters, else it is a
         t interval and needs no seed.
@@ -250,7 +207,9 @@ def gwet_ac(
         expected: Floats = factor * (pi * (1 - pi)).sum(axis=1)
         return expected
 
-    method = GWET.format(name="AC1" if weights == "none" else "AC2", weights=_named(weights))
+    method = GWET.format(
+        name="AC1" if weights == "none" else "AC2", weights=weights_in_words(weights)
+    )
     return _several(
         answers, matrix, chance, lambda pi: factor * (1 - pi), clusters, unit, seed, resamples,
         level, method,
@@ -344,10 +303,6 @@ def _cohen(tables: Floats, matrix: Floats) -> Floats:
         expected = np.einsum("bc,ck,bk->b", counts.sum(axis=2), matrix, counts.sum(axis=1)) / n**2
         result: Floats = np.where(1 - expected > 1e-12, (seen - expected) / (1 - expected), np.nan)
     return result
-
-
-def _named(weights: Weights) -> str:
-    return "unweighted" if weights == "none" else f"{weights} weights"
 
 
 def _counted(excluded: dict[str, int]) -> dict[str, int]:

@@ -173,7 +173,9 @@ def resampled_quotients(above: Any, below: Any, *, seed: int, resamples: int) ->
 
 def _quotients(totals: Floats) -> Floats:
     above, below = totals.T
-    return np.divide(above, below, out=np.full(len(totals), np.nan), where=below != 0)
+    quotients: Floats = np.full(len(totals), np.nan)
+    np.divide(above, below, out=quotients, where=below != 0)
+    return quotients
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from analysis.stats.bland_altman import Limits, bland_altman
 from analysis.stats.bootstrap import RESAMPLES, repeated
 from analysis.stats.columns import as_column, check_length_of
 from analysis.stats.correlation import kendall, pearson, spearman
-from analysis.stats.kappas import Weights, cohen_kappa
+from analysis.stats.kappas import cohen_kappa
 from analysis.stats.results import Estimate
+from analysis.stats.weights import Weights
 
 KAPPA_WEIGHTS: tuple[Weights, ...] = ("none", "linear", "quadratic")
 

@@ -15,7 +15,7 @@ from analysis.stats.bland_altman import Limits, bland_altman
 from analysis.stats.bootstrap import RESAMPLES, repeated
 from analysis.stats.columns import Floats
 from analysis.stats.icc import FORMS, Form, intraclass, intraclass_one_way
-from analysis.stats.kappas import WEIGHTS, Weights, cohen_kappa, fleiss_kappa, gwet_ac
+from analysis.stats.kappas import cohen_kappa, fleiss_kappa, gwet_ac
 from analysis.stats.pairs import (
     KAPPA_WEIGHTS,
     Correlations,
@@ -31,6 +31,7 @@ from analysis.stats.sample_size import (
     items_for_icc,
     items_for_share,
 )
+from analysis.stats.weights import WEIGHTS, Weights
 from analysis.tidy.reading import Section, TidyTable
 
 WITHOUT_RATIO: tuple[Metric, ...] = METRICS[:3]
@@ -41,6 +42,8 @@ ONE_EACH = (
     "every item was scored by one person: how far people agree with each other is unknown, and "
     "comparing them with judges says nothing about it"
 )
+MOST_RATERS = 40
+TOO_MANY = "pairs of raters are listed for up to {most} raters, not for {n}"
 JUDGES_ALONE = "agreement of judges with each other is consistency, not correctness"
 
 
@@ -227,7 +230,8 @@ def _group(
     reason = "" if len(names) > 1 else ONE_PERSON if names else NOBODY
     pairs = []
     apart = 0
-    for a, b in combinations(range(len(names)), 2):
+    many = len(names) > MOST_RATERS
+    for a, b in () if many else combinations(range(len(names)), 2):
         if not (~np.isnan(scores[:, a]) & ~np.isnan(scores[:, b])).any():
             apart += 1
             continue
@@ -249,7 +253,10 @@ def _group(
         _unbalanced(answers, settings),
         tuple(pairs),
         apart,
-        warnings if len(names) > 1 else (),
+        (
+            *(warnings if len(names) > 1 else ()),
+            *([TOO_MANY.format(most=MOST_RATERS, n=len(names))] if many else []),
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from analysis.stats.alt_test import AltTest
 from analysis.stats.results import Estimate
 from analysis.stats.sample_size import SampleSize
+from analysis.stats.weights import weights_in_words
 from analysis.tidy.report import Against, Group, SectionReport, TidyReport
 
 GAP = "  "
@@ -64,7 +65,7 @@ def _group(title: str, group: Group) -> list[str]:
         ("Equal pairs of scores", group.equal),
         ("Pairs within one point", group.within_one),
         *((f"Krippendorff's alpha, {metric}", e) for metric, e in group.alphas.items()),
-        *((f"Fleiss' kappa, {_weights(w)}", e) for w, e in group.fleiss.items()),
+        *((f"Fleiss' kappa, {weights_in_words(w)}", e) for w, e in group.fleiss.items()),
         *((f"Gwet's {'AC1' if w == 'none' else f'AC2, {w}'}", e) for w, e in group.gwet.items()),
         *((f"{form}, complete items", e) for form, e in group.icc.items()),
         *((f"ICC1, all answers, {name}", e) for name, e in group.icc_unbalanced.items()),
@@ -119,7 +120,7 @@ def _against(found: Sequence[Against]) -> list[str]:
                 ("Within one point", answers.within_one),
                 ("Bias: judges minus person", answers.bias),
                 ("Mean absolute difference", answers.absolute),
-                *((f"Cohen's kappa, {_weights(w)}", e) for w, e in kappas),
+                *((f"Cohen's kappa, {weights_in_words(w)}", e) for w, e in kappas),
                 ("Pearson, with the mean of an item's people", three.pearson),
                 ("Spearman, with the mean of an item's people", three.spearman),
                 ("Kendall, with the mean of an item's people", three.kendall),
@@ -251,10 +252,6 @@ def _ends(estimate: Estimate) -> str:
     if interval is None:
         return ""
     return f"{interval.low:.3f} to {interval.high:.3f}".replace("-", "−")
-
-
-def _weights(weights: str) -> str:
-    return "unweighted" if weights == "none" else f"{weights} weights"
 
 
 def _some(names: Sequence[str], most: int = 12) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.stats.alpha import ONE_SCORE
@@ -122,6 +122,7 @@ def test_bad_input() -> None:
         reliability_of_counts([[1, 1]], metric="ratio", seed=1)
 
 
+@settings(max_examples=30)
 @given(rows, st.randoms(use_true_random=False))
 def test_order_and_names_of_raters_do_not_matter(ratings, random) -> None:
     raters = list(range(4))
@@ -133,6 +134,7 @@ def test_order_and_names_of_raters_do_not_matter(ratings, random) -> None:
         assert values(agreement(shuffled, seed=1, resamples=100)) == values(one)
 
 
+@settings(max_examples=30)
 @given(rows)
 def test_scales_can_be_turned_round_and_categories_renamed(ratings) -> None:
     turned = [(rater, item, s and 6 - s) for rater, item, s in ratings]
@@ -145,6 +147,7 @@ def test_scales_can_be_turned_round_and_categories_renamed(ratings) -> None:
     assert (nominal.items, nominal.equal.value) == (one.items, one.equal.value)
 
 
+@settings(max_examples=30)
 @given(rows)
 def test_rows_are_the_table(ratings) -> None:
     items = list(dict.fromkeys(item for _, item, _ in ratings))

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from analysis.stats.alpha import METRICS, krippendorff_alpha
 from analysis.stats.answers import Answers, answers_of_counts, answers_of_rows, answers_of_scores
 from analysis.stats.icc import FORMS, intraclass, intraclass_one_way
-from analysis.stats.kappas import WEIGHTS, cohen_kappa, fleiss_kappa, gwet_ac
+from analysis.stats.kappas import cohen_kappa, fleiss_kappa, gwet_ac
 from analysis.stats.results import Estimate
+from analysis.stats.weights import WEIGHTS
 
 SCALE = (1, 5)
 cell = st.one_of(st.none(), st.integers(1, 5))

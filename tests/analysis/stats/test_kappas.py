@@ -10,11 +10,11 @@ from analysis.stats.kappas import (
     NEITHER,
     NO_COMMON,
     NO_WIDTH,
-    agreement_weights,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac,
 )
+from analysis.stats.weights import agreement_weights
 
 N = None
 # Gwet 2014, Handbook of Inter-Rater Reliability, Table 2.10: four raters, twelve subjects.

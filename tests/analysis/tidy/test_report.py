@@ -173,3 +173,9 @@ def test_restaurant_reviews() -> None:
     assert section.people.alphas["ordinal"].value == pytest.approx(0.67883890529)
     rates = {one.judge: one.alternative.winning_rate.value for one in section.against}
     assert rates["gpt-4o"] == 0.9 and rates["mistral-v03"] == 0.5
+
+
+def test_many_raters_are_not_paired() -> None:
+    (section,) = report(made_rows(people=41, judges=0, items=3)).sections
+    assert section.people.pairs == () and section.people.alphas["ordinal"].value is not None
+    assert any("up to 40 raters" in warning for warning in section.people.warnings)
