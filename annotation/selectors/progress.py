@@ -96,6 +96,10 @@ class StudyProgress:
         return sum(not row.gone for row in self.people)
 
     @property
+    def simulated_present(self) -> int:
+        return sum(row.is_simulated and not row.gone for row in self.people)
+
+    @property
     def attention(self) -> list[tuple[AnnotatorProgress, str]]:
         """What a manager should look at, person by person."""
         return [(row, words) for row in self.people for words in row.warnings]

@@ -145,7 +145,7 @@ def _more(request: HttpRequest, access: StudyAccess, form: forms.Form) -> str:
         seen=visibility(request),
     )
     pool = study.dealing == Study.Dealing.POOL
-    onward = "" if pool else " Now give them to annotators below."
+    onward = "" if pool else " Now give their seats to annotators."
     return f"{_count(count, 'item')} added.{onward}"
 
 
