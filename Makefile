@@ -22,9 +22,9 @@ services: ## Start a PostgreSQL and a Redis for this machine; prints the variabl
 services-stop: ## Stop them; their data stay
 	@requirements/scripts/services.sh stop
 
-# Three processes: the browser's event loop would get in the way of other tests, and a process
-# knows one database. All are run even when one fails; the last one's closing line is that of most
-# tests.
+# Three parts: the browser's event loop would get in the way of other tests in its processes, and a
+# process knows one database. All are run even when one fails; the last one's closing line is that
+# of most tests.
 test: $(VENV)/.dev chromium ## Run all tests
 	@code=0; for part in test-browser test-postgres test-unit; do \
 		$(MAKE) --no-print-directory $$part || code=1; \
