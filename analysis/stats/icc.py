@@ -145,7 +145,16 @@ def intraclass(
     )
 
 
-def intraclass_one_way(answers: Answers, *, average: bool = False, level: float = 0.95) -> Estimate:
+def intraclass_one_way(
+    answers: Answers,
+    *,
+    average: bool = False,
+    clusters: Sequence[Hashable] | None = None,
+    unit: str = "task",
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> Estimate:
     """Compute the one-way intraclass correlation of items with different numbers of answers.
 
     Parameters
@@ -154,6 +163,8 @@ def intraclass_one_way(answers: Answers, *, average: bool = False, level: float 
         Counts of scores by item; who gave them does not matter.
     average
         Of the mean of m₀ raters, instead of a single one.
+    clusters, unit, seed, resamples
+        As in `intraclass`.
 
     Returns
     -------
@@ -166,11 +177,13 @@ def intraclass_one_way(answers: Answers, *, average: bool = False, level: float 
     analysis of variance and m₀ = (N − Σ m_i²/N)/(n − 1), N answers to n items (Donner 1986, Int.
     Stat. Rev. 54:67). The average, its Spearman-Brown value at m₀, is (B − W)/B. Interval by the
     quantiles of F with n − 1 and N − n degrees of freedom, which is exact only where all m_i are
-    equal.
-    Undefined under two items, without a second answer to any, and where all scores are equal.
+    equal, or by drawing clusters. Undefined under two items, without a second answer to any, and
+    where all scores are equal; the average also where all items have the same mean.
     """
     check_level(level)
-    answered, _ = answers.with_at_least(1)
+    if clusters is not None:
+        check_length_of(clusters, answers.items, "clusters")
+    answered, kept = answers.with_at_least(1)
     gone = answers.items - answered.items
     excluded = {UNANSWERED: gone} if gone else {}
     method = UNBALANCED.format(which="average" if average else "single rater")
@@ -178,33 +191,56 @@ def intraclass_one_way(answers: Answers, *, average: bool = False, level: float 
     total = float(often @ sizes)
     if n < 2 or total <= n:
         return Estimate.without_value(FEW_ANSWERED, n=n, excluded=excluded, method=method)
-    sums = answered.counts @ answered.values
-    squares = float(often @ (answered.counts @ answered.values**2))
-    between_squares = float(often @ (sums**2 / sizes))
-    within = max(0.0, squares - between_squares) / (total - n)
-    between = max(0.0, between_squares - float(often @ sums) ** 2 / total) / (n - 1)
-    mean_size = (total - float(often @ sizes**2) / total) / (n - 1)
-    if _nothing(between + within, squares / total):
-        return Estimate.without_value(NO_VARIATION, n=n, excluded=excluded, method=method)
-
-    if average and _nothing(between, within):
-        return Estimate.without_value(NO_DIFFERENCE, n=n, excluded=excluded, method=method)
-
-    def from_ratio(ratio: float) -> float:
-        return 1 - 1 / ratio if average else (ratio - 1) / (ratio + mean_size - 1)
-
-    if _nothing(within, between):
-        return Estimate(1.0, n, no_interval=NO_ERROR, excluded=excluded, method=method)
-    ratio = between / within
-    above, below = _f_quantiles(n - 1, total - n, level)
-    interval = Interval(
-        from_ratio(ratio / above),
-        from_ratio(ratio * below),
-        level,
-        "F",
-        {"df1": n - 1, "df2": int(total) - n},
+    centred = answered.values - float(often @ answered.counts @ answered.values) / total
+    sums = answered.counts @ centred
+    parts = np.column_stack(
+        [answered.counts @ centred**2, sums**2 / sizes, sums, sizes, sizes**2, np.ones(len(sizes))]
     )
-    return Estimate(from_ratio(ratio), n, interval, excluded=excluded, method=method)
+    whole: Floats = np.asarray(often @ parts, dtype=np.float64)[None, :]
+    value = float(_one_way(whole, average)[0])
+    if np.isnan(value):
+        reason = NO_DIFFERENCE if whole[0, 0] > 1e-12 * total else NO_VARIATION
+        return Estimate.without_value(reason, n=n, excluded=excluded, method=method)
+    groups = None if clusters is None else repeated(list(compress(clusters, kept)))
+    if groups is not None:
+        units = units_to_draw(answered.kinds, parts, clusters=groups, unit=unit)
+        drawn = resampled(
+            units, lambda totals: _one_way(totals, average), seed=seed, resamples=resamples
+        )
+        return estimate_from_draws(
+            value, n, drawn, units, level=level, seed=seed, excluded=excluded, method=method
+        )
+    between, within, size = (float(part[0]) for part in _one_way_squares(whole))
+    if _nothing(within, between):
+        return Estimate(value, n, no_interval=NO_ERROR, excluded=excluded, method=method)
+    above, below = _f_quantiles(n - 1, total - n, level)
+    ends = [
+        1 - 1 / ratio if average else (ratio - 1) / (ratio + size - 1)
+        for ratio in (between / within / above, between / within * below)
+    ]
+    details = {"df1": n - 1, "df2": int(total) - n}
+    interval = Interval(ends[0], ends[1], level, "F", details)
+    return Estimate(value, n, interval, excluded=excluded, method=method)
+
+
+def _one_way_squares(totals: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return B, W and m₀ of totals of Σ x², (Σ x)²/m, Σ x, m, m² and 1 over items."""
+    squares, of_items, sums, answers, sizes, n = totals.T
+    items = np.maximum(n - 1, 1)
+    between = np.maximum(of_items - sums**2 / answers, 0) / items
+    within = np.maximum(squares - of_items, 0) / np.maximum(answers - n, 1)
+    return between, within, (answers - sizes / answers) / items
+
+
+def _one_way(totals: Floats, average: bool) -> Floats:
+    """Compute the correlation of totals of `_one_way_squares`; NaN where it is undefined."""
+    between, within, size = _one_way_squares(totals)
+    below = between if average else between + (size - 1) * within
+    scale = totals[:, 0] / totals[:, 3]
+    result: Floats = np.full(len(totals), np.nan)
+    there = (below > 1e-12 * scale) & (totals[:, 3] > totals[:, 5]) & (totals[:, 5] > 1)
+    result[there] = (between - within)[there] / below[there]
+    return result
 
 
 def _moments(block: Floats) -> Floats:

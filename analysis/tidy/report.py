@@ -10,7 +10,7 @@ import numpy as np
 from analysis.stats.agreement import Agreement, agreement
 from analysis.stats.alpha import METRICS, Metric, krippendorff_alpha
 from analysis.stats.alt_test import AltTest, adjust_together, alt_test
-from analysis.stats.answers import Answers, answers_of_scores
+from analysis.stats.answers import answers_of_scores
 from analysis.stats.bland_altman import Limits, bland_altman
 from analysis.stats.bootstrap import RESAMPLES, repeated
 from analysis.stats.columns import Floats
@@ -250,7 +250,10 @@ def _group(
         {w: fleiss_kappa(answers, weights=w, **drawing) for w in WEIGHTS},
         {w: gwet_ac(answers, weights=w, **drawing) for w in WEIGHTS},
         {form: intraclass(scores, form=form, **drawing) for form in FORMS},
-        _unbalanced(answers, settings),
+        {
+            name: intraclass_one_way(answers, average=average, **drawing)
+            for name, average in (("single", False), ("average", True))
+        },
         tuple(pairs),
         apart,
         (
@@ -258,13 +261,6 @@ def _group(
             *([TOO_MANY.format(most=MOST_RATERS, n=len(names))] if many else []),
         ),
     )
-
-
-def _unbalanced(answers: Answers, settings: Settings) -> dict[str, Estimate]:
-    return {
-        name: intraclass_one_way(answers, average=average, level=settings.level)
-        for name, average in (("single", False), ("average", True))
-    }
 
 
 def _against_people(

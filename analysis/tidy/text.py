@@ -192,7 +192,10 @@ def _planning(section: SectionReport) -> list[str]:
     if not rows:
         return []
     title = f"Items needed for ± {planning.half_width:g}, if more are like these"
-    return [*_heading(title), *_aligned([("for", "items", "how"), *rows])]
+    lines = [*_heading(title), *_aligned([("for", "items", "how"), *rows])]
+    if section.unit == "task":
+        lines.append("These count items as independent: more are needed where items share tasks.")
+    return lines
 
 
 def _items(size: SampleSize) -> str:
@@ -240,7 +243,10 @@ def _number(estimate: Estimate) -> str:
 
 
 def _signed(estimate: Estimate) -> str:
-    return NOTHING if estimate.value is None else f"{estimate.value:+.2f}".replace("-", "−")
+    if estimate.value is None:
+        return NOTHING
+    # Not −0.00.
+    return f"{round(estimate.value, 2) + 0:+.2f}".replace("-", "−")
 
 
 def _share(estimate: Estimate) -> str:

@@ -108,3 +108,7 @@ def test_tasks_that_repeat_are_drawn() -> None:
     bound = intraclass(scores, form="ICC2", clusters=[n // 2 for n in range(48)], seed=1)
     assert bound.value == pytest.approx(intraclass(scores, form="ICC2").value)
     assert bound.interval is not None and bound.interval.details["clusters"] == 24
+    answers = answers_of_scores(np.clip(scores, 1, 10), scale=(1, 10))
+    drawn = intraclass_one_way(answers, clusters=[n // 2 for n in range(48)], seed=1)
+    assert drawn.value == intraclass_one_way(answers).value
+    assert drawn.interval is not None and drawn.interval.details["clusters"] == 24

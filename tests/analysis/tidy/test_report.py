@@ -87,6 +87,7 @@ def test_tasks_that_repeat_are_drawn_everywhere() -> None:
     assert section.unit == "task"
     for estimate in (
         section.people.alphas["ordinal"], section.people.gwet["none"], section.people.icc["ICC2"],
+        section.people.icc_unbalanced["single"],
         section.judges.pairs[0].kappas["linear"], section.against[0].answers.bias,
         section.against[0].limits.upper, section.against[0].alternative.advantage,
     ):  # fmt: skip
