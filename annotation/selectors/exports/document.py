@@ -20,7 +20,7 @@ from annotation.selectors.exports.head import (
     whole_head,
 )
 from annotation.selectors.exports.scope import Scope
-from annotation.selectors.exports.seats import CHUNK, SeatEdit, seats
+from annotation.selectors.exports.seats import ANSWER, CHUNK, TIMES, SeatEdit, seats
 from annotation.selectors.exports.table import Tabled, rating_columns
 from annotation.selectors.exports.writing import dumped, json_written, members
 
@@ -134,7 +134,8 @@ def item_rows(scope: Scope) -> Iterator[Json]:
 def _seats(scope: Scope, spool: Any) -> Iterator[str]:
     """The seats, while the rows of the table are put aside."""
     tabled, written, before = Tabled(scope), json_written(), "\n"
-    for seat in seats(scope, clients=True):
+    where: dict[tuple[str, str, str], str] = {}
+    for seat in seats(scope, clients=TIMES):
         for parts in tabled.ratings(seat):
             spool.write(f"{before}{{{written.line(parts)}}}")
             before = ",\n"
@@ -142,30 +143,34 @@ def _seats(scope: Scope, spool: Any) -> Iterator[str]:
             "rater": scope.pseudonyms.rater(seat.person.user_id),
             **{name: getattr(seat, name) for name in SEAT_FIELDS},
         }
-        yield f'{{{members(row)}, "edits": [{", ".join(map(_edit, seat.edits))}]}}'
+        edits = ", ".join([_edit(edit, where) for edit in seat.edits])
+        yield f'{{{members(row)}, "edits": [{edits}]}}'
 
 
-def _edit(edit: SeatEdit) -> str:
-    """An edit of a seat; what it does not say is left out."""
-    row: Json = {"question": edit.question}
-    if edit.subject:
-        row["subject"] = edit.subject
-    if edit.aspect != "answer":
-        row["aspect"] = edit.aspect
+def _edit(edit: SeatEdit, where: dict[tuple[str, str, str], str]) -> str:
+    """An edit of a seat; what it does not say is left out. ``where``: places in words."""
+    place = edit.question, edit.subject, edit.aspect
+    if place not in where:
+        named = {"question": edit.question}
+        if edit.subject:
+            named["subject"] = edit.subject
+        if edit.aspect != ANSWER:
+            named["aspect"] = edit.aspect
+        where[place] = members(named)
+    text = where[place]
     if edit.value is not None:
-        row["value"] = edit.value
+        text += f', "value": {edit.value}'
     if edit.chosen is not None:
-        row["chosen"] = edit.chosen
+        text += f', "chosen": {dumped(edit.chosen)}'
     if edit.text:
-        row["text"] = edit.text
+        text += f', "text": {dumped(edit.text)}'
     if edit.undoes is not None:
-        row["undoes"] = edit.undoes
+        text += f', "undoes": {edit.undoes}'
     if edit.unblinded:
-        row["unblinded"] = True
+        text += ', "unblinded": true'
     if edit.client_time is not None:
-        row["client_time"] = edit.client_time
-    row["at"] = edit.edited_at
-    return f"{{{members(row)}}}"
+        text += f', "client_time": "{edit.client_time.isoformat()}"'
+    return f'{{{text}, "at": "{edit.edited_at.isoformat()}"}}'
 
 
 def _adjudications(scope: Scope) -> Iterator[Json]:

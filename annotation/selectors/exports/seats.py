@@ -5,13 +5,15 @@ memory does not grow with the study. What stands in a place is derived from its 
 tells both what is said now and how it came about.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 
 from annotation.models import Adjudication, Aspect, Assignment, Participant, RatingEdit
 from annotation.selectors.exports.scope import Scope
@@ -35,8 +37,8 @@ class SeatEdit:
     undoes: int | None
     unblinded: bool
     edited_at: datetime
-    client_id: UUID | None = None
     client_time: datetime | None = None
+    client_id: UUID | None = None
 
 
 @dataclass(slots=True)
@@ -80,7 +82,10 @@ class Seat:
         """What stands where, in the order in which it was first said."""
         found: dict[Where, Place] = {}
         for edit in self.edits:
-            place = found.setdefault((edit.question, edit.subject), Place())
+            where = edit.question, edit.subject
+            place = found.get(where)
+            if place is None:
+                place = found[where] = Place()
             place.now[edit.aspect] = place.last = edit
             place.edits += 1
         return found
@@ -93,18 +98,25 @@ _FIELDS = (
     "trajectory__attempt", "trajectory__run__level", "trajectory__run__condition",
     "trajectory__run__agent__name",
 )  # fmt: skip
+# Marks are read where there are any: to look for them in every row takes longer than the rest.
+_MARKS = Cast("chosen", TextField())
 _EDIT_FIELDS = (
-    "assignment", "pk", "question", "subject", "aspect", "value", "chosen", "text", "undoes",
+    "assignment", "pk", "question", "subject", "aspect", "value", _MARKS, "text", "undoes",
     "unblinded", "edited_at",
 )  # fmt: skip
-_CLIENT_FIELDS = ("client_id", "client_time")
+# What browsers said of an edit, as far as a file has it.
+TIMES = ("client_time",)
+CLIENTS = ("client_time", "client_id")
+# The member of an enumeration would be hashed in Python, at every row.
+ANSWER = Aspect.ANSWER.value
 
 
-def seats(scope: Scope, *, clients: bool = False) -> Iterator[Seat]:
+def seats(scope: Scope, *, clients: Sequence[str] = ()) -> Iterator[Seat]:
     """Every seat, annotator by annotator, in the order of their items.
 
-    ``clients``: with what browsers said of each edit. Where names stand beside answers, what people
-    said about themselves is left out: they were told that it never stands beside their names.
+    ``clients``: with ``TIMES`` or all of what browsers said of each edit, ``CLIENTS``. Where names
+    stand beside answers, what people said about themselves is left out: they were told that it
+    never stands beside their names.
     """
     decided = not scope.blind and _is_adjudicated(scope)
     for person in scope.people:
@@ -132,15 +144,16 @@ def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[Se
     return [Seat(person, *row) for row in rows.values_list(*_FIELDS)[:CHUNK]]
 
 
-def _add_edits(chunk: list[Seat], clients: bool) -> None:
+def _add_edits(chunk: list[Seat], clients: Sequence[str]) -> None:
     by_key = {seat.pk: seat for seat in chunk}
     numbers: dict[int, int] = {}
     edits = RatingEdit.objects.filter(assignment__in=by_key).order_by("assignment", "pk")
-    fields = _EDIT_FIELDS + (_CLIENT_FIELDS if clients else ())
-    for pk, edit, *said in edits.values_list(*fields):
+    for pk, edit, *said in edits.values_list(*_EDIT_FIELDS, *clients):
         seat = by_key[pk]
         numbers[edit] = number = len(seat.edits) + 1
         made = SeatEdit(number, *said)
+        if made.chosen is not None:
+            made.chosen = json.loads(said[4])  # its text so far
         if made.undoes is not None:
             made.undoes = numbers[made.undoes]
         seat.edits.append(made)
@@ -162,4 +175,4 @@ def _add_adjudications(found: list[Seat]) -> None:
 
 def answer_of(place: Place) -> SeatEdit | None:
     """The answer that stands in a place, apart from what is said beside it."""
-    return place.now.get(Aspect.ANSWER)
+    return place.now.get(ANSWER)

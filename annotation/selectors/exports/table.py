@@ -13,7 +13,7 @@ from annotation.selectors.exports.columns import (
     columns_for,
 )
 from annotation.selectors.exports.scope import Scope, is_simulated
-from annotation.selectors.exports.seats import Place, Seat, Where, answer_of, seats
+from annotation.selectors.exports.seats import CLIENTS, Place, Seat, Where, answer_of, seats
 from annotation.selectors.needs import study_questions
 from annotation.selectors.ratings import turn_of
 
@@ -22,6 +22,13 @@ Row = dict[str, Any]
 # The first two are the same objects from row to row, as long as the rows' maker is there.
 Parts = tuple[Row, Row, Row]
 NOTHING: Where = ("", "")
+COMMENT, FLAG, EVIDENCE = Aspect.COMMENT.value, Aspect.FLAG.value, Aspect.EVIDENCE.value
+NOT_ADJUDICATED: Row = {
+    "adjudicated": False,
+    "adjudicated_value": None,
+    "adjudicated_chosen": None,
+    "adjudicated_reason": "",
+}
 
 
 def rating_columns(scope: Scope) -> tuple[Column, ...]:
@@ -54,7 +61,7 @@ def rating_parts(scope: Scope) -> Iterator[Parts]:
 def history_parts(scope: Scope) -> Iterator[Parts]:
     """The rows of edits in parts."""
     tabled = Tabled(scope)
-    for seat in seats(scope, clients=True):
+    for seat in seats(scope, clients=CLIENTS):
         yield from tabled.history(seat)
 
 
@@ -82,14 +89,14 @@ class Tabled:
         for where, place in places.items():
             said = self._said(seat, where, place)
             if not self.scope.blind:
-                said |= _adjudicated(seat, where)
+                said |= _adjudicated(seat, where) if seat.adjudicated else NOT_ADJUDICATED
             yield front, self._asked(seat, where), said
 
     def history(self, seat: Seat) -> Iterator[Parts]:
         """A row for each edit."""
         front = self._front(seat) if seat.edits else {}
         for edit in seat.edits:
-            spans = edit.aspect == Aspect.EVIDENCE
+            spans = edit.aspect == EVIDENCE
             said = {
                 "edit": edit.number,
                 "aspect": edit.aspect,
@@ -159,8 +166,7 @@ def said_row(question: Question | None, place: Place) -> Row:
     """What stands in a place, in columns."""
     answer, now = answer_of(place), place.now
     told = answer or place.last
-    comment, flag = now.get(Aspect.COMMENT), now.get(Aspect.FLAG)
-    evidence = now.get(Aspect.EVIDENCE)
+    comment, flag, evidence = now.get(COMMENT), now.get(FLAG), now.get(EVIDENCE)
     return {
         "value": answer.value if answer else None,
         "label": label_of(question, answer.value if answer else None),
@@ -185,11 +191,13 @@ def label_of(question: Question | None, value: int | None) -> str:
 
 def _adjudicated(seat: Seat, where: Where) -> Row:
     found = seat.adjudicated.get(where)
+    if found is None:
+        return NOT_ADJUDICATED
     return {
-        "adjudicated": found is not None,
-        "adjudicated_value": found.value if found else None,
-        "adjudicated_chosen": found.chosen if found else None,
-        "adjudicated_reason": found.reason if found else "",
+        "adjudicated": True,
+        "adjudicated_value": found.value,
+        "adjudicated_chosen": found.chosen,
+        "adjudicated_reason": found.reason,
     }
 
 

@@ -4,7 +4,8 @@ A study has many rows and each of them forty columns, so this is where the time 
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from json.encoder import encode_basestring
@@ -37,18 +38,52 @@ class Written:
         return f"{self.head}{self.between}{middle}{self.between}{self.write(said)}"
 
 
+class _Texts(dict[type, Callable[[Any], str]]):
+    """What makes a text of a value, by its type; most rows hold few types, and looking is quick."""
+
+    def __init__(self, known: dict[type, Callable[[Any], str]], other: Callable[[Any], str]):
+        super().__init__(known)
+        self.other = other
+
+    def __missing__(self, kind: type) -> Callable[[Any], str]:
+        return self.other
+
+    def of(self, row: Row) -> list[str]:
+        return [self[type(value)](value) for value in row.values()]
+
+
+def _nothing(value: None) -> str:
+    return ""
+
+
 # --- CSV ------------------------------------------------------------------------------------------
+
+# Words that need no quotes and are no formula.
+_PLAIN = re.compile(r"(?:\w[\w .:/-]*)?").fullmatch
 
 
 def csv_written() -> Written:
     """What writes the cells of a row; lists are JSON."""
     line = line_writer()
 
-    def write(part: Row) -> str:
-        cells = (dumped(value) if type(value) is list else value for value in part.values())
-        return line(cells)[: -len(LINE_END)]
+    def quoted(value: Any) -> str:
+        return line([value])[: -len(LINE_END)]
 
-    return Written(write, ",")
+    def words(value: str) -> str:
+        return value if _PLAIN(value) else quoted(value)
+
+    texts = _Texts(
+        {
+            type(None): _nothing,
+            str: words,
+            int: str,
+            bool: {False: "0", True: "1"}.__getitem__,
+            datetime: datetime.isoformat,
+            list: lambda value: quoted(dumped(value)),
+        },
+        quoted,
+    )
+    return Written(lambda row: ",".join(texts.of(row)), ",")
 
 
 # --- JSON -----------------------------------------------------------------------------------------
@@ -68,23 +103,26 @@ def dumped(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def _value(value: Any) -> str:
-    """As `dumped`, which takes many times longer for what most cells hold."""
-    if value is None:
-        return "null"
-    kind = type(value)
-    if kind is str:
-        return encode_basestring(value)
-    if kind is int:
-        return str(value)
-    if kind is bool:
-        return "true" if value else "false"
-    return f'"{value.isoformat()}"' if kind is datetime else dumped(value)
+# As `dumped`, which takes many times longer for what most cells hold.
+_VALUES = _Texts(
+    {
+        type(None): lambda value: "null",
+        str: encode_basestring,
+        int: str,
+        bool: {False: "false", True: "true"}.__getitem__,
+        datetime: lambda value: f'"{value.isoformat()}"',
+    },
+    dumped,
+)
+_NAMES: dict[tuple[str, ...], str] = {}
 
 
 def members(row: Row) -> str:
-    """The members of an object whose names are plain."""
-    return ", ".join([f'"{name}": {_value(value)}' for name, value in row.items()])
+    """The members of an object; their names are those of columns."""
+    names = tuple(row)
+    if names not in _NAMES:
+        _NAMES[names] = ", ".join(f"{dumped(name)}: %s" for name in names)
+    return _NAMES[names] % tuple(_VALUES.of(row))
 
 
 def json_written() -> Written:
@@ -101,19 +139,17 @@ def arrow_tables(rows: Iterator[Parts], schema: Any, size: int) -> Iterator[Any]
     while group := list(islice(rows, size)):
         columns: dict[str, Any] = {}
         for part in zip(*group, strict=True):
-            distinct: dict[int, int] = {}
-            places = [distinct.setdefault(id(row), len(distinct)) for row in part]
-            firsts = {id(row): row for row in part}.values()
-            values = _columns(firsts, schema)
-            if len(distinct) < len(group):
-                index = arrow.array(places, type=arrow.int32())
+            once = {id(row): row for row in part}
+            values = _columns(list(once.values()), schema)
+            if len(once) < len(group):
+                places = {key: place for place, key in enumerate(once)}
+                index = arrow.array([places[id(row)] for row in part], type=arrow.int32())
                 values = {name: column.take(index) for name, column in values.items()}
             columns |= values
         yield arrow.table([columns[name] for name in schema.names], schema=schema)
 
 
-def _columns(rows: Iterable[Row], schema: Any) -> dict[str, Any]:
-    rows = list(rows)
+def _columns(rows: Sequence[Row], schema: Any) -> dict[str, Any]:
     arrow = pyarrow()
     return {
         name: arrow.array([row[name] for row in rows], type=schema.field(name).type)
