@@ -14,7 +14,7 @@ from annotation.questionnaires.types import MANY
 from annotation.selectors.desk_reading import KINDS, Statement
 
 # Keys that mark the n-th condition: digits, then letters that mean nothing else at the desk.
-MARK_KEYS = "123456789abgilmoqrstvwxyz"
+MARK_KEYS = "123456789abgilmoqrtvwxyz"
 NONE_KEY = "0"
 
 

@@ -289,6 +289,7 @@
   count();
   const first = missing()[0] || slots.all[0];
   if (first) focus.begin(first);
+  if (skip && skip.open) openSkip();
   if (!locked && slots.all.length && !missing().length) say("All answered, not submitted yet. Enter submits.");
   if (saving.submissions().length) {
     if (navigator.onLine) say("Submitting");

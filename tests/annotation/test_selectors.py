@@ -100,6 +100,14 @@ def test_no_banner_where_nothing_is_scripted(study: Study) -> None:
     assert study_banner(study) is None
 
 
+def test_the_banner_of_the_demo_says_something_without_labels(study: Study) -> None:
+    study.is_demo, study.settings["labels"] = True, {}
+    banner = study_banner(study)
+    assert banner is not None
+    assert banner["title"] == "Demo data"
+    assert banner["text"].endswith("nothing in it is a finding.")
+
+
 # --- Turns ----------------------------------------------------------------------------------------
 
 

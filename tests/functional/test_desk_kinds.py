@@ -151,6 +151,10 @@ def test_scores_for_every_turn_with_evidence_flag_and_comment(
     state(tab).to_have_text("saved")
     (span,) = Rating.objects.get(assignment=item, aspect="evidence").chosen
     assert (span["turn"], span["quote"]) == (2, "Take the glue.")
+    press("u")
+    expect(first.locator("[data-remarked]")).to_have_text("flagged, comment")
+    state(tab).to_have_text("saved")
+    assert not Rating.objects.get(assignment=item, aspect="evidence").chosen
 
 
 def test_marks_wait_for_the_network_and_for_a_paused_study(
