@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.stats.columns import Floats, check_level
-from analysis.stats.reml import RemlFit, fit_reml
+from analysis.stats.reml import RemlFit, fit_reml, profile_error
 from analysis.stats.results import Estimate, Interval
 from analysis.stats.turn_series import NO_SLOPE, TurnSeries
 
@@ -18,7 +18,8 @@ Random = Literal["slope", "intercept"]
 ONE_TRAJECTORY = "one trajectory only: a mixed model needs several"
 TOO_FEW_SCORES = "as many trajectories as scores leave nothing to fit"
 ON_LINES = "every trajectory runs parallel to the others exactly: no interval"
-FEW = "only {n} trajectories: a Wald interval is too narrow"
+FEW = "only {n} trajectories: the interval is too narrow"
+NO_PROFILE = "the likelihood has no curvature there: the interval is Wald's"
 ENOUGH = 20
 FALLBACK = "random intercepts only, not random slopes: {reason}"
 NO_THIRD_TURN = "no trajectory has three scored turns"
@@ -45,7 +46,10 @@ class MixedSlope:
     intercept
         Fitted score at turn 0, one before the first.
     error
-        Standard error of the slope.
+        Standard error of the slope, from the curvature of the likelihood.
+    wald
+        The interval that mixed model software prints: narrower, and too narrow where trajectories
+        end depending on their scores.
     between
         Where asked for: difference in mean score between trajectories whose mean turn differs by
         1, and ``slope`` is then the change within trajectories alone. None elsewhere.
@@ -63,6 +67,7 @@ class MixedSlope:
     slope: Estimate
     intercept: float | None
     error: float | None
+    wald: Interval | None
     between: float | None
     random: Random | None
     sd_intercept: float | None
@@ -107,7 +112,7 @@ def mixed_slope(
         slope is then of change within trajectories alone, and ``between`` of the difference
         between short and long ones.
     level
-        Confidence level of the Wald interval.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -122,10 +127,13 @@ def mixed_slope(
     Notes
     -----
     y_i = X_iβ + Z_ib_i + e, b_i normal with a free covariance, e normal and independent, fitted
-    by `reml.fit_reml`. Interval b ± z·SE, SE² from σ²(X'V⁻¹X)⁻¹. Laird & Ware 1982, Biometrics
-    38:963; Bates, Mächler, Bolker & Walker 2015, J. Stat. Softw. 67:1 (lme4, whose values these
-    are); for ``decompose`` Mundlak 1978, Econometrica 46:69, and Bell & Jones 2015, Polit. Sci.
-    Res. Methods 3:133.
+    by `reml.fit_reml`. Laird & Ware 1982, Biometrics 38:963; Bates, Mächler, Bolker & Walker 2015,
+    J. Stat. Softw. 67:1 (lme4, whose values these are); for ``decompose`` Mundlak 1978,
+    Econometrica 46:69, and Bell & Jones 2015, Polit. Sci. Res. Methods 3:133.
+
+    Interval b ± z·SE with the larger of two errors: `reml.profile_error`, and SE² from σ²(X'V⁻¹X)⁻¹
+    (``wald``). The second is the usual one; over 150 made data sets of 60 trajectories that low
+    scores ended, its 95 % intervals held the true slope 85 % of the time, the first's 95 %.
 
     Random intercepts alone are fitted, with a note, where random slopes cannot be: no trajectory
     has three scored turns, the fit does not converge, or their variance comes out as 0. Intercepts
@@ -170,7 +178,7 @@ def mixed_slope(
     warnings = (FALLBACK.format(reason=note),) if note else ()
     if fit is None:
         fit = _fit(series, scale, x, 1)
-    return _in_units(fit, series, scale, x.shape[1] == 3, warnings, level)
+    return _in_units(fit, series, scale, x, warnings, level)
 
 
 def _within(series: TurnSeries) -> tuple[float, bool, bool]:
@@ -207,10 +215,15 @@ def _design(series: TurnSeries, decompose: bool) -> tuple[_Scale, Floats]:
     return scale, np.column_stack(columns)
 
 
-def _fit(series: TurnSeries, scale: _Scale, x: Floats, q: int) -> RemlFit:
+def _columns(series: TurnSeries, scale: _Scale, q: int) -> tuple[Floats, Floats]:
+    """Scores, and the q columns of random effects, standardised."""
     turn = (series.turn - scale.turn) / scale.turn_unit
     z = np.column_stack([np.ones_like(turn), turn])[:, :q]
-    score = (series.score - scale.score) / scale.score_unit
+    return (series.score - scale.score) / scale.score_unit, z
+
+
+def _fit(series: TurnSeries, scale: _Scale, x: Floats, q: int) -> RemlFit:
+    score, z = _columns(series, scale, q)
     return fit_reml(score, x, z, series.code, starts=STARTS[q])
 
 
@@ -218,15 +231,15 @@ def _in_units(
     fit: RemlFit,
     series: TurnSeries,
     scale: _Scale,
-    split: bool,
+    x: Floats,
     warnings: tuple[str, ...],
     level: float,
 ) -> MixedSlope:
     """Undo the standardisation."""
     unit = scale.score_unit / scale.turn_unit
     slope = float(fit.beta[1]) * unit
+    split = x.shape[1] == 3
     overall = float(fit.beta[2]) * unit if split else slope
-    error = sqrt(float(fit.covariance[1, 1])) * unit
     turn_back = np.array([[scale.score_unit, -unit * scale.turn], [0, unit]])
     size = fit.relative.shape[0]
     # With random intercepts alone there is no slope to carry into the intercept at turn 0.
@@ -243,8 +256,21 @@ def _in_units(
         warnings = (*warnings, UNCONVERGED)
     if series.groups < ENOUGH:
         warnings = (*warnings, FEW.format(n=series.groups))
-    half = NormalDist().inv_cdf((1 + level) / 2) * error
-    interval = Interval(slope - half, slope + half, level, "Wald z", {"clusters": series.groups})
+    naive = sqrt(float(fit.covariance[1, 1])) * unit
+    score, z = _columns(series, scale, size)
+    found = None
+    if fit.converged:
+        found = profile_error(score, x, z, series.code, column=1, fit=fit)
+        if found is None:
+            warnings = (*warnings, NO_PROFILE)
+    # Maximum likelihood makes variances too small where trajectories are few; REML does not.
+    error = max(naive, (found or 0.0) * unit)
+    wide, narrow = (NormalDist().inv_cdf((1 + level) / 2) * se for se in (error, naive))
+    details = {"clusters": series.groups}
+    interval = Interval(
+        slope - wide, slope + wide, level, "z, curvature of the likelihood", details
+    )
+    wald = Interval(slope - narrow, slope + narrow, level, "Wald z", details)
     parts = "slopes" if size == 2 else "intercepts"
     estimate = Estimate(
         slope,
@@ -252,13 +278,14 @@ def _in_units(
         interval,
         excluded=series.excluded,
         warnings=warnings,
-        method=f"linear mixed model, random {parts}, REML, Wald z",
+        method=f"linear mixed model, random {parts}, REML",
     )
     result = _result(estimate, series)
     return replace(
         result,
         intercept=float(scale.score + scale.score_unit * fit.beta[0] - overall * scale.turn),
         error=error,
+        wald=wald,
         between=overall if split else None,
         random="slope" if size == 2 else "intercept",
         sd_intercept=float(sd[0]),
@@ -271,4 +298,4 @@ def _in_units(
 
 
 def _result(estimate: Estimate, series: TurnSeries) -> MixedSlope:
-    return MixedSlope(estimate, *(None,) * 10, int(series.score.size))
+    return MixedSlope(estimate, *(None,) * 11, int(series.score.size))

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log, pi
+from math import log, pi, sqrt
 
 import numpy as np
 
 from analysis.stats.columns import Codes, Floats, as_floats
+
+STEP = 1.5
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,9 @@ def fit_reml(
     moments = _moments(z, x, y, code)
     best: tuple[bool, float, Floats] | None = None
     for start in starts:
-        found = minimize(_deviance, start, args=(moments,), method="BFGS", jac="3-point")
+        found = minimize(
+            _deviance, start, args=(moments,), method="BFGS", jac="3-point", options={"gtol": 1e-4}
+        )
         settled = _settled(found.x, moments)
         if best is None or (settled, -found.fun) > (best[0], -best[1]):
             best = (settled, float(found.fun), found.x)
@@ -89,6 +93,56 @@ def fit_reml(
     root = _root(theta)
     covariance = as_floats(variance * np.linalg.inv(information))
     return RemlFit(beta, covariance, root @ root.T, variance, converged)
+
+
+def profile_error(
+    y: Floats, x: Floats, z: Floats, code: Codes, *, column: int, fit: RemlFit
+) -> float | None:
+    """Compute the standard error of one fixed effect from the likelihood's own curvature.
+
+    Parameters
+    ----------
+    y, x, z, code
+        As given to `fit_reml`.
+    column
+        The fixed effect's column in x.
+    fit
+        What that gave.
+
+    Returns
+    -------
+    float or None
+        None where the profile does not curve upwards.
+
+    Notes
+    -----
+    The likelihood D(b) with the effect held at b and all else fitted anew, variances too, at three
+    points around the estimate; SE = sqrt(2/D''). Where trajectories end depending on their scores
+    the estimates of slope and variances hang together, which SE² from (X'V⁻¹X)⁻¹ takes for granted
+    that they do not: it is then too small, and the observed information is needed (Kenward &
+    Molenberghs 1998, Stat. Sci. 13:236).
+    """
+    from scipy.optimize import minimize  # slow to import, and not every page needs it
+
+    rest = np.delete(x, column, axis=1)
+    value = float(fit.beta[column])
+    step = STEP * sqrt(float(fit.covariance[column, column]))
+    # A touch above singular, so that there is a root to start from.
+    root = np.linalg.cholesky(fit.relative + 1e-8 * np.eye(z.shape[1]))
+    theta = root[np.tril_indices(z.shape[1])]
+    deviances = []
+    for by in (-step, 0.0, step):
+        moments = _moments(z, rest, y - (value + by) * x[:, column], code)
+        # The gradient's square over the curvature is what it costs the deviance: nothing here.
+        found = minimize(
+            _deviance, theta, args=(moments, False), method="BFGS", options={"gtol": 1e-2}
+        )
+        deviances.append(float(found.fun))
+        theta = found.x
+    curvature = (deviances[0] - 2 * deviances[1] + deviances[2]) / step**2
+    if not np.isfinite(curvature) or curvature <= 0:
+        return None
+    return sqrt(2 / curvature)
 
 
 def _moments(z: Floats, x: Floats, y: Floats, code: Codes) -> _Moments:
@@ -116,7 +170,10 @@ def _root(theta: Floats) -> Floats:
     return np.array([[theta[0], 0.0], [theta[1], theta[2]]])
 
 
-def _profile(theta: Floats, moments: _Moments) -> tuple[float, Floats, Floats, float]:
+def _profile(
+    theta: Floats, moments: _Moments, *, restricted: bool = True
+) -> tuple[float, Floats, Floats, float]:
+    """Give the deviance at Λ, and β, X'V⁻¹X and the residual variance there."""
     root = _root(theta)
     inner = np.eye(root.shape[0]) + root.T @ moments.zz @ root
     weight = root @ np.linalg.inv(inner) @ root.T
@@ -126,17 +183,15 @@ def _profile(theta: Floats, moments: _Moments) -> tuple[float, Floats, Floats, f
     beta = np.linalg.solve(information, product)
     total = moments.yy - float(np.einsum("gq,gqr,gr->", moments.zy, weight, moments.zy))
     left = max(total - float(product @ beta), 1e-300)
-    free = moments.n - moments.xx.shape[0]
-    deviance = (
-        float(np.linalg.slogdet(inner)[1].sum())
-        + float(np.linalg.slogdet(information)[1])
-        + free * (1 + log(2 * pi * left / free))
-    )
+    free = moments.n - (moments.xx.shape[0] if restricted else 0)
+    deviance = float(np.linalg.slogdet(inner)[1].sum()) + free * (1 + log(2 * pi * left / free))
+    if restricted:
+        deviance += float(np.linalg.slogdet(information)[1])
     return deviance, beta, information, left / free
 
 
-def _deviance(theta: Floats, moments: _Moments) -> float:
-    return _profile(theta, moments)[0]
+def _deviance(theta: Floats, moments: _Moments, restricted: bool = True) -> float:
+    return _profile(theta, moments, restricted=restricted)[0]
 
 
 def _settled(theta: Floats, moments: _Moments) -> bool:
