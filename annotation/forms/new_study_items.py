@@ -108,6 +108,11 @@ class ItemsForm(StepForm):
         shown = self["shown_for"].value()
         return bool(shown) and shown != self.chosen.key
 
+    @property
+    def narrowed(self) -> bool:
+        """Whether some of the agents or endings on the page are chosen."""
+        return any(self[name].value() for name in ("agents", "endings") if name in self.fields)
+
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         sampled = (given.get("way") or "all") != "all"

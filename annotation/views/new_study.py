@@ -81,7 +81,10 @@ def _go(
 def _next(request: HttpRequest, planner: Planner, step: str) -> HttpResponseBase:
     form = planner.form(step, check=True)
     if isinstance(form, ItemsForm) and form.turned:
-        return _stay(request, planner, step)
+        if form.narrowed:
+            messages.info(request, "Choose among the agents and endings of this source, or go on.")
+            return _stay(request, planner, step)
+        planner.draft.specials.clear()
     if not form.is_valid():
         return _show(request, planner, form, status=422)
     if step == LAST:

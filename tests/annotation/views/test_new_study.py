@@ -166,6 +166,15 @@ def test_tasks_are_offered_with_the_forms_that_fit(maker: Client, ann: User, bob
     assert Study.objects.get().items.get().task == task
 
 
+def test_another_source_asks_again_only_where_agents_were_chosen(maker: Client) -> None:
+    make_runs(tasks=2)
+    fields = {"name": "Pilot", "source": source(), "way": "all", "shown_for": "1:another"}
+    assert Planning(maker).send("items", "next", **fields).context["form"].key == "form"
+    again = Planning(maker).send("items", "next", **fields, agents=["theirs"])
+    assert again.context["form"].key == "items"
+    assert "agents and endings of this source" in again.content.decode()
+
+
 def test_training_items_are_chosen_and_given_expected_answers(
     maker: Client, ann: User, bob: User
 ) -> None:
