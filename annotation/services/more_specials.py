@@ -116,6 +116,9 @@ def _check_counts(
         if gold_each:
             words = "in a pool gold is drawn for everybody; this is for named annotators"
             problems.append(PlanProblem("gold_each", words))
+    elif len(gold) == 1:
+        words = "choose at least two, as each annotator gets at least two"
+        problems.append(PlanProblem("gold", words))
     elif gold and not 2 <= gold_each <= min(most, len(gold)):
         words = f"say how many gold items each annotator gets: at least 2, of {len(gold)} there are"
         problems.append(PlanProblem("gold_each", words))

@@ -109,6 +109,7 @@ def test_the_rules_are_those_of_a_new_study(
     mine = Trajectory.objects.filter(items__study=named)[0]
     wrong: list[tuple[dict[str, Any], str, str]] = [
         ({}, "", "choose at least one"),
+        ({"gold": (one,), "gold_each": 2}, "gold", "choose at least two"),
         ({"gold": (one, two)}, "gold_each", "at least 2"),
         ({"gold": (one, two), "gold_each": 3}, "gold_each", "of 2 there are"),
         ({"training": (one,), "gold_each": 2}, "gold", "no gold items"),
