@@ -16,7 +16,7 @@ from analysis.stats.bootstrap import (
     resampled,
     units_to_draw,
 )
-from analysis.stats.columns import Floats, as_column, check_length_of, check_level
+from analysis.stats.columns import Codes, Floats, as_column, check_length_of, check_level
 from analysis.stats.results import Estimate, Interval
 
 TOO_FEW = "fewer than three complete pairs"
@@ -130,9 +130,7 @@ def spearman(
     pairs = _pairs(x, y, clusters, level, unit)
     if pairs.undefined:
         return _undefined(pairs, SPEARMAN)
-    from scipy.stats import rankdata  # slow to import, and not every page needs it
-
-    rho = _correlation(rankdata(pairs.x), rankdata(pairs.y))
+    rho = _correlation(_average_ranks(pairs.x), _average_ranks(pairs.y))
     if pairs.clusters is not None:
         return _from_tables(
             rho, pairs, _rank_correlation, SPEARMAN, cluster_unit, seed, resamples, level
@@ -172,9 +170,7 @@ def kendall(
     pairs = _pairs(x, y, clusters, level, unit)
     if pairs.undefined:
         return _undefined(pairs, KENDALL)
-    from scipy.stats import kendalltau  # slow to import, and not every page needs it
-
-    tau = float(kendalltau(pairs.x, pairs.y).statistic)
+    tau = _tau(pairs)
     if pairs.clusters is not None:
         return _from_tables(tau, pairs, _concordance, KENDALL, cluster_unit, seed, resamples, level)
     if pairs.n < 5 or 1 - abs(tau) < 1e-14:
@@ -248,24 +244,46 @@ def _from_tables(
     level: float,
 ) -> Estimate:
     """Draw clusters, by counts of each pair of values."""
-    rows, row_codes = np.unique(pairs.x, return_inverse=True)
-    columns, column_codes = np.unique(pairs.y, return_inverse=True)
-    cells = rows.size * columns.size
-    if cells > MOST_CELLS:
+    cells, shape = _cells(pairs)
+    size = shape[0] * shape[1]
+    if size > MOST_CELLS:
         return _plain(value, pairs, MANY_CELLS.format(most=MOST_CELLS), method)
-    used, codes = np.unique(row_codes * columns.size + column_codes, return_inverse=True)
+    used, codes = np.unique(cells, return_inverse=True)
     units = units_to_draw(codes, np.eye(used.size), clusters=pairs.clusters, unit=unit)
 
     def of_tables(totals: Floats) -> Floats:
-        tables = np.zeros((len(totals), cells))
+        tables = np.zeros((len(totals), size))
         tables[:, used] = totals
-        return statistic(tables.reshape(-1, rows.size, columns.size))
+        return statistic(tables.reshape(-1, *shape))
 
     drawn = resampled(units, of_tables, seed=seed, resamples=resamples)
     return estimate_from_draws(
         value, pairs.n, drawn, units, level=level, seed=seed, excluded=pairs.excluded,
         method=method,
     )  # fmt: skip
+
+
+def _cells(pairs: _Pairs) -> tuple[Codes, tuple[int, int]]:
+    """Return the cell of each pair in the table of all values of x by all values of y."""
+    rows, row_codes = np.unique(pairs.x, return_inverse=True)
+    columns, column_codes = np.unique(pairs.y, return_inverse=True)
+    return row_codes * columns.size + column_codes, (rows.size, columns.size)
+
+
+def _tau(pairs: _Pairs) -> float:
+    cells, shape = _cells(pairs)
+    if shape[0] * shape[1] <= MOST_CELLS:
+        table = np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.float64)
+        return float(_concordance(table.reshape(1, *shape))[0])
+    from scipy.stats import kendalltau  # slow to import: scores do without
+
+    return float(kendalltau(pairs.x, pairs.y).statistic)
+
+
+def _average_ranks(column: Floats) -> Floats:
+    _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[codes]
+    return ranks
 
 
 def _correlation(a: Floats, b: Floats) -> float:

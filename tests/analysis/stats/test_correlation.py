@@ -120,6 +120,14 @@ def test_too_many_values_for_a_table_are_told() -> None:
     assert result.value is not None and result.no_interval == MANY_CELLS.format(most=4_000)
 
 
+def test_many_values_go_another_way() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=100)
+    y = np.round(x + rng.normal(size=100), 1)
+    assert kendall(x, y).value == pytest.approx(scipy_stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert spearman(x, y).value == pytest.approx(scipy_stats.spearmanr(x, y).statistic, abs=1e-12)
+
+
 def test_rank_correlations_of_few_pairs() -> None:
     for function in (spearman, kendall):
         assert function([1, 2], [1, 2]).undefined == TOO_FEW
