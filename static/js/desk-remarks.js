@@ -152,16 +152,19 @@
     function offer() {
       const slot = current();
       const span = !locked && holders.has(slot) ? text.selected() : null;
-      bubble.hidden = !span;
-      if (!span) return;
-      bubble.textContent = "Evidence for " + (slot ? titleOf(slot) : "the item as a whole");
-      const box = getSelection().getRangeAt(0).getBoundingClientRect();
+      const box = span && getSelection().getRangeAt(0).getBoundingClientRect();
+      // What is folded, or behind the form on a phone, has no size.
+      bubble.hidden = !box || !box.height;
+      if (bubble.hidden) return;
+      const key = document.createElement("kbd");
+      key.textContent = "h";
+      bubble.replaceChildren("Evidence for " + (slot ? titleOf(slot) : "the item as a whole"), key);
       const width = bubble.offsetWidth;
       bubble.style.left = Math.min(Math.max(8, box.left + box.width / 2 - width / 2), innerWidth - width - 8) + "px";
       bubble.style.top = Math.min(box.bottom + 8, innerHeight - 56) + "px";
     }
     let timer = null;
-    for (const name of ["selectionchange", "scroll"]) {
+    for (const name of ["selectionchange", "scroll", "panechange"]) {
       document.addEventListener(name, () => {
         clearTimeout(timer);
         timer = setTimeout(offer, 150);
