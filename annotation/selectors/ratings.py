@@ -47,14 +47,12 @@ def human_scores(
     trajectories: Iterable[int] | None = None,
     runs: Iterable[int] | None = None,
     partial: bool = False,
-    blind_only: bool = False,
 ) -> Iterator[HumanScore]:
     """Scores of submitted items that count, ordered by study and item.
 
     Gold and training items do not count, nor do answers of people who withdrew. ``partial`` adds
-    the answers of items that are still open. Skipped items never count. ``blind_only`` leaves out
-    what was said after the blinding was lifted. Each filter that is given restricts; none given
-    means all studies.
+    the answers of items that are still open. Skipped items never count. Each filter that is given
+    restricts; none given means all studies.
     """
     states = [Assignment.State.SUBMITTED, *([Assignment.State.OPEN] if partial else [])]
     rows = Rating.objects.filter(
@@ -65,8 +63,6 @@ def human_scores(
         value__isnull=False,
     )
     rows = of_those_who_stay(rows)
-    if blind_only:
-        rows = rows.exclude(edit__unblinded=True)
     if studies is not None:
         rows = rows.filter(assignment__study__in=list(studies))
     if trajectories is not None:
