@@ -43,6 +43,8 @@ SHARED_TASKS = (
     "items of one {unit} are not independent: p-values are by {unit}, with as many degrees of "
     "freedom less one"
 )
+RATE = "winning rate: share of people against whom the judge wins"
+ADVANTAGE = "advantage probability: mean over people"
 NO_SAMPLE = "a share of these people, who are no sample: no interval"
 NEAR_START = "one person away"
 NEAR = NEAR_START + " from the other verdict (winning rate {rate:.2f}): read the p-values"
@@ -227,9 +229,11 @@ def alt_test(
         units,
         level=level,
         seed=seed,
+        method=ADVANTAGE,
     )
     test = AltTest(
-        label, criterion, epsilon, q, Estimate(0, len(results), no_interval=NO_SAMPLE), advantage,
+        label, criterion, epsilon, q,
+        Estimate(0, len(results), no_interval=NO_SAMPLE, method=RATE), advantage,
         None, tuple(results), left_out,
         warnings=(SHARED_TASKS.format(unit=unit),) if groups is not None else (),
     )  # fmt: skip
@@ -297,7 +301,7 @@ def _decided(test: AltTest, results: list[AnnotatorResult], family: Family) -> A
     return replace(
         test,
         annotators=tuple(results),
-        winning_rate=Estimate(rate, n, no_interval=NO_SAMPLE),
+        winning_rate=Estimate(rate, n, no_interval=NO_SAMPLE, method=RATE),
         passed=passed,
         family=family.statement,
         tests=family.size,

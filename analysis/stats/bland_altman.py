@@ -22,6 +22,11 @@ from analysis.stats.means import t_quantile
 from analysis.stats.results import Estimate, Interval
 
 TOO_FEW = "fewer than two complete pairs"
+METHODS = (
+    "mean difference",
+    "Bland-Altman lower limit of agreement",
+    "Bland-Altman upper limit of agreement",
+)
 NO_SPREAD = "all differences are equal: no interval"
 
 
@@ -91,8 +96,11 @@ def bland_altman(
     n = int(d.size)
     excluded = {INCOMPLETE: int((~there).sum())} if n < a.size else {}
     if n < 2:
-        nothing = Estimate.without_value(TOO_FEW, n=n, excluded=excluded)
-        return Limits(nothing, None, nothing, nothing, share)
+        bias, lower, upper = (
+            Estimate.without_value(TOO_FEW, n=n, excluded=excluded, method=method)
+            for method in METHODS
+        )
+        return Limits(bias, None, lower, upper, share)
     z = NormalDist().inv_cdf((1 + share) / 2)
     mean, sd = float(d.mean()), float(d.std(ddof=1))
     values = (mean, mean - z * sd, mean + z * sd)
@@ -107,14 +115,22 @@ def bland_altman(
             )
             bias, lower, upper = (
                 estimate_from_draws(
-                    value, n, column, units, level=level, seed=seed, excluded=excluded
+                    value,
+                    n,
+                    column,
+                    units,
+                    level=level,
+                    seed=seed,
+                    excluded=excluded,
+                    method=method,
                 )
-                for value, column in zip(values, drawn.T, strict=True)
+                for value, column, method in zip(values, drawn.T, METHODS, strict=True)
             )
             return Limits(bias, sd, lower, upper, share)
     if sd <= 1e-12 * max(1.0, abs(mean)):
         bias, lower, upper = (
-            Estimate(value, n, no_interval=NO_SPREAD, excluded=excluded) for value in values
+            Estimate(value, n, no_interval=NO_SPREAD, excluded=excluded, method=method)
+            for value, method in zip(values, METHODS, strict=True)
         )
         return Limits(bias, 0.0, lower, upper, share)
     t = t_quantile(n - 1, level)
@@ -122,9 +138,9 @@ def bland_altman(
     bias, lower, upper = (
         Estimate(
             value, n, Interval(value - half, value + half, level, "t", {"df": n - 1}),
-            excluded=excluded,
+            excluded=excluded, method=method,
         )
-        for value, half in zip(values, halves, strict=True)
+        for value, half, method in zip(values, halves, METHODS, strict=True)
     )  # fmt: skip
     return Limits(bias, sd, lower, upper, share)
 
