@@ -31,7 +31,7 @@ test: $(VENV)/.dev chromium ## Run all tests
 	done; exit $$code
 
 test-browser: $(VENV)/.dev ## Run the tests that drive a browser
-	@$(PY) -m pytest -m browser -n 2 --dist worksteal --durations=15; code=$$?; [ $$code -eq 5 ] || exit $$code
+	@$(PY) -m pytest tests/functional -m browser -n 2 --dist worksteal --durations=15; code=$$?; [ $$code -eq 5 ] || exit $$code
 
 test-postgres: $(VENV)/.dev ## Run the tests that use database or queue on PostgreSQL and Redis
 	@requirements/scripts/test_postgres.sh $(PY) -m "not browser" -n 2 --dist worksteal --durations=25

@@ -119,6 +119,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         there = [item for item in items if _uses_services(item)]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(there)])
         items[:] = there
+    # `make test-browser` looks nowhere else: collecting all tests takes longer than many of them.
+    for item in items:
+        if item.get_closest_marker("browser") and "functional" not in item.path.parts:
+            raise pytest.UsageError(f"{item.nodeid} drives a browser: it belongs in functional/.")
     if CHROMIUM:
         return
     skip = pytest.mark.skip(reason="no chromium on this machine (make test can install it)")
