@@ -1,5 +1,6 @@
 """The adjudicator's queue: who disagrees most comes first, page by page."""
 
+import uuid
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,8 @@ from annotation.selectors.adjudication import find_slot, place_ratings
 from annotation.selectors.disagreement import Disagreement, disagreement_at
 from annotation.selectors.disagreement_queue import Narrowed, disagreement_queue
 from annotation.services.adjudication import decide_place
+from annotation.services.items import reopen_assignment, submit_assignment
+from annotation.services.ratings import record_rating
 from annotation.services.withdrawal import withdraw_annotator
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
@@ -129,6 +132,20 @@ def test_pages_go_on_where_the_last_ended(
         slot = find_slot(item, asked, f"{row.question}.{row.subject}")
         assert slot is not None
         assert disagreement_at(item, slot, list(place_ratings(item, slot))) == row
+
+
+def test_an_item_that_was_answered_anew_is_compared_anew(people: list[User], manager: User) -> None:
+    study = make_judged(people, manager)
+    ann, bob, _ = people
+    for position in (1, 2):
+        say(study, ann, position, {"safety": 1})
+        seat = say(study, bob, position, {"safety": 5})
+    assert [(row.rank, row.far) for row in queue(study)] == [(1, 1000), (2, 1000)]
+    reopen_assignment(assignment=seat, by=bob)
+    assert [(row.rank, row.far) for row in queue(study)] == [(1, 1000)]
+    record_rating(assignment=seat, by=bob, question="safety", value=2, client_id=uuid.uuid4())
+    submit_assignment(assignment=seat, by=bob)
+    assert [(row.rank, row.far) for row in queue(study)] == [(1, 1000), (2, 250)]
 
 
 def test_decided_places_leave_the_queue(people: list[User], manager: User) -> None:

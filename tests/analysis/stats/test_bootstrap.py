@@ -37,6 +37,15 @@ def test_a_mean_has_the_error_of_theory() -> None:
     assert drawn.std() == pytest.approx(np.sqrt(0.25 * 0.75 / 400), rel=0.04)
 
 
+def test_many_kinds_are_drawn_one_by_one_by_the_same_law() -> None:
+    # 300 kinds, twice each: totals of 600 draws have the mean 600·x̄ and the variance 600·var(x).
+    values = np.arange(300.0)
+    units = Units(values[:, None], np.full(300, 2), "item")
+    drawn = resampled(units, lambda t: t[:, 0], seed=3, resamples=2000)
+    assert drawn.mean() == pytest.approx(600 * values.mean(), rel=0.005)
+    assert drawn.std() == pytest.approx(np.sqrt(600) * values.std(), rel=0.05)
+
+
 @pytest.mark.parametrize("clustered", [False, True])
 def test_kinds_are_drawn_as_items_would_be(clustered: bool) -> None:
     rng = np.random.default_rng(2)
