@@ -265,10 +265,10 @@ def _simulated(raters: Sequence[Rater]) -> tuple[Banner, ...]:
 def _how(data: Submitted) -> list[str]:
     gold = sum(bool(item.expected) for item in data.items.values())
     answered = len(data.seats) - len(data.main)
-    known = f"and {answered:,} of {plural(gold, 'gold item')}" if gold else "and no gold items"
+    of_gold = f", and {answered:,} more of {plural(gold, 'gold item')}" if gold else ""
     return [
-        f"Submitted items of those who have not left: {len(data.main):,} that count, {known}. "
-        "Training does not count.",
+        f"Submitted items of those who have not left: {len(data.main):,} that count"
+        f"{of_gold}. Training does not count.",
         "Signs, not proof: each has innocent explanations, and none is a reason to leave out "
         "somebody's answers unseen. Thresholds are conventions, fixed before anybody looked: gold "
         "accuracy under 80 % (from 5 answers on), drift of half a point with p ≤ 0.05 corrected "

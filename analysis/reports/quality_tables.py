@@ -72,6 +72,11 @@ def warning_table(quality: "Quality", raters: Sequence[Rater], study: Study) -> 
     )
 
 
+def _run_cell(longest: Estimate) -> Cell:
+    length = None if longest.value is None else int(longest.value)
+    return count_cell(length, reason=longest.undefined)
+
+
 def rater_table(quality: "Quality", raters: Sequence[Rater], study: Study) -> Table:
     """Every sign of every annotator, crossed or not."""
     columns = (
@@ -82,7 +87,7 @@ def rater_table(quality: "Quality", raters: Sequence[Rater], study: Study) -> Ta
         number_column("Drift p", help="Permutation test, not yet corrected"),
         text_column("Against", help="What drift is measured against"),
         estimate_column("Equal answers", help="Items whose answers are all the same"),
-        estimate_column("Longest run", help="Items in a row with identical answers"),
+        number_column("Longest run", help="Items in a row with identical answers"),
         estimate_column("Spread", help="Mean standard deviation within an item, in points"),
         estimate_column("Fast items", help="Done in under a third of the study's median time"),
     )
@@ -104,7 +109,7 @@ def rater_table(quality: "Quality", raters: Sequence[Rater], study: Study) -> Ta
                 text_cell(change.reference) if change and change.reference
                 else Cell(data=("",), reason=drifted.undefined),
                 estimate_cell(lining.equal if lining else NO_VALUES, "share", show_n=True),
-                estimate_cell(lining.longest_run if lining else NO_VALUES, "number"),
+                _run_cell(lining.longest_run if lining else NO_VALUES),
                 estimate_cell(lining.spread if lining else NO_VALUES, "points"),
                 estimate_cell(speed.fast, "share", show_n=True),
             )
