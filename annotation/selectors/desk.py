@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit, Study
-from annotation.questionnaires import Questionnaire, slot_name
+from annotation.questionnaires import Question, Questionnaire, slot_name
 from annotation.selectors.desk_form import Form, Places, build_form, stored_places
 from annotation.selectors.desk_reading import (
     Statement,
@@ -70,6 +70,11 @@ class Desk:
     def by_turn(self) -> bool:
         """Whether the form has a group of questions for every turn."""
         return any(block.kind == "turn" for block in self.form.blocks)
+
+    @property
+    def not_asked(self) -> list[Question]:
+        """Questions of the questionnaire that this item has nothing for."""
+        return [q for q in self.questionnaire.questions if q.key not in self.item.item.asked]
 
     @property
     def has_examples(self) -> bool:
