@@ -29,8 +29,9 @@ R = TypeVar("R")
 M = TypeVar("M", bound=Model)
 Value = int | str | datetime | UUID
 Rows = Iterable[Sequence[Any]]
-# Larger than any constant in a query, and still an integer to every column.
-_FIRST_MARK = 2_000_000_000
+# No constant of a query, and small enough for every column: the ORM asks nothing of PostgreSQL that
+# a column cannot hold.
+_FIRST_MARK = 31_507
 _FIRST_DAY = datetime(9000, 1, 1, tzinfo=UTC)
 
 

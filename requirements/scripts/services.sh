@@ -77,7 +77,7 @@ start_postgres() { # start_postgres PORT
         make_cluster || return
     fi
     as postgres pg_ctl start --wait --silent --pgdata "$data" --log "$data/log" \
-        -o "-h 127.0.0.1 -p $1 -k ''" >/dev/null || return
+        -o "-h 127.0.0.1 -p $1 -k '' ${PLANJURY_POSTGRES_OPTIONS:-}" >/dev/null || return
     echo "$1" >"$folder/postgres-port"
     postgres_answers
 }

@@ -10,9 +10,9 @@ from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from benchmarks.models import Dataset, Job, Task
+from benchmarks.models import Dataset, Job, Task, Trajectory
 from benchmarks.prepared import Prepared, PreparedUpdate, add_row
-from tests.factories.benchmarks import DatasetFactory, TaskFactory
+from tests.factories.benchmarks import DatasetFactory, TaskFactory, TrajectoryFactory
 from tests.threads import in_threads
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +58,14 @@ def test_rows_are_read_anew() -> None:
     assert OF_DATASET.all(dataset=task.dataset_id, prompt=task.prompt) == [task]
     task.delete()
     assert OF_DATASET.all(dataset=task.dataset_id, prompt=task.prompt) == []
+
+
+def test_small_columns_are_asked_too() -> None:
+    first, second = TrajectoryFactory(attempt=1), TrajectoryFactory(attempt=2)
+    tried = Prepared(
+        lambda attempt: Trajectory.objects.filter(attempt=attempt).order_by("pk"), attempt=int
+    )
+    assert (tried.all(attempt=1), tried.all(attempt=2)) == ([first], [second])
 
 
 def test_a_value_that_is_no_part_of_the_query_is_an_error() -> None:
