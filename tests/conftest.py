@@ -134,7 +134,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _uses_services(item: pytest.Item) -> bool:
     # What a page says is the same on every engine; that none fails on PostgreSQL is seen by the
     # walk through all of them.
-    if item.get_closest_marker("embedded") or _PAGES & set(item.path.parts):
+    if _PAGES & set(item.path.parts) or any(map(item.get_closest_marker, ("embedded", "either"))):
         return False
     used = set(getattr(item, "fixturenames", ()))
     return bool(used & _SERVICES) or item.get_closest_marker("django_db") is not None

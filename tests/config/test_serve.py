@@ -13,7 +13,7 @@ import pytest
 
 from tests.installations import Install, Installation
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.either]
 
 
 def free_port() -> int:

@@ -71,7 +71,7 @@ def draw_all(page: Page) -> int:
     return figures.count()
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
 def test_figures_are_drawn_and_axe_is_content(at: str, page: Page, width: int, theme: Any) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=theme)

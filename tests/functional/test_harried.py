@@ -3,10 +3,18 @@
 import json
 
 import pytest
+from django.conf import settings
 
 from tests.installations import Install
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not settings.TEST_DATABASE_URL,
+        reason="played on PostgreSQL and Redis, where several write at once; on SQLite workers are "
+        "killed in test_kill_worker.py",
+    ),
+]
 
 TRAJECTORIES, KILLS = 8, 2
 

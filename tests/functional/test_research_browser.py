@@ -171,8 +171,7 @@ def steps_of_first_turn(row: Trajectory) -> list[int]:
     return [pk for pk, _ in asked[:second]]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1360, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1360), ("dark", 390)])
 def test_nothing_serious_stands_in_anybodys_way(
     live_server: Any, desk: Page, dataset: Dataset, scheme: Any, width: int
 ) -> None:

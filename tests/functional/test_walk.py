@@ -13,8 +13,8 @@ from django.test import Client
 from annotation.services import demo as study_demo
 from annotation.services import demo_plans
 from benchmarks.models import Job
-from benchmarks.services import demo, jobs
-from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from benchmarks.services import jobs
+from tests.small_demo import shrink_demo
 
 PEOPLE = ("admin", "researcher", "manager", "annotator", "observer")
 # Pages of the framework, and the same page under other numbers and filters, are not walked again.
@@ -54,8 +54,7 @@ class Links(HTMLParser):
 @pytest.fixture
 def small_demo(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo as it is loaded, over eight of its tasks at one level: one for each annotator."""
-    few = load_demo_tasks()[:8]
-    monkeypatch.setattr(demo, "load_demo_tasks", lambda: few)
+    shrink_demo(monkeypatch, tasks=8, agents=10)
     monkeypatch.setattr(study_demo, "LEVELS", ("mid",))
     monkeypatch.setattr(demo_plans, "QUERIES_EACH", 1)
     study_demo.ensure_demo()

@@ -1,7 +1,6 @@
 """The demo: its accounts, and loading that can be killed anywhere."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,28 +16,17 @@ from annotation.selectors.ratings import human_scores
 from annotation.services import demo
 from annotation.services.simulation import simulate_annotator
 from benchmarks.models import Dataset, Job, Run, Trajectory
-from benchmarks.services import demo as demo_runs
 from benchmarks.services import jobs
-from benchmarks.systems.adaplanbench.demo import load_demo_tasks
-from benchmarks.systems.planbench_xl import world
 from tests.annotation.rows import make_person
+from tests.small_demo import shrink_demo
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 @pytest.fixture
 def few_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three tasks and three agents instead of all; among tools, two tasks and one agent."""
-    tasks = load_demo_tasks()[:3]
-    some = dict(list(demo_runs.TEMPERAMENTS.items())[:3])
-    monkeypatch.setattr(demo_runs, "load_demo_tasks", lambda: tasks)
-    monkeypatch.setattr(demo_runs, "TEMPERAMENTS", some)
-    monkeypatch.setattr(demo, "TEMPERAMENTS", some)
-    loaded = world.load_world()
-    small = replace(loaded, tasks=loaded.tasks[:2])
-    one = {"gullible": demo_runs.POLICIES["gullible"]}
-    monkeypatch.setattr(demo_runs, "load_world", lambda: small)
-    monkeypatch.setattr(demo_runs, "POLICIES", one)
+    shrink_demo(monkeypatch)
 
 
 def load() -> Job:

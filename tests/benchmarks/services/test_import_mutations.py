@@ -18,7 +18,7 @@ from tests.benchmarks.importers import samples
 from tests.benchmarks.importers.damage import TIMES, mutate, rot, spoil
 from tests.shared_data import shared_data
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 def counts() -> list[int]:

@@ -1,0 +1,24 @@
+"""The demo as it is loaded, over a few of its tasks and agents."""
+
+from dataclasses import replace
+
+import pytest
+
+from annotation.services import demo as study_demo
+from benchmarks.services import demo
+from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from benchmarks.systems.planbench_xl import world
+
+
+def shrink_demo(monkeypatch: pytest.MonkeyPatch, *, tasks: int = 3, agents: int = 3) -> None:
+    """So many tasks and agents instead of all; among tools, two tasks and one agent."""
+    few = load_demo_tasks()[:tasks]
+    some = dict(list(demo.TEMPERAMENTS.items())[:agents])
+    monkeypatch.setattr(demo, "load_demo_tasks", lambda: few)
+    monkeypatch.setattr(demo, "TEMPERAMENTS", some)
+    monkeypatch.setattr(study_demo, "TEMPERAMENTS", some)
+    loaded = world.load_world()
+    small = replace(loaded, tasks=loaded.tasks[:2])
+    one = {"gullible": demo.POLICIES["gullible"]}
+    monkeypatch.setattr(demo, "load_world", lambda: small)
+    monkeypatch.setattr(demo, "POLICIES", one)
