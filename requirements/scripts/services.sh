@@ -3,7 +3,8 @@
 #
 # Everything lies in FOLDER (default: services in the data folder). Both listen on 127.0.0.1 alone,
 # on free ports, and want a password that is made here. Standard output is what a shell can eval.
-# Exit code 3: a server is not installed and could not be.
+# POSTGRES_OPTIONS are given to the PostgreSQL server when it starts. Exit code 3: a server is not
+# installed and could not be.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${2:-${PLANJURY_DATA_DIR:-$here/../../var}/services}
@@ -77,7 +78,7 @@ start_postgres() { # start_postgres PORT
         make_cluster || return
     fi
     as postgres pg_ctl start --wait --silent --pgdata "$data" --log "$data/log" \
-        -o "-h 127.0.0.1 -p $1 -k '' ${PLANJURY_POSTGRES_OPTIONS:-}" >/dev/null || return
+        -o "-h 127.0.0.1 -p $1 -k '' ${POSTGRES_OPTIONS:-}" >/dev/null || return
     echo "$1" >"$folder/postgres-port"
     postgres_answers
 }

@@ -3,7 +3,7 @@
 set -eu
 if [ "${1:-}" != --inside ]; then
     # Processes are killed in tests, machines are not: nothing has to outlive a power cut.
-    export PLANJURY_POSTGRES_OPTIONS="-c fsync=off -c full_page_writes=off"
+    export POSTGRES_OPTIONS="-c fsync=off -c full_page_writes=off"
     code=0
     "$(dirname "$0")/throwaway.sh" "$0" --inside "$@" || code=$?
     if [ "$code" -eq 3 ]; then
