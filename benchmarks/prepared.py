@@ -6,6 +6,7 @@ first needs it, with a mark in the place of each value; afterwards the values al
 docs/decisions/prepared-statements.md tells what that buys and where it may be used.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ class _Built:
         cursor.execute(self.sql, params)
 
 
-class _Statement:
+class _Statement(ABC):
     """What is built once in each thread. The kinds of its values are known beforehand."""
 
     def __init__(self, kinds: Mapping[str, type[Value]]) -> None:
@@ -72,8 +73,8 @@ class _Statement:
             built = self._here.built = self._make(connection)
         return built
 
-    def _make(self, connection: Any) -> _Built:
-        raise NotImplementedError
+    @abstractmethod
+    def _make(self, connection: Any) -> _Built: ...
 
     def _places(self, connection: Any, params: Sequence[Any]) -> tuple[tuple[int, str], ...]:
         names = {_adapted(connection, mark): name for name, mark in self._marks.items()}
