@@ -97,18 +97,19 @@ def test_too_little_to_group_and_refused() -> None:
         group_texts([], [], [], groups=0, seed=1)
 
 
-def test_noise_is_called_overlapping() -> None:
-    random = Random(1)
+@pytest.mark.parametrize(("count", "seed"), [(60, 1), (20, 1), (20, 2), (20, 3), (200, 1)])
+def test_noise_is_called_overlapping(count: int, seed: int) -> None:
+    random = Random(seed)
     words = [
         f"word{c}{d}".translate(str.maketrans("0123456789", "abcdefghij"))
         for c in "abcdefgh"
         for d in "klmnop"
     ]
-    texts = [" ".join(random.choices(words, k=6)) for _ in range(60)]
-    found = group_texts(range(60), texts, ["a"] * 60, seed=1)
+    texts = [" ".join(random.choices(words, k=6)) for _ in range(count)]
+    found = group_texts(range(count), texts, ["a"] * count, seed=seed)
     assert found.silhouette is not None
     assert found.warnings == (OVERLAPPING.format(value=found.silhouette),)
-    assert sum(Counter(found.labels).values()) == 60
+    assert sum(Counter(found.labels).values()) == count
 
 
 def test_words() -> None:
