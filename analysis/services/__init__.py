@@ -1,0 +1,1 @@
+"""What writes: reports made in the background, uploaded tables, saved views."""
