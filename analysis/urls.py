@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from analysis.pages import PAGES
-from analysis.views import quality, reports
+from analysis.views import browse, comparing, quality, reports, trajectory
 
 app_name = "analysis"
 
@@ -21,6 +21,9 @@ def _paths(name: str) -> list[URLPattern]:
 
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("trajectories/", browse.trajectory_list, name="trajectory_list"),
+    path("trajectories/<int:trajectory_id>/", trajectory.trajectory, name="trajectory"),
+    path("compare/", comparing.compare, name="compare"),
     path("analysis/", reports.index, name="index"),
     path("analysis/of-study/<int:pk>/", reports.of_study, name="of_study"),
     *(pattern for name in PAGES for pattern in _paths(name)),

@@ -29,8 +29,6 @@ urlpatterns = [
     path("runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
     path("runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
     path("runs/<int:run_id>/cap/", runs.run_cap, name="run_cap"),
-    path("trajectories/", trajectories.trajectory_list, name="trajectory_list"),
-    path("trajectories/<int:trajectory_id>/", trajectories.trajectory, name="trajectory"),
     path("trajectories/import/", imports.trajectory_import, name="trajectory_import"),
     path("trajectories/import/<int:job_id>/", imports.import_job, name="import_job"),
     path(
@@ -53,5 +51,4 @@ urlpatterns = [
         trajectories.trajectory_restart,
         name="trajectory_restart",
     ),
-    path("compare/", trajectories.compare, name="compare"),
 ]

@@ -13,12 +13,12 @@ from benchmarks.access import visibility
 # Label, name of the address, and whether it takes the right to see results.
 PLACES = (
     ("Runs", "benchmarks:run_list", True),
-    ("Trajectories", "benchmarks:trajectory_list", True),
+    ("Trajectories", "analysis:trajectory_list", True),
     ("Studies", "annotation:study_list", False),
     ("Sessions", "annotation:session_list", False),
     ("Analysis", "analysis:leaderboard", True),
 )
-SEARCH = "benchmarks:trajectory_list"
+SEARCH = "analysis:trajectory_list"
 SEE_RESULTS = "benchmarks.view_results"
 
 

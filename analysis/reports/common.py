@@ -46,7 +46,7 @@ def address(name: str, query: Mapping[str, Any] | None = None, **kwargs: Any) ->
 
 def trajectories_of(run: ChosenRun, **more: Any) -> str:
     """The list of a run's trajectories, filtered."""
-    return address("benchmarks:trajectory_list", {"run": run.pk, **more})
+    return address("analysis:trajectory_list", {"run": run.pk, **more})
 
 
 def dimensions_of(system: str) -> tuple[Dimension, ...]:

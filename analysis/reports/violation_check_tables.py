@@ -217,7 +217,7 @@ def difference_table(
 
 def turn_url(trajectory: int, turn: int) -> str:
     """The page of a trajectory, at one of its turns."""
-    url = common.address("benchmarks:trajectory", trajectory_id=trajectory)
+    url = common.address("analysis:trajectory", trajectory_id=trajectory)
     return f"{url}#turn-{turn}" if url else ""
 
 

@@ -14,10 +14,12 @@ from benchmarks.core.words import (
     columns_of,
     ending,
     endings_of,
+    explain,
     plain,
     verdicts_of,
 )
 from benchmarks.importers.words import NO_VERDICT
+from benchmarks.mappers import core_outcome
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
 from benchmarks.selectors.casting import system_of
 
@@ -289,6 +291,20 @@ def verdicts(trajectory: Trajectory) -> list[tuple[str, Verdict]]:
     """The verdicts that a trajectory's system speaks of, with their titles."""
     names = verdicts_of(trajectory.run.dataset.system)
     return [(title, verdict(trajectory, name)) for name, title in names.items()]
+
+
+def whole_trajectories() -> QuerySet[Trajectory]:
+    """Trajectories with all that their own pages show of them, joined."""
+    return Trajectory.objects.select_related(
+        "run__dataset", "run__agent", "run__primary_judging", "task__dataset", "profile"
+    )
+
+
+def why_ended(found: Trajectory) -> str:
+    """Why it ended, or what keeps it from going on."""
+    if found.status == Trajectory.Status.DONE:
+        return explain(found.run.dataset.system, core_outcome(found), found.run.settings)
+    return found.problem or STATES[found.status].sentence
 
 
 @dataclass(frozen=True)

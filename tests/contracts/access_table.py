@@ -119,8 +119,8 @@ benchmarks:run_pause              POST login    403      403      403      403  
 benchmarks:run_resume             POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:run_cancel             POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:run_cap                POST login    403      403      403      403      403      403      403      moved    moved
-benchmarks:trajectory_list        GET  login    403      403      403      403      403      403      ok       403      ok
-benchmarks:trajectory             GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:trajectory_list          GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:trajectory               GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:trajectory_import      GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:trajectory_import      POST login    403      403      403      403      403      403      403      422      422
 benchmarks:import_job             GET  login    403      403      403      403      403      403      403      ok       ok
@@ -128,7 +128,7 @@ benchmarks:import_progress        GET  login    403      403      403      403  
 benchmarks:trajectory_exchanges   GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:trajectory_retry       POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:trajectory_restart     POST login    403      403      403      403      403      403      403      moved    moved
-benchmarks:compare                GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:compare                  GET  login    403      403      403      403      403      403      ok       403      ok
 
 # Home and studies
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin

@@ -90,10 +90,10 @@ def test_decisions_do_not_reach_those_to_whom_a_task_is_closed(
         address = reverse("benchmarks:task", args=[task.pk])
         assert researcher.get(address).status_code == 404
         assert "while you annotate blind" in page(researcher, task)
-        trajectory = reverse("benchmarks:trajectory", args=[played.pk])
+        trajectory = reverse("analysis:trajectory", args=[played.pk])
         assert researcher.get(trajectory).status_code == 404
         assert reader.get(trajectory).status_code == 200
-        assert not researcher.get(reverse("benchmarks:trajectory_list")).context["page"].rows
+        assert not researcher.get(reverse("analysis:trajectory_list")).context["page"].rows
         assert "Candidate constraints" not in page(researcher, task, "dataset")
         assert "Candidate constraints" in page(researcher, other)
         assert "Candidate constraints" in page(reader, task) + page(reader, task, "dataset")

@@ -24,7 +24,7 @@ def imported(db: None, tmp_path: Path) -> Run:
 
 
 def text_of(client: Client, name: str, *args: Any, **query: Any) -> str:
-    response = client.get(reverse(f"benchmarks:{name}", args=args), query)
+    response = client.get(reverse(name if ":" in name else f"benchmarks:{name}", args=args), query)
     assert response.status_code == 200
     return response.content.decode()
 
@@ -38,7 +38,7 @@ def test_the_run_tells_reward_ending_and_turns(researcher: Client, imported: Run
 
 
 def test_the_list_tells_rewards(researcher: Client, imported: Run) -> None:
-    page = text_of(researcher, "trajectory_list", run=imported.pk)
+    page = text_of(researcher, "analysis:trajectory_list", run=imported.pk)
     assert page.count("reward 1<") == 4
     assert "made elsewhere: no judge looked for violations" in page
     assert "User was done" in page
@@ -48,7 +48,7 @@ def test_a_trajectory_shows_messages_calls_and_what_was_hidden(
     researcher: Client, imported: Run
 ) -> None:
     found = Trajectory.objects.order_by("pk")[0]
-    page = text_of(researcher, "trajectory", found.pk)
+    page = text_of(researcher, "analysis:trajectory", found.pk)
     for words in (
         "Be brief.", "Where is my bag?", "calls look_up", "&quot;a&quot;: 1", "in Oslo", "In Oslo.",
         "Hidden from the agent", "You lost a bag.", "Reward 1.", "Reward info",
@@ -59,7 +59,7 @@ def test_a_trajectory_shows_messages_calls_and_what_was_hidden(
 
 def test_what_the_user_did_alone_is_marked(researcher: Client, tmp_path: Path) -> None:
     import_trajectories(path=samples.write_sample(tmp_path, "tau2"), format="tau2")
-    page = text_of(researcher, "trajectory", Trajectory.objects.get().pk)
+    page = text_of(researcher, "analysis:trajectory", Trajectory.objects.get().pk)
     assert page.count("hidden from the agent</span>") == 2
     assert "calls toggle for the user" in page
 
@@ -79,7 +79,7 @@ def test_a_task_shows_what_was_hidden(researcher: Client, imported: Run) -> None
 
 def test_other_pages_stand(researcher: Client, imported: Run) -> None:
     ids = list(Trajectory.objects.values_list("pk", flat=True)[:2])
-    assert "In Oslo." in text_of(researcher, "compare", t=ids)
+    assert "In Oslo." in text_of(researcher, "analysis:compare", t=ids)
     assert "gpt-9-bags" in text_of(researcher, "agent_list")
     assert "Bags" in text_of(researcher, "run_list")
     assert "Nothing is stored" in text_of(researcher, "trajectory_exchanges", ids[0])
@@ -99,7 +99,7 @@ def test_queries_do_not_grow(
     researcher: Client, imported: Run, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(20):
-        text_of(researcher, "trajectory", Trajectory.objects.order_by("pk")[0].pk)
+        text_of(researcher, "analysis:trajectory", Trajectory.objects.order_by("pk")[0].pk)
     with django_assert_max_num_queries(20):
         text_of(researcher, "run", imported.pk)
 
@@ -119,7 +119,7 @@ def test_the_list_can_be_narrowed_by_reward_ending_and_words(
     Trajectory.objects.filter(pk=first.pk).update(termination="max_steps")
 
     def shown(**query: str) -> set[int]:
-        page = text_of(researcher, "trajectory_list", **query)
+        page = text_of(researcher, "analysis:trajectory_list", **query)
         rows = Trajectory.objects.values_list("pk", flat=True)
         return {pk for pk in rows if f"/trajectories/{pk}/" in page}
 
@@ -130,13 +130,15 @@ def test_the_list_can_be_narrowed_by_reward_ending_and_words(
     assert shown(end="user_stop", reward="part") == {second.pk}
     assert shown(end="max_steps") == {first.pk}
     assert len(shown(q="where is my BAG")) == 4 and not shown(q="umbrella")
-    assert "Reward, as stated: Full (1)" in text_of(researcher, "trajectory_list", reward="full")
+    assert "Reward, as stated: Full (1)" in text_of(
+        researcher, "analysis:trajectory_list", reward="full"
+    )
 
 
 def test_nothing_made_here_counts_as_without_reward(researcher: Client, imported: Run) -> None:
     made = TrajectoryFactory(status="done", termination="valid_plan", metrics={})
-    assert f"/trajectories/{made.pk}/" in text_of(researcher, "trajectory_list")
-    page = text_of(researcher, "trajectory_list", reward="undefined")
+    assert f"/trajectories/{made.pk}/" in text_of(researcher, "analysis:trajectory_list")
+    page = text_of(researcher, "analysis:trajectory_list", reward="undefined")
     assert f"/trajectories/{made.pk}/" not in page
 
 

@@ -41,7 +41,7 @@ def run_of(nursery: Dataset, agent: str, *tasks: str, **settings: Any) -> Run:
 
 
 def page(client: Client, row: Trajectory, **query: Any) -> str:
-    response = client.get(reverse("benchmarks:trajectory", args=[row.pk]), query)
+    response = client.get(reverse("analysis:trajectory", args=[row.pk]), query)
     assert response.status_code == 200
     return response.content.decode()
 
@@ -158,7 +158,7 @@ class TestTrajectory:
 
     def test_side_by_side(self, researcher: Client, nursery: Dataset) -> None:
         rows = [run_of(nursery, name).trajectories.get() for name in ("path-follower", "gullible")]
-        url = reverse("benchmarks:compare")
+        url = reverse("analysis:compare")
         shown = researcher.get(url, {"t": [row.pk for row in rows]}).content.decode()
         assert shown.count("As written") == sum(row.turn_count for row in rows)
 
@@ -218,7 +218,7 @@ class TestRun:
 
 def test_lists_of_one_system_and_of_two(researcher: Client, nursery: Dataset, played: Run) -> None:
     ours = run_of(nursery, "path-follower")
-    url = reverse("benchmarks:trajectory_list")
+    url = reverse("analysis:trajectory_list")
     both = researcher.get(url).content.decode()
     for words in (">Valid</th>", "Mean score", "Path follower"):
         assert words in both, words

@@ -241,10 +241,10 @@ class TestChanges:
         row = TrajectoryFactory(run__status=R.ATTENTION, status=S.FAILED)
         url = reverse("benchmarks:trajectory_retry", args=[row.pk])
         response = researcher.post(url, {"next": next_})
-        assert response["Location"] == reverse("benchmarks:trajectory", args=[row.pk])
+        assert response["Location"] == reverse("analysis:trajectory", args=[row.pk])
 
     def test_starting_anew_opens_the_new_attempt(self, researcher: Client) -> None:
         row = TrajectoryFactory(run__status=R.ATTENTION, status=S.DECISION)
         response = researcher.post(reverse("benchmarks:trajectory_restart", args=[row.pk]))
         fresh = Trajectory.objects.get(attempt=2)
-        assert response["Location"] == reverse("benchmarks:trajectory", args=[fresh.pk])
+        assert response["Location"] == reverse("analysis:trajectory", args=[fresh.pk])

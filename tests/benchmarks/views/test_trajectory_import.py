@@ -33,8 +33,8 @@ def test_each_format_has_its_line(researcher: Client) -> None:
 
 
 def test_the_lists_lead_here(researcher: Client, reader: Client) -> None:
-    for name in ("trajectory_list", "run_list", "dataset_list"):
-        url = reverse(f"benchmarks:{name}")
+    for name in ("analysis:trajectory_list", "benchmarks:run_list", "benchmarks:dataset_list"):
+        url = reverse(name)
         assert f'href="{URL}"' in researcher.get(url).content.decode(), name
         assert f'href="{URL}"' not in reader.get(url).content.decode(), name
 

@@ -26,7 +26,7 @@ HOSTILE = "</textarea><script>alert('x')</script><img src=x onerror=\"y\">"
 
 class TestTrajectory:
     def page(self, client: Client, row: Trajectory, **query: Any) -> str:
-        url = reverse("benchmarks:trajectory", args=[row.pk])
+        url = reverse("analysis:trajectory", args=[row.pk])
         return client.get(url, query).content.decode()
 
     def test_everything_about_a_played_trajectory(self, researcher: Client, played: Run) -> None:
@@ -47,7 +47,7 @@ class TestTrajectory:
         page = self.page(researcher, turn.trajectory)
         for words in ("1 new", "1 repeated", "1 withheld", "(not said again)", "No noise."):
             assert words in page, words
-        view = researcher.get(reverse("benchmarks:trajectory", args=[turn.trajectory_id]))
+        view = researcher.get(reverse("analysis:trajectory", args=[turn.trajectory_id]))
         (shown_turn,) = view.context["turns"]
         assert [f.mark for f in shown_turn.findings] == ["new", "repeated", "withheld"]
 
@@ -58,7 +58,7 @@ class TestTrajectory:
         ViolationFactory(turn=turns[0], key=constraints[0].key, revealed=False, new=False)
         ViolationFactory(turn=turns[1], key=constraints[0].key)
         ViolationFactory(turn=turns[1], key=constraints[1].key, revealed=False, new=False)
-        (kind,) = researcher.get(reverse("benchmarks:trajectory", args=[row.pk])).context["hidden"]
+        (kind,) = researcher.get(reverse("analysis:trajectory", args=[row.pk])).context["hidden"]
         assert [(h.told, h.violated) for h in kind.met] == [(2, (1, 2)), (None, (2,))]
         assert len(kind.untouched) == 1
         page = self.page(researcher, row)
@@ -83,7 +83,7 @@ class TestTrajectory:
         score = JudgeScoreFactory(value=2)
         again = score.run.judgings.create(name="again")
         JudgeScoreFactory(turn=score.turn, value=5, judging=again)
-        view = researcher.get(reverse("benchmarks:trajectory", args=[score.trajectory_id]))
+        view = researcher.get(reverse("analysis:trajectory", args=[score.trajectory_id]))
         assert [mark["mean"] for mark in view.context["marks"]] == [2]
 
     def test_recorded_answers_show_their_pool_and_what_people_said(
@@ -119,7 +119,7 @@ class TestTrajectory:
         first, _, second, _, third = (
             TrajectoryFactory(**({"run": run} if n % 2 == 0 else {})) for n in range(5)
         )
-        url = reverse("benchmarks:trajectory", args=[second.pk])
+        url = reverse("analysis:trajectory", args=[second.pk])
         view = researcher.get(url, {"run": run.pk, "after": 99, "q": ""}).context
         assert (view["previous"], view["next"]) == (third.pk, first.pk)
         assert view["query"] == f"run={run.pk}"
@@ -185,9 +185,9 @@ class TestTrajectory:
         )
         for url in (
             LIST,
-            reverse("benchmarks:trajectory", args=[row.pk]),
+            reverse("analysis:trajectory", args=[row.pk]),
             reverse("benchmarks:trajectory_exchanges", args=[row.pk]),
-            reverse("benchmarks:compare") + f"?t={row.pk}",
+            reverse("analysis:compare") + f"?t={row.pk}",
             reverse("benchmarks:run", args=[row.run_id]),
         ):
             page = researcher.get(url).content.decode()

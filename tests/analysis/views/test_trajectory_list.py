@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from analysis.views import browse as views
 from benchmarks.models import Run, Trajectory
-from benchmarks.views import trajectories as views
 from tests.factories.benchmarks import (
     JudgeScoreFactory,
     RunFactory,
