@@ -4,6 +4,14 @@ from annotation.models.events import StudyEvent
 from annotation.models.items import Assignment, Item, Participant
 from annotation.models.people import Adjudication, Consent, Invite, Message, MessageRead
 from annotation.models.ratings import Aspect, Rating, RatingEdit
+from annotation.models.remarks import (
+    FailureLabel,
+    FailureWording,
+    LabelRemoval,
+    Remark,
+    RemarkText,
+    TrajectoryLabel,
+)
 from annotation.models.studies import (
     Annotator,
     Membership,
@@ -18,16 +26,22 @@ __all__ = [
     "Aspect",
     "Assignment",
     "Consent",
+    "FailureLabel",
+    "FailureWording",
     "Invite",
     "Item",
+    "LabelRemoval",
     "Membership",
     "Message",
     "MessageRead",
     "Participant",
     "Rating",
     "RatingEdit",
+    "Remark",
+    "RemarkText",
     "StoredQuestionnaire",
     "Study",
     "StudyEvent",
     "StudyText",
+    "TrajectoryLabel",
 ]
