@@ -13,8 +13,10 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.core.cache import caches
+from django.http import QueryDict
 
-from analysis.filters import SHARED, Filters
+from analysis.filters import SHARED, Filters, read_filters
+from analysis.later import Params, Wanted, report_maker
 from analysis.reports.parts import Report
 from analysis.run_choice import is_judged
 from analysis.selection import Selection, select_runs
@@ -45,7 +47,8 @@ KEEP_SECONDS = 24 * 60 * 60
 @dataclass(frozen=True)
 class Page:
     """One page. ``report`` is the dotted path of the function that writes it, imported when asked:
-    statistics are slow to import.
+    statistics are slow to import. ``later`` is the path of the one that writes what takes too long
+    for a request, to be shown under the rest when it is ready; empty where there is none.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Page:
     question: str
     report: str
     filters: tuple[str, ...]
+    later: str = ""
     of_study: bool = False
     imported: bool = False
     every_condition: bool = False
@@ -70,11 +74,13 @@ def _page(
     fits: Callable[[str], bool] | None = None,
     asks: Fits | None = None,
     without: tuple[str, ...] = (),
+    later: bool = False,
 ) -> Page:
     """``imported``: the page is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings to choose from. ``every_condition``: it compares conditions.
     ``fits`` says of which systems it is, where not of all; ``asks`` of studies with which
-    questions. ``without``: shared filters that mean nothing there.
+    questions. ``without``: shared filters that mean nothing there. ``later``: the report's module
+    has a function ``NAME_later`` too.
     """
     of_study = asks is not None
     shared: tuple[str, ...] = ("study", *SHARED[1:]) if of_study else SHARED
@@ -84,13 +90,14 @@ def _page(
     if every_condition:
         shared = tuple(word for word in shared if word not in ("condition", "judging"))
     module = name.replace("-", "_")
-    report = f"analysis.reports.{module}.{module}_report"
+    path = f"analysis.reports.{module}.{module}"
     return Page(
         name,
         title,
         question,
-        report,
+        f"{path}_report",
         (*shared, *filters, *(PEOPLE_FILTERS if of_study else ())),
+        f"{path}_later" if later else "",
         of_study,
         imported,
         every_condition,
@@ -210,12 +217,31 @@ def _code() -> str:
 def make_report(page: Page, selection: Selection, key: str) -> Report:
     """The page's report, kept where it was written before."""
 
-    def write() -> Report:
-        module, _, name = page.report.rpartition(".")
-        written: Callable[[Selection], Report] = getattr(import_module(module), name)
-        return written(selection)
+    return keep_report(key, lambda: _write(page.report, selection))
 
-    return keep_report(key, write)
+
+def _write(path: str, selection: Selection) -> Report:
+    module, _, name = path.rpartition(".")
+    written: Callable[[Selection], Report] = getattr(import_module(module), name)
+    return written(selection)
+
+
+def later_of(page: Page, selection: Selection, key: str) -> Wanted | None:
+    """What a page shows when it is ready, if it has such a thing and there is anything to show."""
+    if not page.later or not selection.runs:
+        return None
+    params = {"page": page.name, "query": selection.filters.query()}
+    return Wanted("page", params, key_of("later", key), f"{page.title}: what takes longer")
+
+
+@report_maker("page")
+def make_page_later(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
+    """The long part of a page, as of now."""
+    page, person = PAGES[params["page"]], seen.user
+    assert person is not None
+    selection = select(page, read_filters(QueryDict(params["query"])), person, seen)
+    key = key_of("later", report_key(page, selection))
+    return key, lambda: _write(page.later, selection)
 
 
 def keep_report(key: str, write: Callable[[], Report]) -> Report:

@@ -9,11 +9,13 @@ app_name = "analysis"
 
 
 def _paths(name: str) -> list[URLPattern]:
-    """A page, and the figures and tables that it shows."""
+    """A page, the figures and tables that it shows, and what of it takes longer."""
     at = f"analysis/{name}/"
     given = {"name": name}
+    later = [path(f"{at}later/", reports.later, given, name=f"{name}_later")]
     return [
         path(at, reports.page, given, name=name),
+        *(later if PAGES[name].later else []),
         path(f"{at}<slug:part>.json", reports.figure, given, name=f"{name}_figure"),
         path(f"{at}<slug:part>.csv", reports.table, given, name=f"{name}_table"),
     ]

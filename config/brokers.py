@@ -69,11 +69,13 @@ def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
 
 
 def caches(url: str) -> dict[str, dict[str, Any]]:
-    """Where limits are counted (``default``), and where finished analyses are kept (``reports``).
+    """Where limits are counted (``default``), and where finished analyses are kept.
 
     In Redis, where there is one, so that processes and machines share them. It may share a Redis
-    with other programs: every key begins with ``planjury:``. Without one both are in the memory of
-    the one web process, apart, so that reports cannot push out a counter.
+    with other programs: every key begins with ``planjury:``. Without one, limits and the analyses
+    that pages write (``reports``) are in the memory of the one web process, apart, so that reports
+    cannot push out a counter; those that workers write (``kept``) are in the database, which both
+    kinds of process see.
     """
     if not is_redis(url):
         memory = "django.core.cache.backends.locmem.LocMemCache"
@@ -85,6 +87,11 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
                 "OPTIONS": {"MAX_ENTRIES": 50_000},
             },
             "reports": {"BACKEND": memory, "LOCATION": "reports"},
+            "kept": {
+                "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+                "LOCATION": "analysis_kept",
+                "OPTIONS": {"MAX_ENTRIES": 2_000},
+            },
         }
     return {
         name: {
@@ -97,5 +104,9 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
                 "socket_timeout": _ANSWER_SECONDS,
             },
         }
-        for name, prefix in (("default", "planjury:cache"), ("reports", "planjury:reports"))
+        for name, prefix in (
+            ("default", "planjury:cache"),
+            ("reports", "planjury:reports"),
+            ("kept", "planjury:kept"),
+        )
     }

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from django.conf import settings
 from django.core.cache import caches
+from django.core.cache.backends.db import DatabaseCache
 from django.core.management.commands import flush
 
 from tests import databases
@@ -66,9 +67,13 @@ def _only_this_machine() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
-    """No test sees what another one cached, or pays for how often another one signed in."""
+    """No test sees what another one cached, or pays for how often another one signed in.
+
+    What is cached in the database goes with the test's rows.
+    """
     for cache in caches.all():
-        cache.clear()
+        if not isinstance(cache, DatabaseCache):
+            cache.clear()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 from django.apps import apps
 from django.conf import settings
+from django.core.cache import caches
 from django.db import connection, transaction
 
 _TEMPLATE = "planjury_migrated"
@@ -105,5 +106,6 @@ def rows_put_back() -> Callable[..., None]:
         with transaction.atomic():
             for model, found in rows.items():
                 model._base_manager.bulk_create(found)
+        caches["kept"].clear()  # its table is no model's, so no flush empties it
 
     return put_back

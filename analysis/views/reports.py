@@ -1,14 +1,15 @@
 """A page of analysis, its figures as JSON and its tables as CSV, all from the same report."""
 
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.filters import Filters, read_filters, with_query
 from analysis.forms import FilterForm
-from analysis.pages import PAGES, Page, make_report, pages_of, report_key, select
+from analysis.later import Later, ask, kept_later, look
+from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
 from analysis.reports.common import banners, dataset_name
 from analysis.reports.parts import Report
 from analysis.selection import Selection
@@ -16,6 +17,7 @@ from analysis.study_choice import readable_studies
 from analysis.views.answers import answer_figure, answer_table
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in, visibility
+from benchmarks.views.parts import wants_part
 
 
 @require_safe
@@ -46,6 +48,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
     found, selection, key = _open(request, name)
     report = make_report(found, selection, key)
     query = selection.filters.query()
+    wanted = later_of(found, selection, key)
     context = {
         "page": found,
         "report": report,
@@ -54,17 +57,33 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "banners": banners(selection),
         "tabs": _tabs(found, selection),
         "subject": _subject(selection),
-        "figures": [
-            (figure, _part_url(found, "figure", figure.name, query)) for figure in report.figures
-        ],
-        "tables": [
-            (table, _part_url(found, "table", table.name, query)) for table in report.tables
-        ],
+        **_parts(found, report, query),
         "page_url": with_query(reverse(f"analysis:{name}"), query),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
+        **(_later_context(found, selection, look(wanted)) if wanted is not None else {}),
     }
     return render(request, "analysis/page.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def later(request: HttpRequest, name: str) -> HttpResponseBase:
+    """What takes longer than a page: POST has it made, GET tells how far it is."""
+    found, selection, key = _open(request, name)
+    wanted = later_of(found, selection, key)
+    if wanted is None:
+        raise Http404("There is nothing more to compute here.")
+    page_url = with_query(reverse(f"analysis:{name}"), selection.filters.query())
+    if request.method == "POST":
+        state = ask(wanted=wanted, person=person(request))
+    else:
+        state = look(wanted)
+        if state.moving and "waiting" in request.GET:
+            return HttpResponse(status=204)
+    if not wants_part(request):
+        return redirect(f"{page_url}#later")
+    return render(request, "analysis/_later.html", _later_context(found, selection, state))
 
 
 @require_safe
@@ -72,7 +91,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
 def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A figure as JSON; unchanged (304) as long as nothing behind it changed."""
     found, selection, key = _open(request, name)
-    return answer_figure(request, key, part, lambda: make_report(found, selection, key))
+    return answer_figure(request, key, part, lambda: _holding(found, selection, key, part))
 
 
 @require_safe
@@ -81,7 +100,7 @@ def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A table as CSV: the rows of the page, in numbers that are not rounded for reading."""
     found, selection, key = _open(request, name)
     about = slugify(str(selection.study or selection.dataset or ""))
-    report = make_report(found, selection, key)
+    report = _holding(found, selection, key, part)
     return answer_table(report, part, [name, part, about, selection.filters.level])
 
 
@@ -96,6 +115,37 @@ def _open(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
         visibility(request),
     )
     return found, selection, report_key(found, selection)
+
+
+def _holding(found: Page, selection: Selection, key: str, part: str) -> Report:
+    """The report that has this figure or table: the page's own, or the one that took longer."""
+    report = make_report(found, selection, key)
+    if report.figure(part) is None and report.table(part) is None:
+        wanted = later_of(found, selection, key)
+        return (kept_later(wanted.key) if wanted is not None else None) or report
+    return report
+
+
+def _parts(found: Page, report: Report, query: str) -> dict[str, object]:
+    """Figures and tables, each with the address of its numbers."""
+    return {
+        "figures": [(f, _part_url(found, "figure", f.name, query)) for f in report.figures],
+        "tables": [(t, _part_url(found, "table", t.name, query)) for t in report.tables],
+    }
+
+
+def _later_context(found: Page, selection: Selection, state: Later) -> dict[str, object]:
+    """What the fragment of a long report shows."""
+    query = selection.filters.query()
+    context: dict[str, object] = {
+        "later": state,
+        "later_url": with_query(reverse(f"analysis:{found.name}_later"), query),
+        "later_settled": all(run.finished for run in selection.runs),
+    }
+    if state.report is not None:
+        parts = _parts(found, state.report, query)
+        context |= {"later_figures": parts["figures"], "later_tables": parts["tables"]}
+    return context
 
 
 def _part_url(found: Page, kind: str, part: str, query: str) -> str:

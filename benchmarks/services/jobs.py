@@ -4,12 +4,14 @@ Also the sweep of runs: whatever a dead worker held, or a lost message forgot, i
 """
 
 import logging
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import Error, connection, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
@@ -24,6 +26,7 @@ logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=60)
 RING_AGAIN = timedelta(seconds=20)
 MAX_ATTEMPTS = 5
+BEAT_SECONDS = 2.0
 
 
 class JobCancelled(Exception):
@@ -74,6 +77,39 @@ class Progress:
         held = Job.objects.filter(pk=self.job.pk, lease_owner=self.owner, cancel=False)
         if not held.update(lease_until=timezone.now() + LEASE, **changes):
             raise JobCancelled
+
+
+@contextmanager
+def lease_kept(
+    progress: Progress, words: Callable[[], str | None] = lambda: None
+) -> Iterator[threading.Event]:
+    """Keep a job's lease while its work reports nothing itself; ``words`` say how far it is.
+
+    A thread does so on a connection of its own, since nobody sees what an open transaction of the
+    work writes. The event that is given is set once the lease is lost: the job was cancelled, or
+    another worker took it over.
+    """
+    over, lost = threading.Event(), threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT_SECONDS):
+            try:
+                progress.report(message=words())
+            except JobCancelled:
+                lost.set()
+                break
+            except Error:
+                logger.info("lease of job %s not renewed; trying again", progress.job.pk)
+                connection.close()
+        connection.close()
+
+    thread = threading.Thread(target=beat, name="job-lease", daemon=True)
+    thread.start()
+    try:
+        yield lost
+    finally:
+        over.set()
+        thread.join()
 
 
 Work = Callable[[Job, Progress], None]

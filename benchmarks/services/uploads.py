@@ -4,10 +4,8 @@ A worker may run on another machine than the web server, and the database is all
 """
 
 import hashlib
-import logging
 import re
 import tempfile
-import threading
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.db import Error, connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from benchmarks.core.errors import CoreError
@@ -26,16 +24,19 @@ from benchmarks.core.problems import FileRefused
 from benchmarks.models import Job, Upload, UploadChunk
 from benchmarks.selectors.jobs import IMPORT
 from benchmarks.services.imports import SavedImport, import_trajectories
-from benchmarks.services.jobs import JobCancelled, Progress, enqueue_job, job_kind
-
-logger = logging.getLogger(__name__)
+from benchmarks.services.jobs import (
+    JobCancelled,
+    Progress,
+    enqueue_job,
+    job_kind,
+    lease_kept,
+)
 
 CHUNK = 1 << 20
 LONGEST_NAME = 100
 ROOM_FOR_FIELDS = 1 << 16
 # What was stored but never got its job belongs to a request that was cut off.
 FORGOTTEN = timedelta(hours=1)
-BEAT_SECONDS = 2.0
 ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
 _UNSAFE = re.compile(r"[^\w.+@=,()\[\] -]")
 
@@ -218,35 +219,20 @@ def _conclude(job: Job, upload: Upload, outcome: dict[str, Any]) -> None:
 def _told(progress: Progress) -> Iterator[Callable[[int], None]]:
     """Tell of the import while its transaction is open, and keep the job's lease meanwhile.
 
-    A thread does so on a connection of its own, since nobody sees what the transaction writes.
     SQLite takes one writer at a time, so there the words stay as they were. Where the lease is
     lost all the same, another worker finds the import by its checksum.
     """
-    over, lost = threading.Event(), threading.Event()
     turns = 0
 
-    def note(stored: int) -> None:
-        nonlocal turns
-        turns = stored
-        if lost.is_set():
-            raise JobCancelled
+    def words() -> str | None:
+        return f"{turns:,} turns stored so far" if turns else None
 
-    def beat() -> None:
-        while not over.wait(BEAT_SECONDS):
-            try:
-                progress.report(message=f"{turns:,} turns stored so far" if turns else None)
-            except JobCancelled:
-                lost.set()
-                break
-            except Error:
-                logger.info("lease of job %s not renewed; trying again", progress.job.pk)
-                connection.close()
-        connection.close()
+    with lease_kept(progress, words) as lost:
 
-    thread = threading.Thread(target=beat, name="import-lease", daemon=True)
-    thread.start()
-    try:
+        def note(stored: int) -> None:
+            nonlocal turns
+            turns = stored
+            if lost.is_set():
+                raise JobCancelled
+
         yield note
-    finally:
-        over.set()
-        thread.join()

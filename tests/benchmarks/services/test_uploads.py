@@ -160,7 +160,7 @@ def test_a_job_that_was_taken_over_stores_nothing(monkeypatch: pytest.MonkeyPatc
     import threading
 
     job = waiting()
-    monkeypatch.setattr(uploads, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
     told = threading.Event()
 
     def lost(self: Any, **_: Any) -> None:

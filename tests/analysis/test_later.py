@@ -1,0 +1,89 @@
+"""Reports that are made in the background: asked for once, kept, told apart from each other."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import caches
+
+from analysis.later import Params, Wanted, ask, look, make_later, report_maker
+from analysis.reports.parts import Report
+from benchmarks.blinding import Visibility
+from benchmarks.models import Job
+from benchmarks.services.jobs import perform
+from tests.factories.benchmarks import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@report_maker("echo")
+def echo(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
+    """Says its words, under the key that they have now."""
+
+    def write() -> Report:
+        if params["words"] == "fail":
+            raise ValueError("no such fit")
+        return Report(sentence=f"{params['words']} for {seen.user}")
+
+    return params["key now"], write
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(db: None) -> Iterator[None]:
+    caches["kept"].clear()
+    yield
+    caches["kept"].clear()
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_user("ann")
+
+
+def wanted(words: str = "a fit", *, key: str = "k1", now: str = "") -> Wanted:
+    return Wanted("echo", {"words": words, "key now": now or key}, key, "A fit")
+
+
+def test_it_is_asked_for_once_and_there_when_its_job_is_done(ann: User) -> None:
+    assert look(wanted()).unasked
+    first, second = ask(wanted=wanted(), person=ann), ask(wanted=wanted(), person=ann)
+    assert first.moving and second.job == first.job and Job.objects.count() == 1
+    assert first.job is not None
+    perform(job_id=first.job.pk, owner="w")
+    found = look(wanted())
+    assert found.report == Report(sentence="a fit for ann") and not found.moving
+    assert ask(wanted=wanted(), person=ann).report is not None and Job.objects.count() == 1
+
+
+def test_what_was_made_from_other_data_is_kept_as_such(ann: User) -> None:
+    state = ask(wanted=wanted(now="k2"), person=ann)
+    assert state.job is not None
+    perform(job_id=state.job.pk, owner="w")
+    assert look(wanted()).unasked  # so it can be asked for again
+    assert look(wanted(key="k2")).report is not None
+
+
+def test_a_failure_is_told_and_can_be_tried_again(ann: User) -> None:
+    state = ask(wanted=wanted("fail"), person=ann)
+    assert state.job is not None
+    perform(job_id=state.job.pk, owner="w")
+    failed = look(wanted("fail"))
+    assert failed.failed and failed.job is not None and "no such fit" in failed.job.message
+    assert ask(wanted=wanted("fail"), person=ann).moving
+
+
+def test_nothing_is_made_for_whom_is_gone(ann: User) -> None:
+    state = ask(wanted=wanted(), person=ann)
+    ann.is_active = False
+    ann.save()
+    assert state.job is not None
+    perform(job_id=state.job.pk, owner="w")
+    assert look(wanted()).unasked
+
+
+def test_a_report_that_is_there_is_not_made_again(ann: User) -> None:
+    caches["kept"].set("k1", Report(sentence="there"), 60)
+    job = Job(payload={"maker": "echo", "params": wanted("fail").params, "key": "k1"})
+    job.created_by = ann
+    make_later(job, None)  # type: ignore[arg-type]  # nothing is reported: nothing is done
+    assert look(wanted()).report == Report(sentence="there")
