@@ -1,13 +1,22 @@
 """Failure labels, notes and comments on trajectories, as they stand now."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
-from annotation.models import FailureLabel, LabelRemoval, RemarkText, TrajectoryLabel
+from annotation.models import (
+    FailureLabel,
+    FailureWording,
+    LabelRemoval,
+    Remark,
+    RemarkText,
+    TrajectoryLabel,
+)
+from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.words import plain
 
 
 @dataclass(frozen=True)
@@ -80,3 +89,112 @@ def remarks_version(runs: Iterable[int]) -> Mapping[int, str]:
 def failure_labels(*, retired: bool = False) -> QuerySet[FailureLabel]:
     """The labels that are offered, in their order; ``retired`` adds those that no longer are."""
     return FailureLabel.objects.all() if retired else FailureLabel.objects.filter(retired=False)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note as it reads now. ``edited`` is when it was last changed, none where it never was.
+
+    ``start`` and ``end`` are none where the whole turn or trajectory is meant, and where the words
+    of ``quote`` stand in a message that is neither plan nor feedback.
+    """
+
+    pk: int
+    turn: int | None
+    where: str
+    quote: str
+    start: int | None
+    end: int | None
+    text: str
+    by: str
+    by_id: int
+    at: datetime
+    edited: datetime | None
+    deleted: bool
+    changed_by: str
+    versions: int
+
+
+def notes_of(trajectory: int) -> list[Note]:
+    """The notes on a trajectory by turn, those on the whole first; deleted ones are tombstones.
+
+    Two queries, whatever the number of notes.
+    """
+    texts: dict[int, list[RemarkText]] = defaultdict(list)
+    said = RemarkText.objects.filter(remark__trajectory=trajectory).order_by("pk")
+    for row in said.select_related("by"):
+        texts[row.remark_id].append(row)
+    rows = Remark.objects.filter(trajectory=trajectory).select_related("by").order_by("pk")
+    notes = [_note(row, texts[row.pk]) for row in rows]
+    return sorted(notes, key=lambda note: (note.turn or 0, note.start or 0, note.pk))
+
+
+def _note(row: Remark, texts: Sequence[RemarkText]) -> Note:
+    now = texts[-1]
+    return Note(
+        pk=row.pk, turn=row.turn, where=row.where, quote=row.quote, start=row.start, end=row.end,
+        text=now.text, by=row.by.get_username(), by_id=row.by_id, at=row.at,
+        edited=now.at if len(texts) > 1 else None, deleted=now.deleted,
+        changed_by=now.by.get_username(), versions=len(texts),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LabelGroup:
+    """Labels of one source, for a menu."""
+
+    title: str
+    labels: Sequence[FailureLabel]
+
+
+def label_menu(system: str) -> list[LabelGroup]:
+    """The labels that can be put, those of this system first, then general ones, then others."""
+    groups: dict[str, list[FailureLabel]] = defaultdict(list)
+    for label in failure_labels():
+        groups[label.system].append(label)
+    order = sorted(groups, key=lambda key: (key != system, key != "", key))
+    return [LabelGroup(system_title(key), groups[key]) for key in order]
+
+
+def system_title(key: str) -> str:
+    """The name of a benchmark whose analysis a label comes from."""
+    if not key:
+        return "General"
+    known = SYSTEMS.get(key)
+    return known[0] if known else TITLES.get(key, plain(key))
+
+
+# Benchmarks that a label may come from before the system is registered here.
+TITLES = {"adapt": "ADAPT", "acpbench_hard": "ACPBench Hard", "sda_planner": "SDA-Planner"}
+
+
+@dataclass(frozen=True)
+class LabelUse:
+    """A label with how often it is on: on how many trajectories, and put by how many people."""
+
+    label: FailureLabel
+    group: str
+    puts: int
+    trajectories: int
+
+
+def label_uses(visible: Q | None = None) -> list[LabelUse]:
+    """Every label, retired ones too, with its use on the trajectories that ``visible`` allows."""
+    rows = standing_labels().filter(visible) if visible is not None else standing_labels()
+    counts = {
+        pk: (puts, trajectories)
+        for pk, puts, trajectories in rows.order_by()
+        .values("label")
+        .annotate(puts=Count("pk"), rows=Count("trajectory", distinct=True))
+        .values_list("label", "puts", "rows")
+    }
+    labels = failure_labels(retired=True).select_related("made_by")
+    return [
+        LabelUse(label, system_title(label.system), *counts.get(label.pk, (0, 0)))
+        for label in labels
+    ]
+
+
+def wordings_of(label: FailureLabel) -> QuerySet[FailureWording]:
+    """Every wording that a label had, the newest first."""
+    return label.wordings.select_related("by").order_by("-version")

@@ -1,13 +1,13 @@
 """Trajectories as pages show them: turns, what they violated, how judges scored them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from benchmarks.core.words import plain
 from benchmarks.diffs import Line, diff_steps
@@ -120,39 +120,47 @@ class HiddenKind:
     untouched: tuple[Hidden, ...]
 
 
-def turn_views(trajectories: Sequence[Trajectory]) -> dict[int, list[TurnView]]:
-    """The turns of some trajectories, by trajectory; the queries do not grow with their number."""
+def turn_views(
+    trajectories: Sequence[Trajectory], *, only: Collection[int] | None = None
+) -> dict[int, list[TurnView]]:
+    """The turns of some trajectories, by trajectory; the queries do not grow with their number.
+
+    ``only``: the turns with these indices alone, where a page shows a part of a long trajectory.
+    """
     ids = [trajectory.pk for trajectory in trajectories]
     turns: dict[int, list[Turn]] = {pk: [] for pk in ids}
-    for turn in Turn.objects.filter(trajectory__in=ids).order_by("trajectory", "index"):
+    rows = Turn.objects.filter(trajectory__in=ids)
+    if only is not None:  # with the one before each, which its plan is compared with
+        rows = rows.filter(index__in={*only, *(index - 1 for index in only)})
+    for turn in rows.order_by("trajectory", "index"):
         turns[turn.trajectory_id].append(turn)
+    shown = [turn.pk for found in turns.values() for turn in found]
     violations: dict[int, list[Violation]] = defaultdict(list)
-    for violation in Violation.objects.filter(turn__trajectory__in=ids).order_by("pk"):
+    of_turns = {"turn__trajectory__in": ids} if only is None else {"turn__in": shown}
+    for violation in Violation.objects.filter(**of_turns).order_by("pk"):
         violations[violation.turn_id].append(violation)
     scores: dict[int, list[JudgeScore]] = defaultdict(list)
-    for score in (
-        JudgeScore.objects.filter(trajectory__in=ids, judging=F("run__primary_judging"))
-        .select_related("judge")
-        .order_by("pk")
-    ):
+    scored = JudgeScore.objects.filter(trajectory__in=ids, judging=F("run__primary_judging"))
+    if only is not None:
+        scored = scored.filter(turn__in=shown)
+    for score in scored.select_related("judge").order_by("pk"):
         scores[score.turn_id].append(score)
-    said = _Reasons(ids)
+    given = [score.exchange_id for found in scores.values() for score in found]
+    said = _Reasons(ids) if only is None else _Reasons(ids, only, {pk for pk in given if pk})
     views = {}
     for trajectory in trajectories:
         made: list[TurnView] = []
+        before: Turn | None = None
         for turn in turns[trajectory.pk]:
-            given = scores[turn.pk]
-            made.append(
-                TurnView(
-                    turn,
-                    made[-1].row if made else None,
-                    tuple(
-                        _finding(row, said.of_violation(trajectory.pk, turn, row.key))
-                        for row in violations[turn.pk]
-                    ),
-                    _dimensions(trajectory, given, said),
+            if only is None or turn.index in only:
+                found = tuple(
+                    _finding(row, said.of_violation(trajectory.pk, turn, row.key))
+                    for row in violations[turn.pk]
                 )
-            )
+                near = before if before and before.index == turn.index - 1 else None
+                dimensions = _dimensions(trajectory, scores[turn.pk], said)
+                made.append(TurnView(turn, near, found, dimensions))
+            before = turn
         views[trajectory.pk] = made
     return views
 
@@ -163,26 +171,39 @@ def _finding(row: Violation, reasons: tuple[str, ...]) -> Finding:
 
 
 class _Reasons:
-    """What judges said for their verdicts and scores; it stands in their parsed replies."""
+    """What judges said for their verdicts and scores; it stands in their parsed replies.
 
-    def __init__(self, ids: Sequence[int]) -> None:
+    Of some turns alone, replies are read that gave ``scores`` or the verdicts about ``turns``.
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[int],
+        turns: Collection[int] | None = None,
+        scores: Collection[int] = (),
+    ) -> None:
         self.by_exchange: dict[int, Mapping[str, Any]] = {}
         self.verdicts: dict[tuple[int, int], list[Mapping[str, Any]]] = defaultdict(list)
+        self._turns: dict[int, dict[int, int]] = defaultdict(dict)
         rows = Exchange.objects.filter(
             trajectory__in=ids, state=Exchange.State.ANSWERED, value__has_key="reasons"
         ).order_by("trajectory", "step", "slot")
-        turn: dict[int, int] = defaultdict(int)
-        step_of_turn: dict[int, int] = {}
+        if turns is not None:
+            judged = rows.filter(value__has_key="violated").values_list("trajectory", "step")
+            steps = {step for pk, step in judged if self._turn(pk, step) in turns}
+            rows = rows.filter(Q(pk__in=scores) | Q(step__in=steps))
         for pk, trajectory, step, value in rows.values_list("pk", "trajectory", "step", "value"):
             reasons = value.get("reasons") if isinstance(value, dict) else None
             if not isinstance(value, dict) or not isinstance(reasons, dict):
                 continue
             self.by_exchange[pk] = reasons
             if "violated" in value:
-                if step_of_turn.get(trajectory) != step:  # judges of one turn share a step
-                    step_of_turn[trajectory] = step
-                    turn[trajectory] += 1
-                self.verdicts[trajectory, turn[trajectory]].append(reasons)
+                self.verdicts[trajectory, self._turn(trajectory, step)].append(reasons)
+
+    def _turn(self, trajectory: int, step: int) -> int:
+        """Judges of one turn share a step, and every turn is judged: the n-th step is turn n's."""
+        steps = self._turns[trajectory]
+        return steps.setdefault(step, len(steps) + 1)
 
     def of_violation(self, trajectory: int, turn: Turn, key: str) -> tuple[str, ...]:
         given = self.verdicts.get((trajectory, turn.index), [])
@@ -221,13 +242,22 @@ def _dimensions(
 
 def hidden_constraints(trajectory: Trajectory, turns: Sequence[TurnView]) -> list[HiddenKind]:
     """The profile's constraints by kind, each with when it was violated and when it was told."""
+    return hidden_kinds(
+        trajectory,
+        ((turn.row.index, row.key, row.revealed) for turn in turns for row in turn.findings),
+    )
+
+
+def hidden_kinds(
+    trajectory: Trajectory, findings: Iterable[tuple[int, str, bool]]
+) -> list[HiddenKind]:
+    """The same from (turn, key, revealed) of every violation, turn by turn."""
     violated: dict[str, list[int]] = defaultdict(list)
     told: dict[str, int] = {}
-    for turn in turns:
-        for finding in turn.findings:
-            violated[finding.key].append(turn.row.index)
-            if finding.revealed:
-                told.setdefault(finding.key, turn.row.index)
+    for turn, key, revealed in findings:
+        violated[key].append(turn)
+        if revealed:
+            told.setdefault(key, turn)
     kinds: dict[str, list[Hidden]] = defaultdict(list)
     for row in Constraint.objects.filter(profile=trajectory.profile_id).order_by("pk"):
         kinds[row.kind].append(Hidden(row.text, tuple(violated[row.key]), told.get(row.key)))
