@@ -151,3 +151,58 @@ def _limits(totals: Floats, centre: float, z: float) -> Floats:
     spread = np.sqrt(np.maximum(squares - sums**2 / n, 0) / np.maximum(n - 1, 1))
     bias = centre + sums / n
     return np.column_stack([bias, bias - z * spread, bias + z * spread])
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of measurements as a Bland-Altman plot shows them, equal ones together.
+
+    Attributes
+    ----------
+    means, differences
+        Mean of both and first − second, in points of the scale.
+    counts
+        How many pairs lie there.
+    rounded
+        How far a point may lie from its pairs in each direction; 0 where it lies on them.
+    """
+
+    means: tuple[float, ...]
+    differences: tuple[float, ...]
+    counts: tuple[int, ...]
+    rounded: float = 0.0
+
+
+def paired_points(first: Any, second: Any, *, most: int = 1500) -> Pairs:
+    """Count the pairs of two columns by their mean and difference.
+
+    Parameters
+    ----------
+    first, second
+        Columns of equal length; a pair with a missing half is left out.
+    most
+        How many points there may be at most.
+
+    Notes
+    -----
+    Scores are coarse, so many pairs coincide. Where there are more than ``most`` different ones,
+    both numbers are rounded to a grid that is made twice as wide until there are few enough.
+    """
+    a, b = as_column(first), as_column(second)
+    check_length_of(b, a.size, "second")
+    there = ~(np.isnan(a) | np.isnan(b))
+    points = np.column_stack([(a + b)[there] / 2, (a - b)[there]])
+    if not len(points):
+        return Pairs((), (), ())
+    step = 0.0
+    # In floats the mean of three equal scores may differ in its last digits.
+    found, counts = np.unique(np.round(points, 9), axis=0, return_counts=True)
+    while len(found) > most:
+        step = 2 * step or float(np.ptp(points, axis=0).max()) / 256
+        found, counts = np.unique(np.round(points / step) * step, axis=0, return_counts=True)
+    return Pairs(
+        tuple(float(mean) for mean in found[:, 0]),
+        tuple(float(difference) + 0.0 for difference in found[:, 1]),
+        tuple(int(count) for count in counts),
+        step / 2,
+    )

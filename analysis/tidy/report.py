@@ -7,22 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.agreement import Agreement, agreement
-from analysis.stats.alpha import METRICS, Metric, krippendorff_alpha
-from analysis.stats.alt_test import AltTest, adjust_together, alt_test
+from analysis.stats.alpha import Metric, krippendorff_alpha
+from analysis.stats.alt_test import AltTest, adjust_together
 from analysis.stats.answers import answers_of_scores
-from analysis.stats.bland_altman import Limits, bland_altman
-from analysis.stats.bootstrap import RESAMPLES, repeated
+from analysis.stats.bootstrap import repeated
 from analysis.stats.columns import Floats
 from analysis.stats.icc import FORMS, Form, intraclass, intraclass_one_way
-from analysis.stats.kappas import cohen_kappa, fleiss_kappa, gwet_ac
-from analysis.stats.pairs import (
-    KAPPA_WEIGHTS,
-    Correlations,
-    PairAgreement,
-    correlations,
-    pair_agreement,
-)
+from analysis.stats.kappas import fleiss_kappa, gwet_ac
+from analysis.stats.pairs import PairAgreement, pair_agreement
 from analysis.stats.reliability import reliability
 from analysis.stats.results import Estimate
 from analysis.stats.sample_size import (
@@ -32,12 +24,12 @@ from analysis.stats.sample_size import (
     items_for_share,
 )
 from analysis.stats.weights import WEIGHTS, Weights
+from analysis.tidy.against import WITHOUT_RATIO, Against, against_people
 from analysis.tidy.reading import Section, TidyTable
+from analysis.tidy.settings import Settings
 
-WITHOUT_RATIO: tuple[Metric, ...] = METRICS[:3]
 ONE_PERSON = "one rater only: agreement needs two"
 NOBODY = "no rater of this kind"
-NO_CATEGORIES = "the mean of a panel is no score of the scale"
 ONE_EACH = (
     "every item was scored by one person: how far people agree with each other is unknown, and "
     "comparing them with judges says nothing about it"
@@ -45,33 +37,6 @@ ONE_EACH = (
 MOST_RATERS = 40
 TOO_MANY = "pairs of raters are listed for up to {most} raters, not for {n}"
 JUDGES_ALONE = "agreement of judges with each other is consistency, not correctness"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a report was made with; all of it is chosen before looking."""
-
-    scale: tuple[int, int] = (1, 5)
-    seed: int = 1
-    resamples: int = RESAMPLES
-    level: float = 0.95
-    epsilon: float = 0.1
-    q: float = 0.05
-    half_width: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Refuse what no statistic could use."""
-        low, high = self.scale
-        for wrong, words in (
-            (high <= low, f"scale: from a lower to a higher score, not from {low} to {high}"),
-            (high - low > 100, f"scale: at most 101 scores, not {high - low + 1}"),
-            (self.seed < 0, f"seed: 0 or more, not {self.seed}"),
-            (self.resamples < 100, f"resamples: 100 or more, not {self.resamples}"),
-            (not 0 <= self.epsilon < 1, f"epsilon: from 0 to under 1, not {self.epsilon}"),
-            (not 0 < self.half_width < 1, f"half-width: between 0 and 1, not {self.half_width}"),
-        ):
-            if wrong:
-                raise ValueError(words)
 
 
 @dataclass(frozen=True)
@@ -112,31 +77,6 @@ class Group:
     pairs: tuple[PairAgreement, ...]
     apart: int
     warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Against:
-    """A judge, or the panel of all, against people.
-
-    Attributes
-    ----------
-    answers
-        Shares, bias and differences over single answers of people.
-    kappas
-        Cohen's over the same answers; undefined for a panel, whose mean is no category.
-    correlations, limits
-        Of the judge with the mean of an item's people, over items; limits of judge − people.
-    alternative
-        The alternative annotator test.
-    """
-
-    judge: str
-    panel: int
-    answers: Agreement
-    kappas: Mapping[Weights, Estimate]
-    correlations: Correlations
-    limits: Limits
-    alternative: AltTest
 
 
 @dataclass(frozen=True)
@@ -210,7 +150,7 @@ def _section(section: Section, settings: Settings) -> SectionReport:
         "item" if tasks is None else "task",
         person_group,
         _group(judge_names, judges, drawing, settings, (JUDGES_ALONE,)),
-        _against_people(section, people_names, people, judge_names, judges, drawing, settings),
+        against_people(section, drawing, settings),
         _planning(person_group, people, settings),
         tuple(warnings),
     )
@@ -261,60 +201,6 @@ def _group(
             *([TOO_MANY.format(most=MOST_RATERS, n=len(names))] if many else []),
         ),
     )
-
-
-def _against_people(
-    section: Section,
-    people_names: Sequence[str],
-    people: Floats,
-    judge_names: Sequence[str],
-    judges: Floats,
-    drawing: Mapping[str, Any],
-    settings: Settings,
-) -> tuple[Against, ...]:
-    if not people_names or not judge_names:
-        return ()
-    rows, columns = np.nonzero(~np.isnan(people))
-    labels = section.items if drawing["clusters"] is None else drawing["clusters"]
-    # Several people's answers to one item are not independent: they are drawn together.
-    of_answers = dict(drawing)
-    of_answers["clusters"] = repeated([labels[row] for row in rows])
-    of_answers["unit"] = "item" if drawing["clusters"] is None else "task"
-    human = people[rows, columns]
-    asked = ~np.isnan(people)
-    means = np.full(len(people), np.nan)
-    there = asked.any(axis=1)
-    means[there] = np.where(asked, people, 0)[there].sum(axis=1) / asked[there].sum(axis=1)
-
-    def against(name: str, own: Floats) -> Against:
-        panel = own.shape[1]
-        mean = own.mean(axis=1)  # NaN where any judge gave none
-        return Against(
-            name,
-            panel,
-            agreement(
-                human, own[rows], dimension=section.criterion, scale=settings.scale,
-                tasks=of_answers["clusters"], unit=of_answers["unit"], seed=settings.seed,
-                resamples=settings.resamples, level=settings.level,
-            ),
-            {
-                w: cohen_kappa(human, mean[rows], scale=settings.scale, weights=w, **of_answers)
-                if panel == 1
-                else Estimate.without_value(NO_CATEGORIES)
-                for w in KAPPA_WEIGHTS
-            },
-            correlations(means, mean, **drawing),
-            bland_altman(mean, means, **drawing),
-            alt_test(
-                people, mean, epsilon=settings.epsilon, names=people_names, label=name,
-                criterion=section.criterion, q=settings.q, **drawing,
-            ),
-        )  # fmt: skip
-
-    found = [against(name, judges[:, [n]]) for n, name in enumerate(judge_names)]
-    if len(judge_names) > 1:
-        found.append(against(f"mean of all {len(judge_names)} judges", judges))
-    return tuple(found)
 
 
 def _planning(group: Group, people: Floats, settings: Settings) -> Planning:

@@ -6,7 +6,8 @@ from analysis.stats.alt_test import AltTest
 from analysis.stats.results import Estimate
 from analysis.stats.sample_size import SampleSize
 from analysis.stats.weights import weights_in_words
-from analysis.tidy.report import Against, Group, SectionReport, TidyReport
+from analysis.tidy.against import Against
+from analysis.tidy.report import Group, SectionReport, TidyReport
 
 GAP = "  "
 NOTHING = "–"
@@ -121,6 +122,12 @@ def _against(found: Sequence[Against]) -> list[str]:
                 ("Bias: judges minus person", answers.bias),
                 ("Mean absolute difference", answers.absolute),
                 *((f"Cohen's kappa, {weights_in_words(w)}", e) for w, e in kappas),
+                *(
+                    (f"Krippendorff's alpha, {metric}, judge with people", e)
+                    for metric, e in one.alphas.items()
+                    if one.panel == 1
+                ),
+                *((f"{form}, with the mean of an item's people", e) for form, e in one.icc.items()),
                 ("Pearson, with the mean of an item's people", three.pearson),
                 ("Spearman, with the mean of an item's people", three.spearman),
                 ("Kendall, with the mean of an item's people", three.kendall),

@@ -45,7 +45,8 @@ class Command(BaseCommand):
         # numpy and scipy take a second to load, which manage.py should not pay for other commands.
         from analysis.stats.results import as_json
         from analysis.tidy.reading import read_tidy
-        from analysis.tidy.report import Settings, tidy_report
+        from analysis.tidy.report import tidy_report
+        from analysis.tidy.settings import Settings
         from analysis.tidy.text import report_text
 
         path: Path = options["file"]

@@ -10,16 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.stats.results import as_json
+from analysis.tidy.against import NO_CATEGORIES
 from analysis.tidy.reading import TidyTable, read_tidy
-from analysis.tidy.report import (
-    NO_CATEGORIES,
-    NOBODY,
-    ONE_EACH,
-    ONE_PERSON,
-    Settings,
-    TidyReport,
-    tidy_report,
-)
+from analysis.tidy.report import NOBODY, ONE_EACH, ONE_PERSON, TidyReport, tidy_report
+from analysis.tidy.settings import Settings
 from analysis.tidy.text import report_text
 from tests.shared_data import shared_data
 

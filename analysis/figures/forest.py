@@ -1,0 +1,104 @@
+"""Estimates of several kinds one under the other, each with its interval."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.figures.parts import Trace, categories, interval_lines, points, undefined_marks
+from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
+from analysis.figures.words import Unit, label
+from analysis.stats.results import Estimate
+
+# Kinds of rows differ by mark and by hue.
+LOOKS = (
+    (NEUTRAL, "diamond"),
+    (ACCENT, "circle"),
+    ("var(--series-3)", "square"),
+    ("var(--series-5)", "triangle-up"),
+)
+LONGEST_NAME = 38
+
+
+@dataclass(frozen=True)
+class ForestRows:
+    """Rows of one kind, under one name in the legend."""
+
+    name: str
+    rows: Sequence[tuple[str, Estimate]]
+
+
+def forest(
+    groups: Sequence[ForestRows],
+    *,
+    title: str,
+    unit: Unit = "points",
+    least: float = 0.0,
+    most: float = 1.0,
+    marked: float | None = None,
+) -> Figure:
+    """One row per estimate, with a line at 0 and, where wanted, at what is ``marked``.
+
+    The axis goes from ``least`` to ``most`` and further where an interval does; a dash with its
+    reason stands at ``least`` where there is no value. The same name may stand in several groups.
+    """
+    shown = [group for group in groups if group.rows]
+    traces: list[Trace] = []
+    notes, names = [], []
+    ends = [least, most]
+    for place, group in enumerate(shown):
+        colour, symbol = LOOKS[place % len(LOOKS)]
+        # Two rows of a category axis must not have one name; a space that is not seen parts them.
+        rows = [label(_short(name)) + "\u200b" * place for name, _ in group.rows]
+        estimates = [estimate for _, estimate in group.rows]
+        names += rows
+        for estimate in estimates:
+            if estimate.interval is not None:
+                ends += [estimate.interval.low, estimate.interval.high]
+            elif estimate.value is not None:
+                ends.append(estimate.value)
+        traces += [
+            interval_lines(rows, estimates, "x", line={"color": colour}, legendgroup=group.name),
+            points(
+                rows,
+                estimates,
+                "x",
+                unit=unit,
+                about=[f"{group.name}: {name}" for name, _ in group.rows],
+                name=label(group.name),
+                legendgroup=group.name,
+                showlegend=len(shown) > 1,
+                marker={"color": colour, "symbol": symbol, "size": 9},
+            ),
+        ]
+        notes += undefined_marks(rows, estimates, least, "x", xanchor="left")
+    low, high = min(ends), max(ends)
+    room = 0.03 * (high - low)
+    lines = [0.0, *([marked] if marked is not None else [])]
+    layout = {
+        "xaxis": {
+            "range": [low - room if low < least else low, high + room],
+            "title": {"text": title},
+            "showgrid": True,
+            **({"tickformat": ".0%"} if unit == "share" else {}),
+        },
+        "yaxis": categories(names, downwards=True),
+        "shapes": [
+            {
+                "type": "line",
+                "x0": at,
+                "x1": at,
+                "y0": 0,
+                "y1": 1,
+                "yref": "paper",
+                "line": {"color": NEUTRAL, "width": 1, "dash": "dot" if at else "solid"},
+            }
+            for at in lines
+            if low <= at <= high
+        ],
+        "annotations": notes,
+        "height": 130 + 24 * len(names),
+    }
+    return make_figure(traces, layout)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

@@ -1,0 +1,234 @@
+"""Agreement in words: whether judges may stand in for people, what is missing, what to mind."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.reports.parts import Notice
+from analysis.reports.words import ends, listed, number, plural, stated
+from analysis.stats.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED, AltTest
+from analysis.stats.results import Bin, Distribution, Estimate
+from analysis.tidy.against import Against
+from analysis.tidy.report import ONE_EACH, Group, SectionReport, TidyReport
+
+# From this share of one score on, kappa and alpha are low however often raters agree.
+SKEWED = 0.7
+EPSILON_WORDS: Mapping[float, str] = {
+    0.1: "beside crowd workers",
+    0.15: "beside skilled annotators",
+    0.2: "beside experts",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section with its tests of judges, once for themselves and once in the family of all."""
+
+    section: SectionReport
+    family: tuple[AltTest, ...]
+
+    @property
+    def title(self) -> str:
+        return title_of(self.section)
+
+
+def parts_of(report: TidyReport) -> list[Part]:
+    """The sections, each with its share of the tests that were adjusted together."""
+    found, start = [], 0
+    for section in report.sections:
+        end = start + len(section.against)
+        found.append(Part(section, report.family[start:end]))
+        start = end
+    return found
+
+
+def title_of(section: SectionReport) -> str:
+    return ", ".join(filter(None, (section.dataset, section.criterion)))
+
+
+def answer(part: Part) -> str:
+    """Whether the judges may stand in for people, in words and numbers, or why nobody can say."""
+    section = part.section
+    said = [_verdict(part), _closeness(section), _among_people(section.people)]
+    return " ".join(filter(None, said))
+
+
+def _verdict(part: Part) -> str:
+    section = part.section
+    unknown = "Whether judges may stand in for people cannot be said here"
+    if not section.judges.raters:
+        return f"{unknown}: there is no judge among the raters."
+    if not section.people.raters:
+        return (
+            f"{unknown}: no person is among the raters. That judges agree with each other would be "
+            "consistency, not correctness."
+        )
+    if ONE_EACH in section.warnings:
+        return (
+            f"{unknown}: every item was scored by one person, so how far people agree with each "
+            "other is unknown."
+        )
+    tests = part.family
+    known = [test for test in tests if test.passed is not None]
+    if not known:
+        return f"{unknown}: {reason_in_words(tests[0])}."
+    single = [test for test, one in zip(tests, section.against, strict=True) if one.panel == 1]
+    passing = [test.judge for test in single if test.passed]
+    alone = sum(bool(one.alternative.passed) for one in section.against if one.panel == 1)
+    epsilon = known[0].epsilon
+    panel = [test for test, one in zip(tests, section.against, strict=True) if one.panel > 1]
+    together = ""
+    if panel and panel[0].passed is not None:
+        verdict = "passes" if panel[0].passed else "does not pass"
+        together = f"; the {panel[0].judge} {verdict}"
+    who = f" ({listed(passing, most=6)})" if passing else ""
+    changed = f" ({alone} if each is tested alone)" if alone != len(passing) else ""
+    return (
+        f"By the alternative annotator test with ε = {epsilon:g}, {len(passing)} of "
+        f"{plural(len(single), 'judge')} may stand in for a person{who}, with the p-values of all "
+        f"{plural(known[0].tests, 'comparison')} adjusted together{changed}{together}."
+    )
+
+
+def _closeness(section: SectionReport) -> str:
+    if not section.against:
+        return ""
+    one = section.against[-1]
+    answers = one.answers
+    if answers.exact.value is None:
+        return "No score of a person has one of every judge beside it."
+    which = answers.rounded if one.panel > 1 else answers.exact
+    subject = f"The {one.judge}, rounded," if one.panel > 1 else one.judge
+    return (
+        f"{subject} equals a person’s score on {stated(which, 'share')} of {answers.n:,} answers "
+        f"and lies at most one point away on {number(answers.within_one.value or 0, 'share')}; "
+        f"{_direction(answers.bias, one.panel)}."
+    )
+
+
+def _direction(bias: Estimate, panel: int) -> str:
+    who = "judges score" if panel > 1 else "it scores"
+    if bias.value is None:
+        return "the bias is undefined"
+    if bias.interval is not None and bias.interval.low <= 0 <= bias.interval.high:
+        return f"{who} neither clearly higher nor lower"
+    inside = f" ({ends(bias.interval, 'points', signed=True)})" if bias.interval else ""
+    side = "higher" if bias.value > 0 else "lower"
+    return f"{who} {number(abs(bias.value), 'points')} points {side}{inside}"
+
+
+def _among_people(people: Group) -> str:
+    alpha = people.alphas["ordinal"]
+    if people.undefined or alpha.value is None:
+        return ""
+    return f"Among people, ordinal alpha is {stated(alpha, 'points')}."
+
+
+def reason_in_words(test: AltTest) -> str:
+    """Why a test is not available, and what it lacks."""
+    return f"the alternative annotator test is {test.advantage.undefined}; {lacking(test)}"
+
+
+def lacking(test: AltTest) -> str:
+    """Whose items and how many people a refused test lacks at least."""
+    if test.passed is not None:
+        return "nothing"
+    more = PEOPLE_NEEDED - test.winning_rate.n
+    nearest = sorted(test.left_out.items(), key=lambda item: (-item[1], item[0]))[:more]
+    words = [
+        f"{plural(ITEMS_NEEDED - n, 'item')} of {who} that the judge and another person score too"
+        for who, n in nearest
+    ]
+    further = more - len(nearest)
+    if further:
+        words.append(
+            f"{plural(further, 'more person', 'more people')} with {ITEMS_NEEDED} such items each"
+        )
+    return f"at least {listed(words)} {'is' if len(words) == 1 and further == 1 else 'are'} missing"
+
+
+def notices(part: Part, *, has_tasks: bool) -> list[Notice]:
+    """What has to be minded in this section, each only where it applies."""
+    section = part.section
+    found = []
+    if ONE_EACH in section.warnings:
+        found.append(
+            Notice(
+                "Every item was scored by one person. Agreement among people, and with it alpha, "
+                "kappa and ICC, does not exist here, and comparing people with judges does not "
+                "replace it: have some items scored by two people or more."
+            )
+        )
+    elif section.people.items and section.people.single:
+        found.append(
+            Notice(
+                f"{section.people.items:,} of {section.people.items + section.people.single:,} "
+                "items have scores of two people or more, and agreement among people is about "
+                "these alone. If they were chosen, say for being hard, they do not stand for all.",
+                "info",
+            )
+        )
+    if len(section.judges.raters) > 1:
+        found.append(
+            Notice(
+                "That judges agree with each other is consistency, not correctness; people and "
+                "judges are never put into one alpha, which would hide a common bias.",
+                "info",
+            )
+        )
+    found += [Notice(text) for text in map(skew, ("people", "judges"),
+              (section.people, section.judges)) if text]  # fmt: skip
+    found += [Notice(f"{warning[:1].upper()}{warning[1:]}.", "info")
+              for group in (section.people, section.judges) for warning in group.warnings
+              if "pairs of raters" in warning]  # fmt: skip
+    if section.unit == "item" and not has_tasks:
+        found.append(
+            Notice(
+                "Items are taken as independent. If several belong to one task, document or model, "
+                "intervals are too narrow: add the column task.",
+                "info",
+            )
+        )
+    return found
+
+
+def skew(who: str, group: Group) -> str:
+    """What to say where nearly all scores of a group are the same; empty elsewhere."""
+    if not group.ratings:
+        return ""
+    score, count = max(group.counts.items(), key=lambda item: item[1])
+    share = count / group.ratings
+    if share < SKEWED:
+        return ""
+    of_all = "All" if share == 1 else f"{number(share, 'share')} of the"
+    rest = (
+        "agreement beyond chance is undefined"
+        if share == 1
+        else "kappa and alpha are low however often raters agree"
+    )
+    return (
+        f"{of_all} scores of {who} are {score}, so {rest}: read equal scores, AC2 and the counts "
+        "of scores together."
+    )
+
+
+def score_counts(group: Group) -> Distribution:
+    """How often each score was given, as figures take it."""
+    return Distribution(
+        1,
+        tuple(
+            Bin(score, str(score), count, count / group.ratings if group.ratings else None)
+            for score, count in group.counts.items()
+        ),
+        group.ratings,
+    )
+
+
+def judges_of(section: SectionReport) -> Sequence[Against]:
+    """The comparisons with single judges, without that of the panel."""
+    return [one for one in section.against if one.panel == 1]
+
+
+def epsilon_words(epsilon: float) -> str:
+    """ε with what it is customary for."""
+    customary = EPSILON_WORDS.get(epsilon)
+    return f"ε = {epsilon:g}" + (f", customary {customary}" if customary else "")

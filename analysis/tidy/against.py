@@ -1,0 +1,136 @@
+"""Judges, and the panel of all of them, against people: every comparison of one section."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.agreement import Agreement, agreement
+from analysis.stats.alpha import METRICS, Metric, krippendorff_alpha
+from analysis.stats.alt_test import AltTest, alt_test
+from analysis.stats.answers import answers_of_scores
+from analysis.stats.bland_altman import Limits, Pairs, bland_altman, paired_points
+from analysis.stats.bootstrap import repeated
+from analysis.stats.columns import Floats
+from analysis.stats.icc import FORMS, Form, intraclass
+from analysis.stats.kappas import cohen_kappa, gwet_ac
+from analysis.stats.pairs import KAPPA_WEIGHTS, Correlations, correlations
+from analysis.stats.results import Estimate
+from analysis.stats.weights import WEIGHTS, Weights
+from analysis.tidy.reading import Section
+from analysis.tidy.settings import Settings
+
+WITHOUT_RATIO: tuple[Metric, ...] = METRICS[:3]
+# Of one judge and people: how far a single judge's score stands for theirs, bias included.
+TWO_WAY: tuple[Form, ...] = tuple(form for form in FORMS if form in ("ICC2", "ICC3"))
+NO_CATEGORIES = "the mean of a panel is no score of the scale"
+
+
+@dataclass(frozen=True)
+class Against:
+    """A judge, or the panel of all, against people.
+
+    Attributes
+    ----------
+    answers
+        Shares, bias and differences over single answers of people.
+    kappas, alphas, gwet
+        Cohen's, Krippendorff's and Gwet's over the same answers, each beside the judge's score;
+        undefined for a panel, whose mean is no category.
+    correlations, icc, limits, pairs
+        Of the judge with the mean of an item's people, over items; limits of judge − people, and
+        the pairs that they are about.
+    alternative
+        The alternative annotator test.
+    """
+
+    judge: str
+    panel: int
+    answers: Agreement
+    kappas: Mapping[Weights, Estimate]
+    alphas: Mapping[Metric, Estimate]
+    gwet: Mapping[Weights, Estimate]
+    correlations: Correlations
+    icc: Mapping[Form, Estimate]
+    limits: Limits
+    pairs: Pairs
+    alternative: AltTest
+
+
+def against_people(
+    section: Section, drawing: Mapping[str, Any], settings: Settings
+) -> tuple[Against, ...]:
+    """Compare every judge, and all judges together, with the people of a section.
+
+    ``drawing`` is what intervals draw: clusters and their unit, seed, resamples, level.
+    """
+    people_names, people = section.of_kind("human")
+    judge_names, judges = section.of_kind("llm")
+    if not people_names or not judge_names:
+        return ()
+    rows, columns = np.nonzero(~np.isnan(people))
+    labels = section.items if drawing["clusters"] is None else drawing["clusters"]
+    # Several people's answers to one item are not independent: they are drawn together.
+    of_answers = dict(drawing)
+    of_answers["clusters"] = repeated([labels[row] for row in rows])
+    of_answers["unit"] = "item" if drawing["clusters"] is None else "task"
+    human = people[rows, columns]
+    means = _means(people)
+
+    def against(name: str, own: Floats) -> Against:
+        panel = own.shape[1]
+        mean = own.mean(axis=1)  # NaN where any judge gave none
+        both = np.column_stack([human, mean[rows]]) if panel == 1 else None
+        answers = None if both is None else answers_of_scores(both, scale=settings.scale)
+        none = Estimate.without_value(NO_CATEGORIES)
+        return Against(
+            name,
+            panel,
+            agreement(
+                human, own[rows], dimension=section.criterion, scale=settings.scale,
+                tasks=of_answers["clusters"], unit=of_answers["unit"], seed=settings.seed,
+                resamples=settings.resamples, level=settings.level,
+            ),
+            {
+                w: none
+                if answers is None
+                else cohen_kappa(human, mean[rows], scale=settings.scale, weights=w, **of_answers)
+                for w in KAPPA_WEIGHTS
+            },
+            {
+                m: none
+                if answers is None
+                else krippendorff_alpha(answers, metric=m, **of_answers)
+                for m in WITHOUT_RATIO
+            },
+            {
+                w: none if answers is None else gwet_ac(answers, weights=w, **of_answers)
+                for w in WEIGHTS
+            },
+            correlations(means, mean, **drawing),
+            {
+                form: intraclass(np.column_stack([means, mean]), form=form, **drawing)
+                for form in TWO_WAY
+            },
+            bland_altman(mean, means, **drawing),
+            paired_points(mean, means),
+            alt_test(
+                people, mean, epsilon=settings.epsilon, names=people_names, label=name,
+                criterion=section.criterion, q=settings.q, **drawing,
+            ),
+        )  # fmt: skip
+
+    found = [against(name, judges[:, [n]]) for n, name in enumerate(judge_names)]
+    if len(judge_names) > 1:
+        found.append(against(f"mean of all {len(judge_names)} judges", judges))
+    return tuple(found)
+
+
+def _means(people: Floats) -> Floats:
+    """The mean of each item's people; missing where nobody scored it."""
+    asked = ~np.isnan(people)
+    there = asked.any(axis=1)
+    means = np.full(len(people), np.nan)
+    means[there] = np.where(asked, people, 0)[there].sum(axis=1) / asked[there].sum(axis=1)
+    return means
