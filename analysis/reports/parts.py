@@ -1,7 +1,7 @@
 """What a report is made of: one sentence, figures, tables, notices, and how it was computed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from analysis.reports.words import Unit, counted, ends, number
@@ -26,6 +26,8 @@ class Cell:
     """One cell: what is shown, and what the CSV holds (``data``, one entry per part of the column).
 
     ``reason`` stands in for a value that does not exist; ``sub`` may have several lines.
+    ``estimate`` is the result behind the cell and ``unit`` what it counts in, for the sentence on
+    methods.
     """
 
     text: str = ""
@@ -35,6 +37,8 @@ class Cell:
     reason: str = ""
     tip: str = ""
     badges: tuple[Badge, ...] = ()
+    estimate: Estimate | None = field(default=None, compare=False, repr=False)
+    unit: Unit | Literal[""] = ""
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,17 @@ class Table:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """One figure as JSON, ready to be served."""
+    """One figure as JSON, ready to be served.
+
+    ``table`` names the table of the report that holds its numbers, where that has another name.
+    """
 
     name: str
     title: str
     subtitle: str
     json: str
     height: int
+    table: str = ""
 
     @property
     def css_height(self) -> str:
@@ -130,7 +138,12 @@ class Empty:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a page of analysis shows."""
+    """Everything that a page of analysis shows.
+
+    ``methods`` says in a sentence for a paper what was measured and how; n, intervals, what was
+    left out and the seed are added to it by `analysis.reports.methods`, which also makes up for it
+    where a report has none.
+    """
 
     sentence: str = ""
     figures: tuple[FigureSpec, ...] = ()
@@ -139,12 +152,18 @@ class Report:
     banners: tuple[Banner, ...] = ()
     how: tuple[str, ...] = ()
     empty: Empty | None = None
+    methods: str = ""
 
     def figure(self, name: str) -> FigureSpec | None:
         return next((figure for figure in self.figures if figure.name == name), None)
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
+
+    def numbers_of(self, figure: FigureSpec) -> Table | None:
+        """The table that holds the numbers of a figure: as it says, of its name, or the first."""
+        named = self.table(figure.table or figure.name)
+        return named or (self.tables[0] if self.tables else None)
 
 
 def text_column(label: str, part: str = "", help: str = "") -> Column:
@@ -198,7 +217,9 @@ def estimate_cell(
         notes.append(f"left out: {counted(estimate.excluded)}")
     if estimate.value is None:
         why = "; ".join([estimate.undefined, *(notes if len(estimate.excluded) > 1 else [])])
-        return Cell(data=(None, None, None, estimate.n, why), reason=why)
+        return Cell(
+            data=(None, None, None, estimate.n, why), reason=why, estimate=estimate, unit=unit
+        )
     interval = estimate.interval
     if estimate.no_interval:
         notes.insert(0, estimate.no_interval)
@@ -217,6 +238,8 @@ def estimate_cell(
         sub="\n".join(sub),
         url=url,
         tip="; ".join(tips),
+        estimate=estimate,
+        unit=unit,
     )
 
 
