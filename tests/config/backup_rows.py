@@ -14,12 +14,17 @@ SETTLED = {
     "benchmarks.Run": {"data_version"},
     "benchmarks.Trajectory": {"lease_owner", "lease_until"},
     "benchmarks.Job": {"lease_owner", "lease_until"},
+    "analysis.IndexedRun": {"version", "trajectories", "last_turn"},
 }
 # What the database's own checks ask for.
 CHECKED = {
     "annotation.Item.given": 2,
     "annotation.Item.done": 1,
     "annotation.Adjudication.value": 0,
+    "annotation.Remark.turn": 1,
+    "annotation.Remark.where": "plan",
+    "annotation.Remark.start": 0,
+    "annotation.Remark.end": 1,
 }
 ODD = "ü \u2028 \" ' \\ \\n \t \n \r , ; \\. \\x00 \U0001f528"
 _numbers = itertools.count(1)
