@@ -15,6 +15,13 @@ def sweep_studies() -> None:
     close_ended_studies()
 
 
+def sweep_search() -> None:
+    """Have a worker take new texts into the index of words."""
+    from analysis.services.search_index import enqueue_index
+
+    enqueue_index()
+
+
 def ensure_demo() -> list[tuple[str, str, str]]:
     """Fill an empty database with the demo; its accounts as (name, password, role)."""
     from annotation.services import demo
@@ -24,6 +31,8 @@ def ensure_demo() -> list[tuple[str, str, str]]:
 
 def settle_restored() -> None:
     """Make rows that come from a backup fit for work."""
+    from analysis.services.search_index import forget_index
     from benchmarks.services.restored import settle_restored as settle
 
     settle()
+    forget_index()

@@ -30,10 +30,11 @@ def run(children: Sequence[Child], started: Callable[[], None]) -> None:
 
 
 def sweep() -> None:
-    """Ring again for what a dead worker held, and close studies whose time has come."""
+    """Ring again for what a dead worker held, close studies in time, have new texts indexed."""
     try:
         background.sweep_jobs()
         background.sweep_studies()
+        background.sweep_search()
     except Exception:
         # A locked or absent database is no reason to take the web server down.
         logger.exception("The sweep failed; it is tried again.")

@@ -1,0 +1,79 @@
+"""From typed words to trajectories, in one question to the database."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import F
+
+from analysis.models import IndexedRun
+from analysis.search.index import trajectories_with
+from analysis.search.query import read_words
+from analysis.stats.columns import Codes
+from annotation.selectors.joined import whole_numbers
+from benchmarks.models import Trajectory
+
+
+def find_trajectories(*, words: str) -> Codes:
+    """The trajectories with these words, as sorted ids.
+
+    ``words`` is what `analysis.search.query` describes: each word must stand in a plan, in
+    feedback or in the task; none of those left out may stand in any. Where only words to leave out
+    are named, all other trajectories that are indexed are found. Without a word to search for,
+    none is. Nobody's view is heeded: closed runs are for the caller to take out.
+    """
+    query = read_words(words)
+    if not query.terms:
+        return _nothing()
+    sets = [_ids(texts) for texts in trajectories_with(query.terms)]
+    wanted, without = sets[: len(query.wanted)], sets[len(query.wanted) :]
+    if wanted:
+        # the rarest first: what is left only shrinks
+        found, *others = sorted(wanted, key=len)
+    else:
+        found, others = _indexed(), []
+    for other in others:
+        found = found[_among(found, other)]
+    for other in without:
+        found = found[~_among(found, other)]
+    return found
+
+
+def ignored_words(words: str) -> list[str]:
+    """What of the typed words is not searched for, each with the reason, as sentences."""
+    return [f"{part.typed}: {part.why}." for part in read_words(words).ignored]
+
+
+def has_words(words: str) -> bool:
+    """Whether there is anything to search for."""
+    return bool(read_words(words).terms)
+
+
+def _ids(texts: Iterable[str]) -> Codes:
+    """Sorted ids, once each, from numbers with commas between."""
+    parts: list[Codes] = [whole_numbers(text, 1).ravel() for text in texts]
+    if len(parts) == 1 and bool(np.all(parts[0][1:] >= parts[0][:-1])):
+        (found,) = parts
+        return found[np.r_[True, found[1:] != found[:-1]]]
+    return np.unique(np.concatenate(parts)) if parts else _nothing()
+
+
+def _among(some: Codes, others: Codes) -> npt.NDArray[np.bool_]:
+    """Which of ``some`` are among ``others``; both are sorted."""
+    if not others.size:
+        return np.zeros(some.size, dtype=bool)
+    place = np.searchsorted(others, some)
+    place[place == others.size] = 0
+    found: npt.NDArray[np.bool_] = others[place] == some
+    return found
+
+
+def _indexed() -> Codes:
+    """The trajectories of which the index knows."""
+    known = IndexedRun.objects.filter(version=F("run__data_version")).values("run")
+    rows = Trajectory.objects.filter(run__in=known).order_by("pk").values_list("pk", flat=True)
+    return np.fromiter(rows.iterator(chunk_size=10_000), dtype=np.int64)
+
+
+def _nothing() -> Codes:
+    return np.zeros(0, dtype=np.int64)
