@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.columns import as_column
+from analysis.stats.columns import Floats, as_column
 
 NO_DISCORDANT = "the two never differ: McNemar's statistic is 0/0"
 EXACT_UP_TO = 12
 DRAWS_AT_ONCE = 2_000_000
+# From so many differences of each size on, they are drawn together.
+FEW_OF_A_SIZE = 40
 PERMUTATIONS = 10_000
 
 
@@ -109,11 +111,27 @@ def sign_flip_test(
         bits = np.arange(2**m)[:, None] >> np.arange(m) & 1
         sums = np.abs((2 * bits - 1) @ nonzero) if m else np.zeros(1)
         return SignFlipTest(float((sums >= seen).mean()), n, True, seed, 2**m)
-    rng = np.random.default_rng(seed)
-    step = max(1, DRAWS_AT_ONCE // m)
-    as_far = 0
-    for start in range(0, permutations, step):
-        rows = min(step, permutations - start)
-        signs = 2.0 * rng.integers(0, 2, size=(rows, m), dtype=np.int8) - 1
-        as_far += int((np.abs(signs @ nonzero) >= seen).sum())
+    drawn = _drawn_sums(nonzero, permutations, np.random.default_rng(seed))
+    as_far = int((np.abs(drawn) >= seen).sum())
     return SignFlipTest((1 + as_far) / (1 + permutations), n, False, seed, permutations)
+
+
+def _drawn_sums(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Sums of the values with signs drawn anew.
+
+    Of values of one size it only matters how many are positive, which is binomial: outcomes of 0
+    and 1 need one number a draw.
+    """
+    sizes, often = np.unique(np.abs(values), return_counts=True)
+    found: Floats
+    if FEW_OF_A_SIZE * sizes.size <= values.size:
+        found = (2.0 * rng.binomial(often, 0.5, size=(draws, sizes.size)) - often) @ sizes
+        return found
+    found = np.empty(draws)
+    step = max(1, DRAWS_AT_ONCE // values.size)
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
+        bits = np.frombuffer(rng.bytes(-(-rows * values.size // 8)), dtype=np.uint8)
+        signs = np.unpackbits(bits, count=rows * values.size).reshape(rows, -1)
+        found[start : start + rows] = 2.0 * (signs.astype(np.float64) @ values) - values.sum()
+    return found
