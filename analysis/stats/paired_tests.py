@@ -117,7 +117,7 @@ def sign_flip_test(
 
 
 def _drawn_sums(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """Sums of the values with signs drawn anew.
+    """Draw signs anew, and sum the values with them.
 
     Of values of one size it only matters how many are positive, which is binomial: outcomes of 0
     and 1 need one number a draw.
