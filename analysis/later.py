@@ -3,11 +3,16 @@
 Whoever makes one registers under a name a function from plain parameters to the report and to the
 key of what it was made from. A page asks by key: `look` reads what there is, `ask` has it made.
 The worker works with what is there when it begins, and as what the asking person may see; it keeps
-its report under the key that belongs to that, so a page never shows a report of other data.
+its report under the key that belongs to that, so a page never shows a report of other data. What
+takes minutes says how far it is by `tell`.
 """
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,7 +22,7 @@ from django.db.models import Q
 from analysis.reports.parts import Report
 from benchmarks.blinding import Visibility
 from benchmarks.models import Job
-from benchmarks.services.jobs import Progress, enqueue_job, job_kind, lease_kept
+from benchmarks.services.jobs import JobCancelled, Progress, enqueue_job, job_kind, lease_kept
 
 KIND = "analysis-report"
 KEEP_SECONDS = 7 * 24 * 60 * 60
@@ -27,6 +32,41 @@ Params = Mapping[str, Any]
 # From parameters and what the person who asks may see to the key, and what writes the report.
 Maker = Callable[[Params, Visibility], tuple[str, Callable[[], Report]]]
 _makers: dict[str, Maker] = {}
+
+
+class _Telling:
+    """What the report that is being written last said of itself, and whether it is still wanted."""
+
+    def __init__(self) -> None:
+        self.words: str | None = None
+        self.lost: threading.Event | None = None
+
+
+_telling: ContextVar[_Telling | None] = ContextVar("later_telling", default=None)
+
+
+def tell(words: str) -> None:
+    """Say how far a long report is; ends the work if its job was cancelled or taken over.
+
+    Says nothing to nobody where no worker writes the report.
+    """
+    telling = _telling.get()
+    if telling is None:
+        return
+    if telling.lost is not None and telling.lost.is_set():
+        raise JobCancelled
+    telling.words = words
+
+
+@contextmanager
+def _telling_to(progress: Progress) -> Iterator[None]:
+    telling = _Telling()
+    token = _telling.set(telling)
+    try:
+        with lease_kept(progress, lambda: telling.words) as telling.lost:
+            yield
+    finally:
+        _telling.reset(token)
 
 
 @dataclass(frozen=True)
@@ -56,6 +96,14 @@ class Later:
     def failed(self) -> bool:
         """The last attempt ended without a report."""
         return self.report is None and self.job is not None and self.job.status not in ACTIVE
+
+    @property
+    def stamp(self) -> str:
+        """Changes whenever the page would say something else about the job."""
+        if self.job is None:
+            return ""
+        words = f"{self.job.status} {self.job.message}"
+        return blake2b(words.encode(), digest_size=4).hexdigest()
 
     @property
     def unasked(self) -> bool:
@@ -112,5 +160,5 @@ def make_later(job: Job, progress: Progress) -> None:
         return  # nobody waits for it any more
     key, write = _makers[given["maker"]](given["params"], Visibility.to(person))
     if kept_later(key) is None:
-        with lease_kept(progress):
+        with _telling_to(progress):
             caches["kept"].set(key, write(), KEEP_SECONDS)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.figures.decline import decline_figure
 from analysis.frames.scores import turn_scores
 from analysis.reports import common
+from analysis.reports.decline_slopes import decline_later as decline_later
 from analysis.reports.parts import (
     Cell,
     Column,
@@ -20,10 +21,10 @@ from analysis.reports.parts import (
     text_cell,
     text_column,
 )
+from analysis.reports.turn_columns import Columns, chosen_dimensions, columns_of
 from analysis.reports.words import listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.decline import Alignment, Curve, Slope, score_by_turn, within_slope
-from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -33,13 +34,6 @@ PURPOSE = (
 )
 MANY = 4
 ALPHA = 0.05
-Columns = tuple[list[str], list[str], list[int], list[int], list[float]]
-
-
-def chosen_dimensions(selection: Selection) -> tuple[Dimension, ...]:
-    """The dimensions that the selection names, in the rubric's order."""
-    known = common.dimensions_of(selection.system)
-    return tuple(d for d in known if d.key in selection.filters.dimensions)
 
 
 def decline_report(selection: Selection) -> Report:
@@ -67,18 +61,6 @@ def decline_report(selection: Selection) -> Report:
         tables=(_slopes(slopes, selection), _points(curves, align)),
         notices=(*common.selection_notices(selection), *_survivors(curves, align)),
         how=(*common.how_runs(selection), *_how(frame, align)),
-    )
-
-
-def columns_of(frame: "DataFrame", dimensions: Sequence[Dimension]) -> Columns:
-    """The columns that the statistics take, with dimensions by title."""
-    titles = {dimension.key: dimension.title for dimension in dimensions}
-    return (
-        frame["label"].tolist(),
-        frame["dimension"].map(titles).tolist(),
-        frame["trajectory"].tolist(),
-        frame["turn"].tolist(),
-        frame["score"].tolist(),
     )
 
 

@@ -5,12 +5,14 @@ AdaPlanBench reports means by turn alone (section 4, Figure 3).
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import erfc, sqrt
 from typing import Any
 
 from analysis.stats.columns import check_length_of, check_level
 from analysis.stats.decline import survivor_warning, within_slope
 from analysis.stats.gee import GeeSlope, gee_slope
 from analysis.stats.mixed_models import MixedSlope, mixed_slope
+from analysis.stats.multiplicity import Family, adjust_family
 from analysis.stats.results import Estimate
 from analysis.stats.turn_series import read_turns
 
@@ -98,6 +100,33 @@ def slope_models(
             )
         )
     return tuple(found)
+
+
+def slope_tests(models: Sequence[SlopeModels], *, alpha: float = 0.05) -> Family:
+    """Test that slopes of the mixed models are 0, as one family by Holm.
+
+    Names of the tests are as `curve_name` makes them.
+
+    Notes
+    -----
+    Two-sided p = 2(1 − Φ(|b|/SE)) with the error of `mixed_models.mixed_slope`, so that alone it
+    agrees with that interval. A curve without an error is not tested, counted, and does not make
+    the family larger. Holm holds although curves of one agent depend on each other.
+    """
+    p_values = {curve_name(one.agent, one.dimension): _p_value(one.mixed) for one in models}
+    statement = f"the slopes of the mixed models of all {len(models)} curves"
+    return adjust_family(p_values, statement=statement, alpha=alpha)
+
+
+def curve_name(agent: str, dimension: str) -> str:
+    """Name the curve of an agent on a dimension."""
+    return f"{agent} on {dimension}"
+
+
+def _p_value(mixed: MixedSlope) -> float | None:
+    if mixed.slope.value is None or not mixed.error:
+        return None
+    return erfc(abs(mixed.slope.value) / mixed.error / sqrt(2))
 
 
 def _shared(trajectories: Sequence[int], tasks: Sequence[Hashable] | None) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def later(request: HttpRequest, name: str) -> HttpResponseBase:
         state = ask(wanted=wanted, person=person(request))
     else:
         state = look(wanted)
-        if state.moving and "waiting" in request.GET:
+        if state.moving and request.GET.get("waiting") == state.stamp:
             return HttpResponse(status=204)
     if not wants_part(request):
         return redirect(f"{page_url}#later")

@@ -1,16 +1,18 @@
 """Reports that are made in the background: asked for once, kept, told apart from each other."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import caches
 
-from analysis.later import Params, Wanted, ask, look, make_later, report_maker
+from analysis.later import Params, Wanted, ask, look, make_later, report_maker, tell
 from analysis.reports.parts import Report
 from benchmarks.blinding import Visibility
 from benchmarks.models import Job
-from benchmarks.services.jobs import perform
+from benchmarks.services import jobs
+from benchmarks.services.jobs import cancel_job, perform
 from tests.factories.benchmarks import make_user
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +25,30 @@ def echo(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
     def write() -> Report:
         if params["words"] == "fail":
             raise ValueError("no such fit")
+        if params["words"] == "long":
+            tell("1 of 2 fits")
+            _until_said("1 of 2 fits")
+        if params["words"] == "cancelled":
+            cancel_job(job=Job.objects.get())
+            _until_refused()
         return Report(sentence=f"{params['words']} for {seen.user}")
 
     return params["key now"], write
+
+
+def _until_said(words: str) -> None:
+    """Wait for the job's own thread, which writes on a connection of its own."""
+    for _ in range(200):
+        if Job.objects.filter(message=words).exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError("nobody said how far it is")
+
+
+def _until_refused() -> None:
+    for _ in range(200):
+        tell("going on")
+        time.sleep(0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +93,33 @@ def test_a_failure_is_told_and_can_be_tried_again(ann: User) -> None:
     failed = look(wanted("fail"))
     assert failed.failed and failed.job is not None and "no such fit" in failed.job.message
     assert ask(wanted=wanted("fail"), person=ann).moving
+
+
+@pytest.mark.django_db(transaction=True)
+def test_how_far_it_is_is_told_while_it_is_written(
+    ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
+    state = ask(wanted=wanted("long"), person=ann)
+    assert state.job is not None
+    asked = state.stamp
+    perform(job_id=state.job.pk, owner="w")
+    found = look(wanted("long"))
+    assert found.report == Report(sentence="long for ann")
+    state.job.refresh_from_db()
+    assert state.job.message == "1 of 2 fits" and state.stamp != asked
+    tell("to nobody")  # outside of a job there is nobody to tell
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancelled_one_ends_where_it_tells(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
+    state = ask(wanted=wanted("cancelled"), person=ann)
+    assert state.job is not None
+    perform(job_id=state.job.pk, owner="w")
+    found = look(wanted("cancelled"))
+    assert found.failed and found.job is not None
+    assert found.job.status == Job.Status.CANCELLED
 
 
 def test_nothing_is_made_for_whom_is_gone(ann: User) -> None:

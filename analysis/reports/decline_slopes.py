@@ -1,0 +1,148 @@
+"""The part of the decline page that takes longer: slopes by several fits, and matched turns."""
+
+from collections.abc import Sequence
+
+from analysis.figures.turn_slopes import matched_figure
+from analysis.frames.scores import turn_scores
+from analysis.later import tell
+from analysis.reports import common
+from analysis.reports.parts import (
+    Cell,
+    FigureSpec,
+    Notice,
+    Report,
+    Table,
+    count_cell,
+    estimate_cell,
+    estimate_column,
+    number_column,
+    text_cell,
+    text_column,
+    words_column,
+)
+from analysis.reports.turn_columns import chosen_dimensions, columns_of
+from analysis.reports.turn_slopes import (
+    MOST_ROWS,
+    TurnColumns,
+    fit_slopes,
+    slopes_figure,
+    slopes_how,
+    slopes_sentence,
+    slopes_table,
+)
+from analysis.reports.words import listed
+from analysis.selection import Selection
+from analysis.stats.matched_turns import MatchedCurve, matched_turns
+
+
+def decline_later(selection: Selection) -> Report:
+    """Slopes that allow for trajectories that end early, and the same trajectories throughout."""
+    dimensions = chosen_dimensions(selection)
+    tell("reading the scores")
+    frame = turn_scores(selection.runs, [d.key for d in dimensions], final=False)
+    if frame.empty:
+        return Report(sentence="There are no scores of turns to fit anything to.")
+    columns = columns_of(frame, dimensions)
+    slopes = fit_slopes(TurnColumns(*columns, frame["task"].tolist()))
+    tell("comparing the same trajectories")
+    matched = matched_turns(*columns)
+    figures = [slopes_figure(slopes)]
+    if any(curve.points for curve in matched):
+        figures.append(_matched_spec(matched, selection))
+    return Report(
+        sentence=slopes_sentence(slopes),
+        figures=tuple(figures),
+        tables=(slopes_table(slopes), matched_table(matched)),
+        notices=tuple(_stayers(matched)),
+        how=(*slopes_how(slopes), *_how_matched(matched)),
+    )
+
+
+def _matched_spec(matched: Sequence[MatchedCurve], selection: Selection) -> FigureSpec:
+    return common.figure_spec(
+        "matched",
+        "The same trajectories at every turn",
+        "Means of trajectories that reach the last turn shown, with 95 % intervals; open marks at "
+        "turn 1: those that ended before.",
+        matched_figure(matched, styles=common.styles([run.label for run in selection.runs])),
+    )
+
+
+def matched_table(matched: Sequence[MatchedCurve]) -> Table:
+    """Where the same trajectories began and where they got, and who is not among them."""
+    rows = []
+    for curve in matched:
+        last = curve.points[-1] if curve.points else curve.change
+        horizon = (
+            Cell(f"1 to {curve.horizon}", (curve.horizon,))
+            if curve.horizon
+            else Cell(data=(None,), reason=curve.change.undefined)
+        )
+        rows.append(
+            (
+                text_cell(curve.agent),
+                text_cell(curve.dimension),
+                horizon,
+                count_cell(curve.change.n if curve.points else 0),
+                estimate_cell(curve.stayed, "points"),
+                estimate_cell(last, "points"),
+                estimate_cell(curve.change, "points", signed=True),
+                estimate_cell(curve.left, "points", show_n=True),
+                text_cell("; ".join(curve.warnings)),
+            )
+        )
+    return Table(
+        "matched",
+        "The same trajectories at every turn",
+        (
+            text_column("Agent"),
+            text_column("Dimension"),
+            number_column("Turns", "last turn"),
+            number_column("Trajectories", help="Scored on each of these turns"),
+            estimate_column("First turn"),
+            estimate_column("Last turn"),
+            estimate_column("Change", help="Last of these turns minus the first"),
+            estimate_column("Left before", help="Mean at turn 1 of those that ended before"),
+            words_column("Notes"),
+        ),
+        tuple(rows),
+        note="Turns 1 to the highest that half of an agent's trajectories reach, over trajectories "
+        "with a score on each of them: who ends early cannot move these means, but they speak of "
+        "trajectories that last so long alone.",
+        open=len(rows) <= MOST_ROWS // 2,
+        most=MOST_ROWS,
+    )
+
+
+def _stayers(matched: Sequence[MatchedCurve]) -> list[Notice]:
+    """Where those that stayed had begun better or worse than those that left."""
+    by_word: dict[str, list[str]] = {}
+    for curve in matched:
+        if curve.warnings and curve.left.value is not None:
+            word = "better" if (curve.stayed.value or 0) > curve.left.value else "worse"
+            by_word.setdefault(word, []).append(f"{curve.agent} on {curve.dimension.lower()}")
+    return [
+        Notice(
+            f"Trajectories that last began clearly {word} than those that ended early: "
+            f"{listed(names)}. Means by turn compare these with each other, so the curves of the "
+            "page above cannot be read as decline there."
+        )
+        for word, names in by_word.items()
+    ]
+
+
+def _how_matched(matched: Sequence[MatchedCurve]) -> list[str]:
+    gone: dict[str, int] = {}
+    for curve in matched:
+        for reason, count in curve.change.excluded.items():
+            gone[reason] = max(gone.get(reason, 0), count)
+    lines = [
+        "Same trajectories: those with a score on each of the turns 1 … T, T being the highest "
+        "turn that half of an agent's trajectories reach (at least 2); 95 % t intervals over "
+        "trajectories. Where a low score ends a trajectory, those that last had some luck before "
+        "T, so the change leans downwards by as much."
+    ]
+    if gone:
+        words = ", ".join(f"{reason}: up to {count:,}" for reason, count in gone.items())
+        lines.append(f"Not among them, of one agent: {words} of its trajectories.")
+    return lines
