@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from analysis.pages import PAGES
-from analysis.views import browse, comparing, quality, reports, trajectory
+from analysis.views import browse, comparing, quality, reports, saved, trajectory
 
 app_name = "analysis"
 
@@ -26,6 +26,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/", browse.trajectory_list, name="trajectory_list"),
     path("trajectories/<int:trajectory_id>/", trajectory.trajectory, name="trajectory"),
     path("compare/", comparing.compare, name="compare"),
+    path("views/save/", saved.saved_view_save, name="saved_view_save"),
+    path("views/<int:view_id>/rename/", saved.saved_view_rename, name="saved_view_rename"),
+    path("views/<int:view_id>/share/", saved.saved_view_share, name="saved_view_share"),
+    path("views/<int:view_id>/delete/", saved.saved_view_delete, name="saved_view_delete"),
     path("analysis/", reports.index, name="index"),
     path("analysis/of-study/<int:pk>/", reports.of_study, name="of_study"),
     *(pattern for name in PAGES for pattern in _paths(name)),

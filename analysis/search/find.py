@@ -1,17 +1,22 @@
 """From typed words to trajectories, in one question to the database."""
 
 from collections.abc import Iterable
+from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import F
+from django.core.cache import caches
+from django.db.models import Count, F, Max, Sum
 
 from analysis.models import IndexedRun
 from analysis.search.index import trajectories_with
-from analysis.search.query import read_words
+from analysis.search.query import Query, read_words
 from analysis.stats.columns import Codes
 from annotation.selectors.joined import whole_numbers
 from benchmarks.models import Trajectory
+
+# Who reads a list asks for the same words at every page of it.
+KEEP_SECONDS = 600
 
 
 def find_trajectories(*, words: str) -> Codes:
@@ -25,6 +30,15 @@ def find_trajectories(*, words: str) -> Codes:
     query = read_words(words)
     if not query.terms:
         return _nothing()
+    key = _key(query)
+    found: Codes | None = caches["reports"].get(key)
+    if found is None:
+        found = _find(query)
+        caches["reports"].set(key, found, KEEP_SECONDS)
+    return found
+
+
+def _find(query: Query) -> Codes:
     sets = [_ids(texts) for texts in trajectories_with(query.terms)]
     wanted, without = sets[: len(query.wanted)], sets[len(query.wanted) :]
     if wanted:
@@ -39,9 +53,20 @@ def find_trajectories(*, words: str) -> Codes:
     return found
 
 
+def _key(query: Query) -> str:
+    """Changes with what is asked, and with what is in the index."""
+    state = IndexedRun.objects.aggregate(
+        runs=Count("pk"), last=Max("last_turn"), known=Sum("trajectories"), versions=Sum("version")
+    )
+    asked = repr((query.wanted, query.without, sorted(state.items())))
+    return f"search:{blake2b(asked.encode(), digest_size=16).hexdigest()}"
+
+
 def ignored_words(words: str) -> list[str]:
     """What of the typed words is not searched for, each with the reason, as sentences."""
-    return [f"{part.typed}: {part.why}." for part in read_words(words).ignored]
+    return [
+        f"“{part.typed}” is not searched for: {part.why}." for part in read_words(words).ignored
+    ]
 
 
 def has_words(words: str) -> bool:

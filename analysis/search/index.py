@@ -52,9 +52,9 @@ def rows_of_turn(trajectory: int, turn: int, text: str, feedback: str) -> Iterat
             break
 
 
-def row_of_task(task: int, prompt: str) -> Row:
-    """The row of a task; of a prompt without end only its beginning is found."""
-    return task, words_of(prompt)[:PIECE]
+def row_of_task(task: int, name: str, prompt: str) -> Row:
+    """The row of a task: what it is called, and its prompt; of a very long one the beginning."""
+    return task, [*words_of(name), BREAK, *words_of(prompt)][:PIECE]
 
 
 # --- Writing ----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ SHORTEST_BEGINNING = 2
 
 NO_WORD = "there is no letter or digit in it"
 TOO_SHORT = f"a beginning needs at least {SHORTEST_BEGINNING} letters"
-TOO_LONG = f"a phrase has at most {MOST_IN_PHRASE} words; the rest is left out"
+TOO_LONG = f"a phrase has at most {MOST_IN_PHRASE} words"
 TOO_MANY = f"at most {MOST_TERMS} words and phrases are searched for"
 _TYPED = re.compile(r'(-?)(?:"([^"]*)(?:"(\*?)|$)|([^\s"]+))')
 

@@ -177,7 +177,7 @@ def _portions(missing: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
 def _index_tasks(tasks: list[int]) -> None:
     known = index.tasks_there(tasks)
     new = Task.objects.filter(pk__in=[pk for pk in tasks if pk not in known]).order_by("pk")
-    rows = [index.row_of_task(pk, prompt) for pk, prompt in new.values_list("pk", "prompt")]
+    rows = [index.row_of_task(*task) for task in new.values_list("pk", "external_id", "prompt")]
     if rows:
         with transaction.atomic():
             index.add_rows(index.TASKS, rows)

@@ -12,6 +12,7 @@ from analysis.later import Later, ask, kept_later, look
 from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
 from analysis.reports.common import banners, dataset_name
 from analysis.reports.parts import Report
+from analysis.saved_views import saved_views
 from analysis.selection import Selection
 from analysis.study_choice import readable_studies
 from analysis.views.answers import answer_figure, answer_table
@@ -59,6 +60,9 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "subject": _subject(selection),
         **_parts(found, report, query),
         "page_url": with_query(reverse(f"analysis:{name}"), query),
+        "saved": saved_views(
+            page=name, query=query, user=person(request), seen=visibility(request)
+        ),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
         **(_later_context(found, selection, look(wanted)) if wanted is not None else {}),

@@ -224,7 +224,7 @@ def _blank_account(user: User, words: _Words) -> None:
     StoredAnswer.objects.filter(user=user).delete()
     Upload.objects.filter(created_by=user).delete()
     Membership.objects.filter(user=user).delete()
-    for name in ("emailaddress_set", "authenticator_set", "socialaccount_set"):
+    for name in ("emailaddress_set", "authenticator_set", "socialaccount_set", "saved_views"):
         getattr(user, name).all().delete()
     Annotator.objects.filter(user=user, is_simulated=False).delete()
     _blank_log(user, words)

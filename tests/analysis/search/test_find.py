@@ -25,8 +25,11 @@ GLUE = ("1. Fetch low-fat glue.", "It does not hold: crème brûlée is no glue.
 
 
 def make(run: Run, *turns: tuple[str, str], prompt: str = "How do I mend it?") -> Trajectory:
+    n = run.trajectories.count()
     found = TrajectoryFactory(
-        run=run, turn_count=len(turns), task=TaskFactory(dataset=run.dataset, prompt=prompt)
+        run=run,
+        turn_count=len(turns),
+        task=TaskFactory(dataset=run.dataset, prompt=prompt, external_id=f"task-{prompt[:3]}-{n}"),
     )
     for number, (text, feedback) in enumerate(turns, start=1):
         TurnFactory(trajectory=found, index=number, text=text, feedback=feedback)
@@ -79,6 +82,7 @@ def three() -> list[Trajectory]:
         ("creme", [1]),
         ("Brûlée", [1]),
         ("hamm", []),
+        ("task-oil", [2]),
         ("nothing", []),
         ("", []),
         ('"', []),
@@ -94,8 +98,8 @@ def test_words_are_found_wherever_they_stand(
 
 def test_what_is_ignored_is_said() -> None:
     assert ignored_words("hammer ? a*") == [
-        "?: there is no letter or digit in it.",
-        "a*: a beginning needs at least 2 letters.",
+        "“?” is not searched for: there is no letter or digit in it.",
+        "“a*” is not searched for: a beginning needs at least 2 letters.",
     ]
 
 
