@@ -80,7 +80,7 @@ def agreement_report(selection: Selection) -> Report:
         figures = _figures(results, means)
     tables = [agreement_table(results, overall, reference)] if overall is not None else []
     if overall is not None:
-        tables.append(difference_table([*results, overall]))
+        tables += [difference_table([*results, overall]), *_means_table(means)]
     return Report(
         sentence=sentence(results, overall, people, reference),
         figures=tuple(figures),
@@ -91,6 +91,8 @@ def agreement_report(selection: Selection) -> Report:
             *_notices(frame, people),
         ),
         banners=banners,
+        methods="Each person's score is compared with the mean of the judges' scores of the same "
+        "final plan: share equal, share within one point, and bias (judges minus person).",
         how=(
             *common.how_runs(selection),
             *_how(results, overall, people, everyone, selection, reference),
@@ -261,6 +263,22 @@ def difference_table(results: Sequence[Agreement]) -> Table:
         rows,
         open=False,
     )
+
+
+def _means_table(means: Mapping[str, tuple[Estimate, Estimate]]) -> list[Table]:
+    """What people and judges gave on the same answers: the numbers of the figure."""
+    if not means:
+        return []
+    rows = tuple(
+        (
+            text_cell(title),
+            estimate_cell(people, "points", show_n=True),
+            estimate_cell(judges, "points", show_n=True),
+        )
+        for title, (people, judges) in means.items()
+    )
+    columns = (text_column("Dimension"), estimate_column("People"), estimate_column("Judges"))
+    return [Table("means", "Mean scores on the same answers", columns, rows, open=False)]
 
 
 def _questions(

@@ -276,10 +276,12 @@ def figure_spec(
     *,
     urls: Mapping[str, str] | None = None,
     least_width: int = 0,
+    table: str = "",
 ) -> FigureSpec:
     """A figure ready to be served, with its layout for narrow screens.
 
-    Under ``least_width`` pixels it scrolls inside its frame instead.
+    Under ``least_width`` pixels it scrolls inside its frame instead. ``table`` names the table
+    that holds its numbers, where that has another name than the figure.
     """
     figure = linked(figure, urls or {})
     layout = figure["layout"] | {"meta": {"minWidth": least_width}}
@@ -287,7 +289,7 @@ def figure_spec(
     legend = len(names) if len(names) > 1 else 0
     narrow = narrow_layout(layout, names_inside=not least_width, legend=legend)
     drawn = {"data": figure["data"], "layout": layout, "narrow": narrow}
-    return FigureSpec(name, title, subtitle, figure_json(drawn), layout["height"])
+    return FigureSpec(name, title, subtitle, figure_json(drawn), layout["height"], table)
 
 
 def run_links(selection: Selection) -> dict[str, str]:

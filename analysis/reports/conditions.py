@@ -53,6 +53,9 @@ def conditions_report(selection: Selection) -> Report:
         tables=tuple(tables),
         notices=(*common.selection_notices(selection), *_notices(grid)),
         how=(*common.how_runs(selection), *_how(grid, contrasts, lengths)),
+        methods="Accuracy is the share of trajectories under a condition; a change is the mean "
+        "difference on the tasks that were scored under both conditions, without correction for "
+        "the number of comparisons.",
     )
 
 

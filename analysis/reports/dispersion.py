@@ -86,6 +86,9 @@ def dispersion_report(selection: Selection) -> Report:
             *(Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in result.warnings),
         ),
         how=(*common.how_runs(selection), *_how(result, turns)),
+        methods="Dispersion is the population standard deviation, over judges, of each judge's "
+        f"mean score ({turns}) for an agent, averaged over agents; severity is a judge's mean "
+        "minus the mean of all judges.",
     )
 
 

@@ -124,6 +124,9 @@ def filter_check_report(selection: Selection) -> Report:
             *_notices(whole, minimum),
         ),
         banners=(*_demo(selection), *simulated_banner(people)),
+        methods="The checker's decisions are compared with what more than half of a candidate's "
+        "annotators decided; the positive class is remove, and ties are left out. Rates: 95 % "
+        f"intervals, {how_rates([whole.decisions.accuracy, whole.decisions.decided_positive])}.",
         how=(
             f"Dataset {common.dataset_name(selection)}.",
             *how_people(people, everyone, selection),

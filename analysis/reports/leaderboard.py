@@ -67,6 +67,7 @@ def leaderboard_report(selection: Selection) -> Report:
         tables=tuple(tables),
         notices=(*common.selection_notices(selection), *_notices(rows, selection)),
         how=(*common.how_runs(selection), *_how(rows, shown, measures)),
+        methods=_methods(shown, measures),
     )
 
 
@@ -180,6 +181,16 @@ def _notices(rows: Sequence[Row], selection: Selection) -> list[Notice]:
         names = listed([row.label for row in others])
         found.append(Notice(f"Not ranked, because {others[0].no_rank}: {names}."))
     return found
+
+
+def _methods(shown: Sequence[str], measures: Mapping[str, Measure]) -> str:
+    rates = listed([measures[name].title for name in shown if measures[name].kind == "rate"])
+    means = [measures[name].title for name in shown if measures[name].kind == "mean"]
+    beside = f" and by {listed(means, most=len(means))} (means over trajectories)" if means else ""
+    return (
+        f"Agents are compared by {rates} (shares of trajectories){beside}; a lead is the mean "
+        "difference on the tasks that both agents finished."
+    )
 
 
 def _how(rows: Sequence[Row], shown: Sequence[str], measures: Mapping[str, Measure]) -> list[str]:

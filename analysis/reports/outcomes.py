@@ -62,6 +62,14 @@ def outcomes_report(selection: Selection) -> Report:
         tables=tuple(tables),
         notices=(*common.selection_notices(selection), *_notices(rows, scale)),
         how=(*common.how_runs(selection), *_how(rows, scale)),
+        methods="Rewards are those that the imported files state; an agent's value is "
+        + ("the share of trajectories with a reward of 1" if scale.binary else "their mean")
+        + (
+            ", pass^k the mean over tasks of the chance that k trials all succeed"
+            if any(row.passes for row in rows)
+            else ""
+        )
+        + ".",
     )
 
 
@@ -76,7 +84,9 @@ def _figures(rows: Sequence[Row], spreads: Spread, scale: Scale, unit: Unit) -> 
         title = "Share of trajectories with a reward of 1" if scale.binary else "Mean reward"
         drawn = reward_dots(marks, unit="share" if scale.binary else "points", styles=looks)
         found.append(
-            common.figure_spec("reward", f"{title}, by agent", "With 95 % intervals.", drawn)
+            common.figure_spec(
+                "reward", f"{title}, by agent", "With 95 % intervals.", drawn, table="outcomes"
+            )
         )
     curves = {row.label: row.passes for row in rows if row.passes}
     if curves:
@@ -97,6 +107,7 @@ def _figures(rows: Sequence[Row], spreads: Spread, scale: Scale, unit: Unit) -> 
                 "Number of trajectories; the colour is their share of the agent's.",
                 reward_spread(spreads),
                 least_width=560,
+                table="rewards",
             )
         )
     return found

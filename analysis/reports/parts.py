@@ -161,9 +161,17 @@ class Report:
         return next((table for table in self.tables if table.name == name), None)
 
     def numbers_of(self, figure: FigureSpec) -> Table | None:
-        """The table that holds the numbers of a figure: as it says, of its name, or the first."""
-        named = self.table(figure.table or figure.name)
-        return named or (self.tables[0] if self.tables else None)
+        """The table that holds the numbers of a figure."""
+        return numbers_of(figure, self.tables)
+
+
+def numbers_of(figure: FigureSpec, tables: Sequence[Table]) -> Table | None:
+    """The table with a figure's numbers: as it says, of its name, the points, or the first."""
+    named = {table.name: table for table in tables}
+    for name in (figure.table, figure.name, "points"):
+        if name in named:
+            return named[name]
+    return tables[0] if tables else None
 
 
 def text_column(label: str, part: str = "", help: str = "") -> Column:

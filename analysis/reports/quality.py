@@ -82,6 +82,8 @@ def quality_report(study: Study) -> Report:
         notices=_notices(quality, shown),
         banners=_simulated(shown),
         how=tuple(_how(data)),
+        methods="Agreement between annotators is Krippendorff's alpha (ordinal for scores, nominal "
+        "for choices and marks) over items with two answers or more.",
     )
 
 

@@ -100,6 +100,8 @@ def ratings_report(selection: Selection) -> Report:
             *_notices(answered, people),
         ),
         banners=simulated_banner(people),
+        methods="Answers are averaged by question over items and annotators; agreement between "
+        "annotators is Krippendorff's alpha with the ordinal metric.",
         how=(
             *common.how_runs(selection),
             *how_people(people, everyone, selection),

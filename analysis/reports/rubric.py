@@ -86,6 +86,9 @@ def rubric_report(selection: Selection) -> Report:
         tables=(_table(here, published, dimensions, selection),),
         notices=tuple(_notices(selection, lacking, titles)),
         how=(*common.how_runs(selection), *_how(here, final, lacking, titles, selection)),
+        methods="Scores are the judges' mean "
+        + ("of the last turn of each trajectory" if final else "of every turn")
+        + ", averaged by agent and dimension where every judge scored the turn.",
     )
 
 

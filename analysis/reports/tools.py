@@ -56,6 +56,9 @@ def tools_report(selection: Selection) -> Report:
         ),
         notices=(*common.selection_notices(selection), *_notices(curves)),
         how=(*common.how_runs(selection), *_how(rows, use)),
+        methods="Each scored trajectory ends in one category, told from its trace by rules; "
+        "searches and calls are means per trajectory, searches per call and mishaps per call are "
+        "ratios of totals.",
     )
 
 
@@ -147,6 +150,7 @@ def _figures(
                 },
                 unit="points", columns=3, styles=looks,
             ),
+            table="use",
         ),
         common.figure_spec(
             "mishaps",
@@ -162,6 +166,7 @@ def _figures(
                 },
                 unit="share", columns=3, styles=looks,
             ),
+            table="use",
         ),
     ]  # fmt: skip
     runs = {row.label: row.run for row in rows}

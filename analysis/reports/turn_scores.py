@@ -114,6 +114,8 @@ def turn_scores_report(selection: Selection) -> Report:
             *_survivors(curves),
         ),
         banners=simulated_banner(people),
+        methods="Scores of turns are means over a turn's annotators and over its judges; the "
+        "change per turn is a least-squares slope with one intercept per trajectory.",
         how=(
             *common.how_runs(selection),
             *how_people(people, everyone, selection),

@@ -100,6 +100,8 @@ def verdicts_report(selection: Selection) -> Report:
         tables=(table,),
         notices=tuple(common.selection_notices(selection)),
         how=(*common.how_runs(selection), *_how(joined, every)),
+        methods="Judges' verdicts and mean scores are compared between recorded answers by the "
+        "verdict that a person had given to the answer.",
     )
 
 

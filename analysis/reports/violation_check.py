@@ -116,6 +116,9 @@ def violation_check_report(selection: Selection) -> Report:
             *_notices(whole, minimum),
         ),
         banners=simulated_banner(people),
+        methods="Of each turn, the constraints that more than half of its annotators marked as "
+        "violated are compared with those that the judges found; ties are left out. Rates: 95 % "
+        f"intervals, {how_rates([whole.sets.exact, whole.sets.within_one])}.",
         how=(
             *common.how_runs(selection),
             *how_people(people, everyone, selection),
