@@ -17,7 +17,7 @@ FITS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str, str], ...] = (
     ("within trajectories", lambda one: one.within, ACCENT, "triangle-up-open"),
     ("one line through all scores", lambda one: one.pooled.slope, NEUTRAL, "diamond-open"),
 )
-ROW = 15
+ROW, GAP = 14, 60
 # A space that is not seen: rows of a category axis must differ in name.
 UNSEEN = "\u200b"
 
@@ -27,17 +27,21 @@ def slope_forest(models: Sequence[SlopeModels]) -> Figure:
     agents = list(dict.fromkeys(one.agent for one in models))
     dimensions = list(dict.fromkeys(one.dimension for one in models))
     found = {(one.agent, one.dimension): one for one in models}
-    rows = [label(agent) + UNSEEN * k for agent in agents for k in range(len(FITS))]
-    shown = [
-        name if place % len(FITS) == 0 else UNSEEN * (1 + place) for place, name in enumerate(rows)
+    # Of every agent an empty row, one with its name, and one for each further fit.
+    step = 1 + len(FITS)
+    rows = [
+        label(agents[place // step]) if place % step == 1 else UNSEEN * (1 + place)
+        for place in range(step * len(agents))
     ]
-    panels = Panels(len(dimensions), 2, dimensions, gap_x=0.04)
+    lines = -(-len(dimensions) // 2)
+    height = 90 + lines * (GAP + ROW * len(rows))
+    panels = Panels(len(dimensions), 2, dimensions, gap_x=0.04, gap_y=GAP / height)
     traces: list[Trace] = []
     for i, dimension in enumerate(dimensions):
         axis = {
-            **categories(shown, downwards=True),
+            **categories(rows, downwards=True),
             "tickmode": "array",
-            "tickvals": shown[:: len(FITS)],
+            "tickvals": rows[1::step],
             "showticklabels": i % 2 == 0,
         }
         panel = panels.axes(i, {"showgrid": True, "zeroline": True}, axis)
@@ -47,7 +51,7 @@ def slope_forest(models: Sequence[SlopeModels]) -> Figure:
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         here = [agent for agent in agents if (agent, dimension) in found]
         for k, (fit, read, colour, symbol) in enumerate(FITS):
-            places = [shown[agents.index(agent) * len(FITS) + k] for agent in here]
+            places = [rows[agents.index(agent) * step + 1 + k] for agent in here]
             estimates = [read(found[agent, dimension]) for agent in here]
             traces += [
                 interval_lines(places, estimates, "x", line={"color": colour}, **axes),
@@ -67,8 +71,6 @@ def slope_forest(models: Sequence[SlopeModels]) -> Figure:
             panels.layout["annotations"] += undefined(
                 places, estimates, 0, "x", xref=panel.x, yref=panel.y
             )
-    lines = -(-len(dimensions) // 2)
-    height = 90 + lines * (60 + ROW * len(rows))
     return make_figure(traces, {**panels.layout, "height": height})
 
 

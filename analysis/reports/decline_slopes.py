@@ -27,6 +27,7 @@ from analysis.reports.turn_slopes import (
     fit_slopes,
     slopes_figure,
     slopes_how,
+    slopes_notices,
     slopes_sentence,
     slopes_table,
 )
@@ -53,7 +54,7 @@ def decline_later(selection: Selection) -> Report:
         sentence=slopes_sentence(slopes),
         figures=tuple(figures),
         tables=(slopes_table(slopes), matched_table(matched)),
-        notices=tuple(_stayers(matched)),
+        notices=(*_stayers(matched), *slopes_notices(slopes)),
         how=(*slopes_how(slopes), *_how_matched(matched)),
     )
 

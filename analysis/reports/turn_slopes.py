@@ -1,6 +1,6 @@
 """Change per turn by several fits: fitted curve by curve, with figure, table and words."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.turn_slopes import slope_forest
@@ -9,6 +9,7 @@ from analysis.reports import common
 from analysis.reports.parts import (
     Cell,
     FigureSpec,
+    Notice,
     Table,
     estimate_cell,
     estimate_column,
@@ -19,12 +20,26 @@ from analysis.reports.parts import (
     words_column,
 )
 from analysis.reports.words import listed, number, plural, stated
+from analysis.stats import gee, mixed_models
 from analysis.stats.multiplicity import Family
 from analysis.stats.results import Estimate
 from analysis.stats.slopes import SHARED, SlopeModels, curve_name, slope_models, slope_tests
 
 ALPHA = 0.05
 MOST_ROWS = 100
+FEW = "only "
+FEW_WORDS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str], ...] = (
+    (
+        "intervals of the mixed models are too narrow there",
+        lambda one: one.mixed.slope,
+        f"fewer than {mixed_models.ENOUGH} trajectories",
+    ),
+    (
+        "intervals of GEE are too narrow there",
+        lambda one: one.gee.slope,
+        f"fewer than {gee.ENOUGH} trajectories or tasks",
+    ),
+)
 # From where a line through all scores is called pulled away, in points a turn.
 PULLED = 0.015
 
@@ -211,10 +226,27 @@ def _p_cell(p: float | None, reason: str) -> Cell:
 
 
 def _notes(one: SlopeModels) -> str:
-    """What the fits say of themselves; that tasks are shared is said once, under the tables."""
-    given = (*one.mixed.slope.warnings, *one.gee.slope.warnings)
+    """What was fitted instead, and why. That trajectories are few, or share tasks, is said once."""
+    given = [
+        warning
+        for warning in (*one.mixed.slope.warnings, *one.gee.slope.warnings)
+        if not warning.startswith(FEW)
+    ]
     text = "; ".join(dict.fromkeys(given))
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def slopes_notices(slopes: Slopes) -> list[Notice]:
+    """How many curves have few trajectories, and which fits that touches."""
+    found = []
+    for fits, read, words in FEW_WORDS:
+        count = sum(any(w.startswith(FEW) for w in read(one).warnings) for one in slopes.models)
+        if count:
+            of = plural(len(slopes.models), "curve")
+            found.append(
+                Notice(f"{count:,} of {of} {'has' if count == 1 else 'have'} {words}: {fits}.")
+            )
+    return found
 
 
 def slopes_how(slopes: Slopes) -> list[str]:
