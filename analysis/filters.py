@@ -30,6 +30,12 @@ class Filters:
     turns: str = ""
     align: str = ""
     dimensions: tuple[str, ...] = ()
+    measure: str = ""
+    against: str = ""
+    correction: str = ""
+    factor: str = ""
+    counted: str = ""
+    among: str = ""
 
     def only(self, names: Iterable[str]) -> "Filters":
         """These filters without all others."""

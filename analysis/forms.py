@@ -5,7 +5,8 @@ from typing import Any
 
 from django import forms
 
-from analysis.selection import Option, Selection
+from analysis.options import Option
+from analysis.selection import Selection
 
 LABELS = {
     "dataset": "Dataset",
@@ -19,6 +20,12 @@ LABELS = {
     "published": "Published rows",
     "turns": "Turns",
     "align": "Count turns",
+    "measure": "Measure",
+    "against": "Compare",
+    "correction": "Correction of p-values",
+    "factor": "What is varied",
+    "counted": "Dimensions that count",
+    "among": "Among",
     "simulated": "Simulated annotators",
     "unblinded": "Answers after unblinding",
 }
@@ -27,12 +34,16 @@ FIXED: Mapping[str, Sequence[tuple[str, str]]] = {
     "published": (("", "Beside the runs"), ("hide", "Hidden")),
     "turns": (("", "Final turns"), ("all", "All turns")),
     "align": (("", "From the first"), ("end", "From the last")),
+    "correction": (("", "Holm"), ("bh", "Benjamini–Hochberg")),
+    "counted": (("", "As the runs count"), ("all", "All"), ("main", "Main ones")),
+    "among": (("", "All trajectories"), ("refined", "Refined ones alone")),
     "simulated": (("include", "Counted, and labelled"), ("exclude", "Left out")),
 }
 # What an empty choice means, where one may be left open.
 OPEN = {
     "experiment": "Newest runs",
     "judging": "Primary judging",
+    "against": "All pairs",
 }
 OPEN_IN_STUDIES = {
     "experiment": "All of the study",

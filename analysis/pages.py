@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.http import QueryDict
 
+from analysis.comparing_choice import with_measure
 from analysis.filters import SHARED, Filters, read_filters
 from analysis.later import Params, Wanted, report_maker
 from analysis.reports.parts import Report
@@ -31,7 +32,8 @@ from analysis.study_kinds import (
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 from benchmarks.blinding import Visibility
-from benchmarks.core.comparisons import tool_use_of
+from benchmarks.core.comparisons import refinement_of, tool_use_of
+from benchmarks.models import Run
 
 # The shared filters that mean something for trajectories made elsewhere.
 IMPORTED = ("dataset", "agents")
@@ -60,8 +62,10 @@ class Page:
     of_study: bool = False
     imported: bool = False
     every_condition: bool = False
+    beside_people: bool = False
     fits: Callable[[str], bool] | None = None
     asks: Fits | None = None
+    about: Callable[[Run], bool] | None = None
 
 
 def _page(
@@ -71,16 +75,18 @@ def _page(
     *filters: str,
     imported: bool = False,
     every_condition: bool = False,
+    beside_people: bool = False,
     fits: Callable[[str], bool] | None = None,
     asks: Fits | None = None,
     without: tuple[str, ...] = (),
     later: bool = False,
+    about: Callable[[Run], bool] | None = None,
 ) -> Page:
     """``imported``: the page is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings to choose from. ``every_condition``: it compares conditions.
     ``fits`` says of which systems it is, where not of all; ``asks`` of studies with which
-    questions. ``without``: shared filters that mean nothing there. ``later``: the report's module
-    has a function ``NAME_later`` too.
+    questions, ``about`` which runs it takes if there are any such. ``without``: shared filters that
+    mean nothing there. ``later``: the report's module has a function ``NAME_later`` too.
     """
     of_study = asks is not None
     shared: tuple[str, ...] = ("study", *SHARED[1:]) if of_study else SHARED
@@ -103,13 +109,23 @@ def _page(
         every_condition,
         fits,
         asks,
+        about,
     )
+
+
+def _refined(run: Run) -> bool:
+    return bool(run.settings.get(refinement_of(run.dataset.system)))
 
 
 PAGES: Mapping[str, Page] = {
     page.name: page
     for page in (
         _page("leaderboard", "Leaderboard", "Which agent is better?", "published"),
+        _page(
+            "compare-models", "Compare models",
+            "Which of these agents is better, and is that real?",
+            "measure", "against", "correction", "published",
+        ),
         _page(
             "rubric", "Rubric", "On which dimensions are agents good or bad?", "turns", "published",
             fits=is_judged,
@@ -123,7 +139,7 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "dispersion", "Dispersion", "How far do judges differ from each other?", "turns",
-            fits=is_judged,
+            fits=is_judged, later=True, beside_people=True,
         ),
         _page(
             "conditions", "Conditions", "What do conditions do to accuracy?", "published",
@@ -181,9 +197,13 @@ def select(page: Page, filters: Filters, user: User, seen: Visibility | None = N
             imported=page.imported,
             every_condition=page.every_condition,
             fits=page.fits,
+            about=page.about,
+            varied="factor" in page.filters,
             seen=seen,
         )
     )
+    if "measure" in page.filters:
+        selection = with_measure(selection)
     return replace(selection, filters=selection.filters.only(page.filters))
 
 

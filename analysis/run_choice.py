@@ -27,15 +27,19 @@ def trajectory_counts(runs: Sequence[int]) -> dict[int, dict[str, int]]:
 
 
 def newest_each(
-    rows: Sequence[Run], counts: Mapping[int, Mapping[str, int]], labels: Mapping[str, str]
+    rows: Sequence[Run],
+    counts: Mapping[int, Mapping[str, int]],
+    labels: Mapping[str, str],
+    names: Mapping[int, str],
 ) -> tuple[list[Run], list[str]]:
     """Of each agent the newest finished run, else the newest with anything done.
 
-    Runs of one agent are not put together: their trajectories share tasks.
+    Runs of one agent are not put together: their trajectories share tasks. ``names`` are the
+    agents by run, ``labels`` what to call them.
     """
     by_agent: dict[str, list[Run]] = {}
     for run in rows:
-        by_agent.setdefault(run.agent.name, []).append(run)
+        by_agent.setdefault(names[run.pk], []).append(run)
     kept, left_out = [], []
     for name, runs in by_agent.items():
         begun = [run for run in runs if counts[run.pk].get(Trajectory.Status.DONE)]

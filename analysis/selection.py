@@ -4,36 +4,35 @@ Sensible without any words: the dataset with the newest finished runs, its level
 the standard condition, and of each agent its newest finished run.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Count, F, Max, Q
 
+from analysis.factor_choice import (
+    choose_factor,
+    model_of,
+    rest_of,
+    value_of,
+    weights_of,
+)
 from analysis.filters import Filters
+from analysis.options import Option, choose_value, judgings_of
 from analysis.run_choice import FINISHED, agent_labels, is_judged, newest_each, trajectory_counts
 from annotation.models import Study
 from benchmarks.blinding import EVERYTHING, Visibility
-from benchmarks.core.comparisons import contrasts_of
+from benchmarks.core.comparisons import Factor, contrasts_of, factors_of
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
-from benchmarks.models import Dataset, Judging, Run, Trajectory
-
-STANDARD = "standard"
-
-
-@dataclass(frozen=True)
-class Option:
-    """One choice of a filter; ``count`` is how many runs have it."""
-
-    value: str
-    label: str
-    count: int | None = None
+from benchmarks.models import Dataset, Run, Trajectory
 
 
 @dataclass(frozen=True)
 class ChosenRun:
-    """A run that a page is about. ``label`` names its agent, and no other agent on the page."""
+    """A run that a page is about. ``label`` names its agent, and no other agent on the page.
+
+    ``value`` is what the factor that a page varies is for this run.
+    """
 
     pk: int
     agent: str
@@ -52,6 +51,7 @@ class ChosenRun:
     judging_name: str
     data_version: int
     counts: Mapping[str, int] = field(default_factory=dict)
+    value: Any = None
 
     @property
     def done(self) -> int:
@@ -77,7 +77,8 @@ class Selection:
     """What a page is about: the runs, and where they stand among what could be chosen.
 
     ``closed`` are runs that the reader must not see now; nothing here comes from one.
-    ``closed_tasks`` are tasks whose constraints they must not see.
+    ``closed_tasks`` are tasks whose constraints they must not see. ``people`` are the studies whose
+    answers a page about runs holds its judges against.
     """
 
     filters: Filters
@@ -88,6 +89,7 @@ class Selection:
     notes: tuple[str, ...] = ()
     options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
     study_version: str = ""
+    people: tuple[int, ...] = ()
     closed: frozenset[int] = frozenset()
     closed_tasks: frozenset[int] = frozenset()
 
@@ -110,11 +112,15 @@ def select_runs(
     imported: bool = False,
     every_condition: bool = False,
     fits: Callable[[str], bool] | None = None,
+    about: Callable[[Run], bool] | None = None,
+    varied: bool = False,
     seen: Visibility = EVERYTHING,
 ) -> Selection:
     """The runs of a page on agents: one per agent, all of one dataset, level and condition.
 
-    ``every_condition``: one per agent and condition instead.
+    ``every_condition``: one per agent and condition instead. ``varied``: one per agent and value of
+    the factor that the address names, all else being alike. ``about`` says which runs count, as
+    long as there are any such.
 
     Without a dataset in the address it takes the newest that was made here, or, where a page is
     about ``imported`` ones, the newest of those, or the newest whose system ``fits``; if there is
@@ -137,20 +143,28 @@ def select_runs(
     fitting = fits or (lambda system: (system == EXTERNAL) is imported)
     dataset = _dataset(datasets, filters, notes, fitting)
     rows = list(runs_in_order(seen.of(Run.objects.filter(dataset=dataset))))
+    if about is not None:
+        rows = [run for run in rows if about(run)] or rows
+    factor = choose_factor(dataset.system, filters.factor, rows, notes) if varied else None
     selection = narrow(
         replace(filters, dataset=str(dataset.pk)),
         rows,
         notes,
         one_each=True,
         every_condition=every_condition,
+        factor=factor,
     )
     selection = _in_words_of(_with_dimensions(selection, dataset.system), dataset.system)
     options = {
         "dataset": tuple(Option(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets),
         **selection.options,
     }
+    if factor is not None:
+        known = factors_of(dataset.system)
+        options["factor"] = tuple(Option(f.name, f.title) for f in known)
     return replace(
         selection,
+        filters=replace(selection.filters, factor=factor.name if factor is not None else ""),
         dataset=dataset,
         options=options,
         closed=seen.closed,
@@ -191,7 +205,7 @@ def _in_words_of(selection: Selection, system: str) -> Selection:
 def runs_in_order(rows: Any) -> Iterable[Run]:
     """Runs, oldest first, with what names them."""
     found: Iterable[Run] = rows.select_related(
-        "agent", "experiment", "primary_judging", "dataset"
+        "agent__endpoint", "experiment", "primary_judging", "dataset"
     ).order_by("pk")
     return found
 
@@ -218,8 +232,12 @@ def narrow(
     *,
     one_each: bool,
     every_condition: bool = False,
+    factor: Factor | None = None,
 ) -> Selection:
-    """Apply level, condition, experiment, agents and judging, in this order."""
+    """Apply experiment, level, condition, agents and judging, in this order.
+
+    With a ``factor`` conditions are what is left of them without it.
+    """
     experiments = {
         str(run.experiment_id): run.experiment.name for run in rows if run.experiment is not None
     }
@@ -231,17 +249,26 @@ def narrow(
     }
     if wanted:
         rows = [run for run in rows if str(run.experiment_id) == wanted]
-    level, options["level"] = _choice("level", filters.level, rows, one_each, notes)
-    if one_each or level:
-        rows = [run for run in rows if run.level == level]
+    if factor is not None:
+        rows = [run for run in rows if value_of(factor, run) is not None] or rows
+    level = ""
+    if factor is None or factor.kind != "level":
+        levels = [run.level for run in rows]
+        level, options["level"] = choose_value(
+            "level", filters.level, levels, one_each, notes, weights_of(factor, rows, levels)
+        )
+        if one_each or level:
+            rows = [run for run in rows if run.level == level]
     condition = ""
     if not every_condition:
-        condition, options["condition"] = _choice(
-            "condition", filters.condition, rows, one_each, notes
+        found = [run.condition if factor is None else rest_of(factor, run) for run in rows]
+        condition, options["condition"] = choose_value(
+            "condition", filters.condition, found, one_each, notes, weights_of(factor, rows, found)
         )
-    if not every_condition and (one_each or condition):
-        rows = [run for run in rows if run.condition == condition]
-    names = {run.agent.name: run.agent.title for run in rows}
+        if one_each or condition:
+            rows = [run for run, one in zip(rows, found, strict=True) if one == condition]
+    who = {run.pk: model_of(factor, run) for run in rows}
+    names = dict(who[run.pk] for run in rows)
     labels = agent_labels(names)
     options["agents"] = tuple(Option(name, labels[name]) for name in names)
     agents = tuple(name for name in filters.agents if name in names)
@@ -249,19 +276,20 @@ def narrow(
         gone = [name for name in filters.agents if name not in names]
         notes.append(f"No such runs here by {', '.join(gone)}.")
     if agents:
-        rows = [run for run in rows if run.agent.name in agents]
+        rows = [run for run in rows if who[run.pk][0] in agents]
     counts = trajectory_counts([run.pk for run in rows])
     left_out: list[str] = []
     if one_each:
         groups: dict[str, list[Run]] = {}
         for run in rows:
-            groups.setdefault(run.condition if every_condition else "", []).append(run)
+            apart = "" if factor is None else str(value_of(factor, run))
+            groups.setdefault(run.condition if every_condition else apart, []).append(run)
         rows = []
         for name, those in groups.items():
-            kept, gone = newest_each(those, counts, labels)
+            kept, gone = newest_each(those, counts, labels, {pk: one[0] for pk, one in who.items()})
             rows += kept
             left_out += [f"{line} ({name})" if name else line for line in gone]
-    judgings, options["judging"] = _judgings(rows, filters.judging, notes)
+    judgings, options["judging"] = judgings_of(rows, filters.judging, notes)
     chosen = filters.judging if filters.judging in {o.value for o in options["judging"]} else ""
     return Selection(
         replace(
@@ -272,60 +300,22 @@ def narrow(
             agents=agents,
             judging=chosen,
         ),
-        runs=tuple(_chosen(run, labels, counts, judgings) for run in rows),
+        runs=tuple(
+            replace(
+                _chosen(run, labels[who[run.pk][0]], counts, judgings),
+                value=value_of(factor, run) if factor is not None else None,
+            )
+            for run in rows
+        ),
         left_out=tuple(left_out),
         notes=tuple(notes),
         options=options,
     )
 
 
-def _choice(
-    name: str, wanted: str, rows: Sequence[Run], required: bool, notes: list[str]
-) -> tuple[str, tuple[Option, ...]]:
-    """The chosen level or condition, with all that occur; by default the one with most runs."""
-    counts = Counter[str](getattr(run, name) for run in rows)
-    options = tuple(Option(value, value or "none", count) for value, count in counts.items())
-    if set(counts) == {""}:
-        options = ()  # a system without levels has none to choose from
-    if wanted in counts:
-        return wanted, options
-    if not required:
-        default = ""
-    elif name == "condition" and STANDARD in counts:
-        default = STANDARD
-    else:
-        default = max(counts, key=lambda value: counts[value], default="")
-    if wanted:
-        shown = f"this is {default}" if default else "all are shown"
-        notes.append(f"There are no runs with {name} {wanted} here; {shown}.")
-    return default, options
-
-
-def _judgings(
-    rows: Sequence[Run], wanted: str, notes: list[str]
-) -> tuple[dict[int, tuple[int, str]], tuple[Option, ...]]:
-    """The judging of each run, by name; the primary one where no other is asked for."""
-    primary = {
-        run.pk: (run.primary_judging.pk, run.primary_judging.name)
-        for run in rows
-        if run.primary_judging is not None
-    }
-    found = list(
-        Judging.objects.filter(run__in=[run.pk for run in rows]).values_list("pk", "run", "name")
-    )
-    counts = Counter(name for _, _, name in found)
-    options = tuple(Option(name, name, count) for name, count in counts.items())
-    if not wanted:
-        return primary, options
-    if wanted not in counts:
-        notes.append(f"There is no judging {wanted} of these runs; shown is the primary one.")
-        return primary, options
-    return {run: (pk, name) for pk, run, name in found if name == wanted}, options
-
-
 def _chosen(
     run: Run,
-    labels: Mapping[str, str],
+    label: str,
     counts: Mapping[int, Mapping[str, int]],
     judgings: Mapping[int, tuple[int, str]],
 ) -> ChosenRun:
@@ -333,7 +323,7 @@ def _chosen(
     return ChosenRun(
         pk=run.pk,
         agent=run.agent.name,
-        label=labels[run.agent.name],
+        label=label,
         agent_kind=run.agent.kind,
         level=run.level,
         condition=run.condition,

@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from django.db.models import Aggregate, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from analysis.filters import Filters
-from analysis.selection import Option, Selection, narrow, number_of, runs_in_order
+from analysis.options import Option
+from analysis.selection import Selection, narrow, number_of, runs_in_order
 from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from math import floor
 from typing import TYPE_CHECKING
 
+from analysis.factor_choice import STANDARD
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.frames.tool_use import remaining_parts
 from analysis.reports.leaderboard_rows import ACCURATE, paired_difference
-from analysis.selection import STANDARD, ChosenRun
+from analysis.selection import ChosenRun
 from analysis.stats.results import Estimate
 from analysis.stats.trials import success_rate
 from benchmarks.core.comparisons import Contrasts, Named

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from benchmarks.core.types import Json, Task
 from benchmarks.core.words import system_part
@@ -53,6 +54,41 @@ class ToolUse:
     parts_title: str
     found_part: str
     found_where: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One thing that runs are varied in to see what it does, all else being alike.
+
+    ``kind`` says what it is: the level, a setting of the run, or a parameter that the agent's
+    endpoint is sent; ``name`` is its name there and in addresses. ``values`` are in their order,
+    the first is the baseline; without any they are numbers, in theirs. With ``steps`` each value is
+    held against the one before it. ``where`` is where the paper has it, ``published`` gives the
+    metric of published rows by (measure, value), ``said`` what the paper says in words, and
+    ``advice`` how to make such runs where a setting does not do it.
+    """
+
+    name: str
+    title: str
+    kind: Literal["level", "setting", "parameter"]
+    values: Mapping[Any, Named] = field(default_factory=dict)
+    steps: bool = False
+    where: str = ""
+    published: Mapping[tuple[str, Any], str] = field(default_factory=dict)
+    said: str = ""
+    advice: str = ""
+
+
+def factors_of(system: str) -> tuple[Factor, ...]:
+    """What a system's runs are varied in; empty where it does not say."""
+    found: tuple[Factor, ...] = getattr(system_part(system, "comparisons"), "FACTORS", ())
+    return found
+
+
+def refinement_of(system: str) -> str:
+    """The setting that grants extra turns with feedback on the rubric; empty without one."""
+    found: str = getattr(system_part(system, "comparisons"), "REFINEMENT", "")
+    return found
 
 
 def contrasts_of(system: str) -> Contrasts | None:

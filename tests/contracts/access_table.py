@@ -226,6 +226,9 @@ analysis:of_study                 GET  login    403      403      403      403  
 analysis:leaderboard              GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:leaderboard_figure       GET  login    403      403      403      403      403      403      404      403      404
 analysis:leaderboard_table        GET  login    403      403      403      403      403      403      404      403      404
+analysis:compare-models           GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:compare-models_figure    GET  login    403      403      403      403      403      403      404      403      404
+analysis:compare-models_table     GET  login    403      403      403      403      403      403      404      403      404
 analysis:rubric                   GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:rubric_figure            GET  login    403      403      403      403      403      403      404      403      404
 analysis:rubric_table             GET  login    403      403      403      403      403      403      404      403      404
@@ -267,4 +270,19 @@ analysis:filter-check_table       GET  login    403      403      403      403  
 analysis:study_quality            GET  login    404      403      404      ok       ok       403      404      404      ok
 analysis:study_quality_figure     GET  login    404      403      404      404      404      403      404      404      404
 analysis:study_quality_table      GET  login    404      403      404      404      404      403      404      404      404
+
+# Tables of ratings: this one is the viewer's own
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+analysis:table_list               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:table_new                GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:table_new                POST login    403      403      403      403      403      403      422      403      422
+analysis:table_example            GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:rating_table             GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:rating_table_later       GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:rating_table_later       POST login    403      403      403      403      403      403      moved    403      moved
+analysis:rating_table_figure      GET  login    403      403      403      403      403      403      404      403      404
+analysis:rating_table_csv         GET  login    403      403      403      403      403      403      404      403      404
+analysis:rating_table_rename      POST login    403      403      403      403      403      403      moved    403      moved
+analysis:rating_table_share       POST login    403      403      403      403      403      403      moved    403      moved
+analysis:rating_table_delete      POST login    403      403      403      403      403      403      moved    403      moved
 """  # noqa: E501

@@ -1,0 +1,73 @@
+"""What a run is under a factor that a page varies, and what must be alike otherwise."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.core.comparisons import Factor, factors_of
+from benchmarks.core.digests import digest_text
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.models import Run
+
+STANDARD = "standard"
+
+
+def value_of(factor: Factor, run: Run) -> Any:
+    """The value of the factor; None where the run has none, such as a script's temperature."""
+    if factor.kind == "level":
+        return run.level or None
+    if factor.kind == "setting":
+        return run.settings.get(factor.name, _default(run.dataset.system, factor.name))
+    endpoint = run.agent.endpoint
+    if endpoint is None:
+        return None
+    value = endpoint.parameters.get(factor.name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _default(system: str, name: str) -> Any:
+    settings = get_system(system).settings if system in SYSTEMS else ()
+    return next((setting.default for setting in settings if setting.name == name), None)
+
+
+def rest_of(factor: Factor, run: Run) -> str:
+    """The run's condition without the factor: what must be alike."""
+    if factor.kind != "setting":
+        return run.condition
+    parts = run.condition.split(", ")
+    return ", ".join(p for p in parts if not p.startswith(f"{factor.name}=")) or STANDARD
+
+
+def model_of(factor: Factor | None, run: Run) -> tuple[str, str]:
+    """(Name, title) of who is compared with itself: the agent, or where a parameter of endpoints
+    varies the model, under all other parameters alike.
+    """
+    endpoint = run.agent.endpoint
+    if factor is None or factor.kind != "parameter" or endpoint is None:
+        return run.agent.name, run.agent.title
+    others = {k: v for k, v in endpoint.parameters.items() if k != factor.name}
+    rest = digest_text(f"{endpoint.base_url} {sorted(others.items(), key=str)}")[:6]
+    return f"{endpoint.model}:{rest}", endpoint.model
+
+
+def choose_factor(system: str, wanted: str, rows: Sequence[Run], notes: list[str]) -> Factor | None:
+    """The factor that is asked for, else the first of the system that any two runs differ in."""
+    known = {factor.name: factor for factor in factors_of(system)}
+    if wanted in known or not known:
+        return known.get(wanted)
+    varied = [f for f in known.values() if len({value_of(f, run) for run in rows} - {None}) > 1]
+    chosen = (varied or list(known.values()))[0]
+    if wanted:
+        notes.append(f"Nothing here is called {wanted}; this is {chosen.title.lower()}.")
+    return chosen
+
+
+def weights_of(
+    factor: Factor | None, rows: Sequence[Run], keys: Sequence[str]
+) -> Mapping[str, int]:
+    """How many values of the factor there are under each key of the rows."""
+    if factor is None:
+        return {}
+    found: dict[str, set[Any]] = {}
+    for run, key in zip(rows, keys, strict=True):
+        found.setdefault(key, set()).add(value_of(factor, run))
+    return {key: len(values - {None}) for key, values in found.items()}

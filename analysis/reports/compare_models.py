@@ -1,0 +1,265 @@
+"""Which of these agents is better, and is that real: pairs by task, corrected over their family."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analysis.figures.pairs import PairMark, pair_forest, pair_matrix
+from analysis.figures.tools import Part, stacked_shares
+from analysis.figures.words import Unit
+from analysis.reports import common
+from analysis.reports.compare_models_rows import (
+    SEED,
+    Compared,
+    compared,
+    difference_words,
+    p_text,
+    p_words,
+    shown_pairs,
+)
+from analysis.reports.compare_models_tables import (
+    pairs_table,
+    published_table,
+    ranks_table,
+    values_table,
+)
+from analysis.reports.leaderboard_rows import UNEQUAL_POOLS, signature
+from analysis.reports.parts import FigureSpec, Notice, Report, exclusions, how_interval
+from analysis.reports.words import counted, ends, listed, number, plural
+from analysis.selection import Selection
+from analysis.stats.model_comparisons import ModelPair
+from analysis.stats.results import Estimate
+from benchmarks.core.words import measures_of
+
+PURPOSE = "This page compares agents two by two on the tasks that both have."
+MOST_PAIRS = 15
+
+
+def compare_models_report(selection: Selection) -> Report:
+    """Everything on the page."""
+    if not selection.runs or selection.filters.measure not in measures_of(selection.system):
+        return Report(empty=common.no_runs(PURPOSE, selection))
+    found = compared(selection)
+    published = selection.filters.published != "hide"
+    return Report(
+        sentence=sentence(found),
+        figures=tuple(_figures(found)),
+        tables=(
+            *pairs_table(found),
+            ranks_table(found),
+            values_table(found),
+            *(published_table(found, selection.system) if published else ()),
+        ),
+        notices=(*common.selection_notices(selection), *_notices(found, selection)),
+        how=(*common.how_runs(selection), *_how(found)),
+    )
+
+
+def sentence(found: Compared) -> str:
+    """Who is better by how much, or why that cannot be said."""
+    known = [one for one in found.standings if one.value.value is not None]
+    if not known:
+        why = found.standings[0].value.undefined
+        return f"{found.measure.title} is undefined for every agent here: {why}."
+    if len(found.standings) < 2:
+        return (
+            f"{known[0].run.label} is the only agent here, so there is nobody to compare it with."
+        )
+    tested = [pair for pair in found.comparisons.pairs if pair.comparison.p_value is not None]
+    if not tested:
+        return "No two of these agents have a task in common that was scored for both."
+    if found.against:
+        return _against(found, tested)
+    first = tested[0]
+    wanted = known[:2]
+    for pair in tested:
+        if {pair.first, pair.second} == {one.run.label for one in wanted}:
+            first = pair
+    text = _said(found, first)
+    if len(tested) == 1:
+        return f"{text}."
+    clear = sum(bool(pair.clear) for pair in tested)
+    return f"{text}. Of all {plural(len(tested), 'pair')} {clear} {_differ(clear)}."
+
+
+def _differ(count: int) -> str:
+    return "differs clearly" if count == 1 else "differ clearly"
+
+
+def _said(found: Compared, pair: ModelPair) -> str:
+    """One pair in words, the higher one first."""
+    comparison, difference = pair.comparison, pair.comparison.difference
+    value = difference.value or 0.0
+    high, low = (pair.first, pair.second) if value >= 0 else (pair.second, pair.first)
+    upright = difference if value >= 0 else turned(difference)
+    p = p_words(pair.p_adjusted if pair.p_adjusted is not None else 1.0)
+    test = "McNemar" if comparison.mcnemar is not None else "sign-flip"
+    inside = f"{difference_words(upright, found.is_rate)}, {test} {p}, {found.family})"
+    if not value:
+        return (
+            f"{pair.first} and {pair.second} have the same {found.measure.title} on the "
+            f"{plural(difference.n, 'task')} that both have ({test} {p}, {found.family})"
+        )
+    measure = "" if found.metric == "accurate" else f" on {found.measure.title}"
+    if pair.clear:
+        if found.is_rate:
+            return f"{high} beats {low}{measure} by {inside}"
+        return f"{high} is higher than {low}{measure} by {inside}"
+    return (
+        f"Whether {high} differs from {low}{measure} cannot be said: it is {inside.split(' (')[0]} "
+        f"higher here ({inside.split(' (', 1)[1]}, which chance alone could explain"
+    )
+
+
+def _against(found: Compared, tested: Sequence[ModelPair]) -> str:
+    """How many are clearly higher or lower than the one, and the farthest of them."""
+    clear = [pair for pair in tested if pair.clear]
+    up = sum((pair.comparison.difference.value or 0) > 0 for pair in clear)
+    words = ("better", "worse") if found.is_rate else ("higher", "lower")
+    text = (
+        f"Of {plural(len(tested), 'agent')} {up} {'is' if up == 1 else 'are'} clearly {words[0]} "
+        f"than {found.against} and {len(clear) - up} clearly {words[1]} ({found.family})"
+    )
+    farthest = max(tested, key=lambda pair: abs(pair.comparison.difference.value or 0))
+    return f"{text}. {_said(found, farthest)}."
+
+
+def turned(estimate: Estimate) -> Estimate:
+    """A difference, second minus first."""
+    if estimate.value is None:
+        return estimate
+    interval = estimate.interval
+    if interval is not None:
+        interval = replace(interval, low=-interval.high, high=-interval.low)
+    return replace(estimate, value=-estimate.value, interval=interval)
+
+
+def _figures(found: Compared) -> list[FigureSpec]:
+    pairs, which = shown_pairs(found, MOST_PAIRS)
+    if not pairs:
+        return []
+    title = f"difference in {found.measure.title}"
+    unit: Unit = "share" if found.is_rate else "points"
+    figures = [
+        common.figure_spec(
+            "differences",
+            f"Differences in {found.measure.title}, with 95 % intervals",
+            f"{which}, on the tasks that both have. Filled: clear after {found.family}.",
+            pair_forest([_mark(found, pair) for pair in pairs], unit=unit, title=title),
+        )
+    ]
+    if not found.against and len(found.comparisons.models) > 2:
+        marks = []
+        for pair in found.comparisons.pairs:
+            marks += [_mark(found, pair), _mark(found, pair, from_second=True)]
+        figures.append(
+            common.figure_spec(
+                "matrix",
+                "Row minus column",
+                f"On the tasks that both have. A star: clear after {found.family}.",
+                pair_matrix([one.run.label for one in found.standings], marks, unit=unit),
+                least_width=76 * len(found.standings) + 150,
+            )
+        )
+    rows = {f"{p.first} − {p.second}": _parts(found, p) for p in pairs if p.comparison.test}
+    if rows:
+        titles = ["first alone", "both", "neither", "second alone"] if found.binary else [
+            "first higher", "equal", "second higher"]  # fmt: skip
+        figures.append(
+            common.figure_spec(
+                "wins",
+                "Tasks won, tied and lost",
+                f"{which}: shares of the common tasks; counts are in the bars.",
+                stacked_shares(rows, titles),
+            )
+        )
+    return figures
+
+
+def _mark(found: Compared, pair: ModelPair, *, from_second: bool = False) -> PairMark:
+    difference = pair.comparison.difference
+    shown = turned(difference) if from_second else difference
+    first, second = (pair.second, pair.first) if from_second else (pair.first, pair.second)
+    text = ""
+    if shown.value is not None:
+        value = 100 * shown.value if found.is_rate else shown.value
+        text = f"{value:+.1f}" if found.is_rate else number(value, "number", signed=True)
+    about = f"n = {plural(shown.n, 'task')}"
+    if shown.interval is not None:
+        about += f"; 95 % interval {ends(shown.interval, found.unit, signed=True)}"
+    if pair.p_adjusted is not None:
+        about += f"; adjusted p {p_text(pair.p_adjusted)}"
+    return PairMark(first, second, shown, pair.clear, text, about, found.flips(pair))
+
+
+def _parts(found: Compared, pair: ModelPair) -> list[Part]:
+    comparison = pair.comparison
+    total = comparison.wins + comparison.ties + comparison.losses
+
+    def part(count: int, url: str = "") -> Part:
+        return Part(count, count / total if total else None, url)
+
+    won = part(comparison.wins, found.flips(pair, "won"))
+    lost = part(comparison.losses, found.flips(pair, "lost"))
+    if not found.binary:
+        return [won, part(comparison.ties), lost]
+    table = comparison.mcnemar
+    if table is None:  # several attempts at a task of this pair alone
+        return [won, part(comparison.ties), part(0), lost]
+    return [
+        won,
+        part(table.both, found.flips(pair, "both_pass")),
+        part(table.neither, found.flips(pair, "both_fail")),
+        lost,
+    ]
+
+
+def _notices(found: Compared, selection: Selection) -> list[Notice]:
+    notices = []
+    if selection.filters.judging:
+        text = "This measure is that of each run's primary judging, whatever judging is chosen."
+        notices.append(Notice(text, "info"))
+    if any(run.agent_kind == "recorded" for run in found.runs.values()):
+        notices.append(Notice(f"Read with care: {UNEQUAL_POOLS}."))
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for label, run in found.runs.items():
+        kinds.setdefault(signature(run), []).append(label)
+    if len(kinds) > 1:
+        usual = max(kinds.values(), key=len)
+        others = [label for names in kinds.values() if names is not usual for label in names]
+        notices.append(
+            Notice(
+                "Made or judged otherwise than most runs here (settings, judges, versions, number "
+                f"of tasks), so that a difference may come from that: {listed(others)}."
+            )
+        )
+    return notices
+
+
+def _how(found: Compared) -> list[str]:
+    family = found.comparisons.family
+    pairs = [pair.comparison for pair in found.comparisons.pairs]
+    values = [one.value for one in found.standings]
+    left = exclusions(values)
+    lines = [
+        f"{found.measure.title}: {found.measure.help} Intervals: {how_interval(values) or 'none'}.",
+        f"Left out: {counted(left)}." if left else "Nothing is left out.",
+    ]
+    if pairs:
+        flips = next((p.permutation for p in pairs if p.permutation and not p.permutation.exact),
+                     None)  # fmt: skip
+        drawn = f"{flips.permutations:,} drawn flips, seed {flips.seed}" if flips else "all flips"
+        lines += [
+            "Difference: mean over common tasks of first minus second, every task with the same "
+            f"weight; {how_interval([p.difference for p in pairs]) or 'no interval'}. Intervals "
+            "are of one pair each and not corrected.",
+            "Tests: McNemar's, exact, where every task has one attempt that succeeds or fails, "
+            f"else the sign-flip permutation test ({drawn}); two-sided.",
+            f"Family: {family.statement}; {family.method}, α = {family.alpha:g}; "
+            f"{plural(family.size, 'test')} with a p-value"
+            + (f", not tested: {counted(family.excluded)}." if family.excluded else "."),
+        ]
+    lines.append(
+        f"Ranks: 1 for the highest value; tasks drawn for all agents at once, "
+        f"{found.ranking.resamples:,} resamples, seed {SEED}."
+    )
+    return lines
