@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from analysis.pages import PAGES
+from analysis.table_urls import table_paths
 from analysis.views import browse, comparing, quality, reports, saved, trajectory
 
 app_name = "analysis"
@@ -32,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("views/<int:view_id>/delete/", saved.saved_view_delete, name="saved_view_delete"),
     path("analysis/", reports.index, name="index"),
     path("analysis/of-study/<int:pk>/", reports.of_study, name="of_study"),
+    *table_paths,
     *(pattern for name in PAGES for pattern in _paths(name)),
     path(QUALITY, quality.quality, name="study_quality"),
     path(f"{QUALITY}<slug:part>.json", quality.figure, name="study_quality_figure"),

@@ -35,6 +35,7 @@ def verdict_table(parts: Sequence[Part], word: str = "") -> Table:
                     _verdict(test),
                     _verdict(alone),
                     estimate_cell(test.winning_rate, "points"),
+                    estimate_cell(alone.winning_rate, "points"),
                     estimate_cell(test.advantage, "points"),
                     count_cell(len(test.annotators)),
                     _p(max((a.adjusted for a in test.annotators), default=None)),
@@ -49,6 +50,7 @@ def verdict_table(parts: Sequence[Part], word: str = "") -> Table:
         estimate_column(
             "Winning rate", help=f"Share of people against whom it wins; {PASSING:g} passes"
         ),
+        estimate_column("Winning rate alone", help="The same with the p-values of its own people"),
         estimate_column(
             "Advantage probability",
             help="How often the judge is at least as close to the other people as a person is",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.reports.parts import Notice
 from analysis.reports.words import ends, listed, number, plural, stated
-from analysis.stats.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED, AltTest
+from analysis.stats.alt_test import ITEMS_NEEDED, NEAR_START, PEOPLE_NEEDED, AltTest
 from analysis.stats.results import Bin, Distribution, Estimate
 from analysis.tidy.against import Against
 from analysis.tidy.report import ONE_EACH, Group, SectionReport, TidyReport
@@ -173,6 +173,15 @@ def notices(part: Part, *, has_tasks: bool) -> list[Notice]:
                 "That judges agree with each other is consistency, not correctness; people and "
                 "judges are never put into one alpha, which would hide a common bias.",
                 "info",
+            )
+        )
+    near = [test for test in part.family if any(w.startswith(NEAR_START) for w in test.warnings)]
+    if near:
+        names = listed([test.judge for test in near], most=6)
+        found.append(
+            Notice(
+                f"One person away from the other verdict: {names}. The verdict is fragile there; "
+                "read the p-values and the advantage probability beside it.",
             )
         )
     found += [Notice(text) for text in map(skew, ("people", "judges"),

@@ -186,7 +186,20 @@ def _tabs(found: Page, selection: Selection) -> list[dict[str, object]]:
             query = Filters(study=chosen.study, unblinded=chosen.unblinded).query()
         url = with_query(reverse(f"analysis:{other.name}"), query)
         tabs.append({"title": other.title, "url": url, "current": other is found})
-    return tabs
+    return [*tabs, _own_tables()]
+
+
+def all_tabs(current: str) -> list[dict[str, object]]:
+    """The pages without any filter, for pages of analysis that have none: ``tables``."""
+    tabs: list[dict[str, object]] = [
+        {"title": page.title, "url": reverse(f"analysis:{page.name}"), "current": False}
+        for page in PAGES.values()
+    ]
+    return [*tabs, _own_tables(current=current == "tables")]
+
+
+def _own_tables(*, current: bool = False) -> dict[str, object]:
+    return {"title": "Your own table", "url": reverse("analysis:table_list"), "current": current}
 
 
 def _subject(selection: Selection) -> str:

@@ -65,10 +65,13 @@ def check_size(upload: "UploadedFile[bytes]") -> None:
         )
 
 
-def announces_too_much(length: str) -> bool:
-    """Whether the length that a request announces leaves no doubt, before any of it is read."""
+def announces_too_much(length: str, most: int | None = None) -> bool:
+    """Whether the length that a request announces leaves no doubt, before any of it is read.
+
+    ``most``: bytes of a file, where it is not ``PLANJURY_UPLOAD_MB``.
+    """
     announced = int(length) if length.isascii() and length.isdigit() and len(length) < 19 else 0
-    return announced > settings.UPLOAD_BYTES + ROOM_FOR_FIELDS
+    return announced > (most or settings.UPLOAD_BYTES) + ROOM_FOR_FIELDS
 
 
 def _pieces(upload: "UploadedFile[bytes]") -> Iterator[bytes]:

@@ -31,14 +31,15 @@ def trajectory_import(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     length = request.META.get("CONTENT_LENGTH") or ""
     if request.method == "POST" and announces_too_much(length):
-        _throw_away(request)
+        throw_away(request, settings.UPLOAD_BYTES)
         form = TrajectoryImportForm()
         return _form(request, form, status=413, too_large=too_large())
     return _import(request)
 
 
-def _throw_away(request: HttpRequest) -> None:
-    for _ in range(PATIENCE * settings.UPLOAD_BYTES // BLOCK):
+def throw_away(request: HttpRequest, most: int) -> None:
+    """Read a file that is refused for its length, up to some times of what is taken."""
+    for _ in range(PATIENCE * most // BLOCK):
         if not request.read(BLOCK):
             break
 

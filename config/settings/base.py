@@ -216,6 +216,8 @@ PLANJURY_ENDPOINT_HOSTS = env.words(
 
 # The largest file of trajectories that pages and the API take.
 UPLOAD_BYTES = env.integer("PLANJURY_UPLOAD_MB", default=200, least=1, most=10_000) << 20
+# The largest table of ratings.
+TABLE_BYTES = env.integer("PLANJURY_TABLE_MB", default=20, least=1, most=1000) << 20
 # The API imports files up to this size while their sender waits, larger ones in the background.
 IMPORT_AT_ONCE_BYTES = 1 << 20
 # Requests with a wrong token that the API answers, for each address and minute.

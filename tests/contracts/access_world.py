@@ -18,6 +18,9 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+from analysis.services.rating_tables import store_table
+from analysis.tidy.example import example_csv
+from analysis.tidy.settings import Settings
 from annotation.models import Invite, Membership, Message, Study
 from benchmarks.models import Endpoint, Job, OpenAsk, Run
 from benchmarks.selectors.jobs import IMPORT
@@ -185,10 +188,21 @@ def build_world() -> World:
         client.force_login(user)
         sessions[persona] = client.cookies[settings.SESSION_COOKIE_NAME].value
         tokens[persona] = create_token(user=user, name="test")[1]
-    values = {**_rows(study), "token_id": admin.api_tokens.get().pk}
+    values = {
+        **_rows(study),
+        "token_id": admin.api_tokens.get().pk,
+        "table_id": _table(people["viewer"]),
+    }
     handler = BaseHandler()
     handler.load_middleware()
     return World(sessions, tokens, values, handler, RequestFactory())
+
+
+def _table(owner: User) -> int:
+    """A table of ratings that somebody keeps for themselves."""
+    upload = SimpleUploadedFile("ratings.csv", example_csv().encode())
+    given = Settings(resamples=100)
+    return store_table(upload=upload, name="", settings=given, created_by=owner)[0].pk
 
 
 def _rows(study: Study) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""The scores of a study as a tidy table: people and judges on the last plans that people judged."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.frames.scores import judge_names
+from analysis.selection import ChosenRun
+from analysis.tidy.reading import Section, TidyTable
+from annotation.models import Participant, Study
+from benchmarks.core.system import Dimension
+from benchmarks.models import JudgeScore
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def people_names(study: Study) -> dict[int, str]:
+    """What annotators are called where results are read: their number in the study, no name."""
+    numbers = Participant.objects.filter(study=study).values_list("user", "number")
+    return {user: f"annotator {number}" for user, number in numbers}
+
+
+def seat_names(runs: Sequence[ChosenRun]) -> dict[str, str]:
+    """Who sits on each seat: the judge, or all of them where runs differ."""
+    judgings = [run.judging for run in runs if run.judging is not None]
+    rows = JudgeScore.objects.filter(judging__in=judgings).order_by()
+    found = set(rows.values_list("judge__name", "judge__version", "seat").distinct())
+    called = judge_names(found)
+    seats: dict[str, list[str]] = {}
+    for judge in sorted(found):
+        seats.setdefault(judge[2], []).append(called[judge])
+    return {seat: " / ".join(names) for seat, names in seats.items()}
+
+
+def study_table(
+    frame: "DataFrame",
+    judged: "DataFrame",
+    dimensions: Sequence[Dimension],
+    *,
+    people: Mapping[int, str],
+    seats: Mapping[str, str],
+) -> TidyTable:
+    """A section for every dimension that was asked: a row per trajectory, a column per rater.
+
+    ``frame`` holds people’s answers (`rating_frame`), ``judged`` the judges’ scores by seat
+    (`final_scores`). Every item belongs to its task.
+    """
+    sections = []
+    asked = frame[frame["dimension"] != ""]
+    for dimension in dimensions:
+        answers = asked[asked["dimension"] == dimension.key]
+        if answers.empty:
+            continue
+        human = answers.pivot_table(
+            index=["trajectory", "task"], columns="annotator", values="human"
+        )
+        own = judged[judged.index.get_level_values("dimension") == dimension.key]
+        machine = own.droplevel("dimension").reindex(human.index.get_level_values("trajectory"))
+        names = [people.get(int(user), f"person {user}") for user in human.columns]
+        judges = [seats.get(str(seat), f"seat {seat}") for seat in machine.columns]
+        scores = np.column_stack(
+            [human.to_numpy(dtype="float64"), machine.to_numpy(dtype="float64")]
+        )
+        sections.append(
+            Section(
+                "",
+                dimension.title,
+                tuple(str(pk) for pk in human.index.get_level_values("trajectory")),
+                (*names, *judges),
+                (*["human"] * len(names), *["llm"] * len(judges)),
+                scores,
+                tuple(str(task) for task in human.index.get_level_values("task")),
+            )
+        )
+    rows = sum(int((~np.isnan(section.scores)).sum()) for section in sections)
+    return TidyTable(tuple(sections), rows, 0, ())

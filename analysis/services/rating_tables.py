@@ -1,0 +1,185 @@
+"""Tables of ratings that people upload: checked as a whole, stored, told apart by content."""
+
+import gzip
+import io
+import zlib
+from collections import Counter
+from dataclasses import asdict
+from hashlib import sha256
+from math import comb
+from typing import BinaryIO, cast
+
+from django.conf import settings as django_settings
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from analysis.models import RatingTable
+from analysis.tidy.reading import GZIP, TidyTable, read_tidy
+from analysis.tidy.report import MOST_RATERS
+from analysis.tidy.settings import Settings
+from benchmarks.core.problems import Problems, Said, text_fault
+from benchmarks.services.uploads import TooLarge, safe_name
+
+CHUNK = 1 << 20
+LONGEST_NAME = 120
+MOST_RATINGS = 1_000_000
+MOST_SECTIONS = 200
+# What a file may come to when it is unpacked: a bound for the memory of the web process.
+MOST_UNPACKED = 256 << 20
+LONGEST_LINE = 64 << 10
+# A report is made while its reader waits if it has few comparisons, on few ratings.
+FEW_RATINGS, FEW_COMPARISONS = 3_000, 20
+
+
+def too_large() -> str:
+    """What to do about a file above the bound."""
+    return (
+        f"The file is larger than {django_settings.TABLE_BYTES >> 20} MB. Gzip it, or compute the "
+        "same on the server: manage.py agreement FILE."
+    )
+
+
+def check_table_size(upload: "UploadedFile[bytes]") -> None:
+    """Refuse a file above ``PLANJURY_TABLE_MB``."""
+    if (upload.size or 0) > django_settings.TABLE_BYTES:
+        raise TooLarge(too_large())
+
+
+def store_table(
+    *, upload: "UploadedFile[bytes]", name: str, settings: Settings, created_by: User
+) -> tuple[RatingTable, bool]:
+    """Check a table and keep it; the first one, and False, where this person has it already.
+
+    The same means: the same content, packed or not, with the same settings. Raises ``FileRefused``
+    with line and column of the first faults, and ``TooLarge``; then nothing is stored.
+    """
+    check_table_size(upload)
+    content = _unpacked(upload)
+    checksum = sha256(content).hexdigest()
+    given = as_stored(settings)
+    file = safe_name(upload.name or "")
+    if known := _known(created_by, checksum, given):
+        return known, False
+    table = _checked(content, settings)
+    packed = gzip.compress(content, mtime=0)
+    with transaction.atomic():
+        # One at a time: a form that is sent twice must not store two.
+        User.objects.select_for_update().get(pk=created_by.pk)
+        if known := _known(created_by, checksum, given):
+            return known, False
+        row = RatingTable.objects.create(
+            name=name or file,
+            file=file,
+            checksum=checksum,
+            rows=table.rows,
+            settings=given,
+            content=packed,
+            created_by=created_by,
+        )
+    return row, True
+
+
+def _known(person: User, checksum: str, given: dict[str, object]) -> RatingTable | None:
+    rows = RatingTable.objects.filter(created_by=person, checksum=checksum)
+    same = (row for row in rows.defer("content").order_by("pk") if row.settings == given)
+    return next(same, None)
+
+
+def as_stored(settings: Settings) -> dict[str, object]:
+    """Settings as JSON has them."""
+    return asdict(settings) | {"scale": list(settings.scale)}
+
+
+def settings_of(row: RatingTable) -> Settings:
+    given = dict(row.settings)
+    low, high = given.pop("scale")
+    return Settings(scale=(low, high), **given)
+
+
+def read_table(row: RatingTable) -> TidyTable:
+    """The table again, as it was checked."""
+    packed = io.BytesIO(bytes(row.content))
+    return read_tidy(packed, scale=settings_of(row).scale)
+
+
+def rename_table(*, table: RatingTable, name: str) -> None:
+    """Call it otherwise; raises ValueError for what is no name."""
+    if fault := text_fault(name, LONGEST_NAME):
+        raise ValueError(f"Expected {fault}.")
+    table.name = name
+    table.save(update_fields=["name"])
+
+
+def share_table(*, table: RatingTable, shared: bool) -> None:
+    """Show it to everybody who may see results, or to its owner alone again."""
+    table.shared = shared
+    table.save(update_fields=["shared"])
+
+
+def delete_table(*, table: RatingTable) -> None:
+    """Delete the table and its content for good."""
+    table.delete()
+
+
+def is_quick(row: RatingTable) -> bool:
+    """Whether a report on it takes about a second, so that its reader may wait."""
+    return row.rows <= FEW_RATINGS and _comparisons(read_table(row)) <= FEW_COMPARISONS
+
+
+def _comparisons(table: TidyTable) -> int:
+    """How many pairs of raters, and judges against people, a report computes."""
+    total = 0
+    for section in table.sections:
+        kinds = Counter(section.kinds)
+        total += sum(comb(n, 2) for n in kinds.values() if n <= MOST_RATERS)
+        total += 2 * kinds["llm"]
+    return total
+
+
+def _checked(content: bytes, settings: Settings) -> TidyTable:
+    table = read_tidy(io.BytesIO(content), scale=settings.scale)
+    if len(table.sections) > MOST_SECTIONS:
+        problems = Problems()
+        expected = f"at most {MOST_SECTIONS} pairs of a dataset and a criterion"
+        problems.add("columns dataset and criterion", expected, Said(f"{len(table.sections):,}"))
+        problems.check()
+    return table
+
+
+def _unpacked(upload: "UploadedFile[bytes]") -> bytes:
+    """The content, unpacked piece by piece so that a small file cannot grow without end."""
+    upload.seek(0)
+    start = upload.read(len(GZIP))
+    upload.seek(0)
+    file = cast(BinaryIO, upload)
+    stream = gzip.GzipFile(fileobj=file) if start == GZIP else file
+    pieces: list[bytes] = []
+    size = lines = since = 0
+    try:
+        while piece := stream.read(CHUNK):
+            size += len(piece)
+            lines += piece.count(b"\n")
+            last = piece.rfind(b"\n")
+            since = since + len(piece) if last < 0 else len(piece) - last - 1
+            _bounded(size, lines, since)
+            pieces.append(piece)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        upload.seek(0)
+        read_tidy(file)  # refuses it, and says after which line it is damaged
+        raise
+    return b"".join(pieces)
+
+
+def _bounded(size: int, lines: int, since: int) -> None:
+    problems = Problems()
+    if lines > MOST_RATINGS + 1:
+        more = Said(f"more than {MOST_RATINGS:,}")
+        problems.add(f"line {MOST_RATINGS + 2}", f"at most {MOST_RATINGS:,} ratings", more)
+    elif size > MOST_UNPACKED:
+        most = f"at most {MOST_UNPACKED >> 20} MB when it is unpacked"
+        problems.add(f"line {lines}", most, Said("more"))
+    elif since > LONGEST_LINE + CHUNK:
+        most = f"lines of at most {LONGEST_LINE >> 10} KB"
+        problems.add(f"line {lines + 1}", most, Said("a longer one"))
+    problems.check()
