@@ -18,6 +18,7 @@ from django.http import QueryDict
 from analysis.comparing_choice import with_measure
 from analysis.filters import SHARED, Filters, read_filters
 from analysis.later import Params, Wanted, report_maker
+from analysis.people_choice import with_people
 from analysis.reports.parts import Report
 from analysis.run_choice import is_judged
 from analysis.selection import Selection, select_runs
@@ -84,6 +85,7 @@ def _page(
 ) -> Page:
     """``imported``: the page is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings to choose from. ``every_condition``: it compares conditions.
+    ``beside_people``: it holds judges against people who scored the same trajectories.
     ``fits`` says of which systems it is, where not of all; ``asks`` of studies with which
     questions, ``about`` which runs it takes if there are any such. ``without``: shared filters that
     mean nothing there. ``later``: the report's module has a function ``NAME_later`` too.
@@ -107,6 +109,7 @@ def _page(
         of_study,
         imported,
         every_condition,
+        beside_people,
         fits,
         asks,
         about,
@@ -204,6 +207,8 @@ def select(page: Page, filters: Filters, user: User, seen: Visibility | None = N
     )
     if "measure" in page.filters:
         selection = with_measure(selection)
+    if page.beside_people:
+        selection = with_people(selection, user)
     return replace(selection, filters=selection.filters.only(page.filters))
 
 
