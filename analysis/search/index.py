@@ -99,9 +99,6 @@ _CREATE = {
     ),
     "postgresql": (
         "CREATE TABLE {table} (id bigint PRIMARY KEY, words tsvector NOT NULL)",
-        # Out of line, for a search for a common word goes through many rows and needs no places.
-        "ALTER TABLE {table} ALTER COLUMN words SET STORAGE EXTERNAL",
-        "ALTER TABLE {table} SET (toast_tuple_target = 128)",
         "CREATE INDEX {table}_words ON {table} USING gin (words)",
     ),
 }
@@ -162,23 +159,23 @@ def rows_with(terms: Sequence[Term], trajectories: Sequence[int]) -> list[tuple[
     """(number of the term, row) of all rows of these trajectories' turns with a term."""
     if not (terms and trajectories):
         return []
-    _, row, match = _READ[connection.vendor]
-    one = "(%s, %s, %s)" if _on_sqlite() else "(%s::int, %s, %s::bigint)"
-    values = [
-        value
-        for number, term in enumerate(terms)
-        for pk in trajectories
-        for value in (number, query_text(term), first_row(pk))
-    ]
+    asked = [(number, query_text(term)) for number, term in enumerate(terms)]
+    lows = [(first_row(pk),) for pk in trajectories]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"WITH asked (term, query, low) AS (VALUES {', '.join([one] * (len(values) // 3))}) "
-            f"SELECT term, {row} FROM asked CROSS JOIN {TURNS} "
-            f"WHERE {match.format(table=TURNS).replace('%s', 'query')} "
-            f"AND {row} >= low AND {row} < low + {first_row(1)}",
-            values,
+            _ROWS[connection.vendor].format(
+                table=TURNS,
+                asked=_values(asked, "(%s, %s)" if _on_sqlite() else "(%s::int, %s::tsquery)"),
+                lows=_values(lows, "(%s)" if _on_sqlite() else "(%s::bigint)"),
+                width=first_row(1),
+            ),
+            [value for row in (*asked, *lows) for value in row],
         )
-        return [(int(number), found) for number, found in cursor.fetchall()]
+        return [(int(number), row) for number, row in cursor.fetchall()]
+
+
+def _values(rows: Sequence[object], marks: str) -> str:
+    return ", ".join([marks] * len(rows))
 
 
 def tasks_with(terms: Sequence[Term], tasks: Sequence[int]) -> list[tuple[int, int]]:
@@ -230,6 +227,21 @@ def query_text(term: Term) -> str:
 _READ = {
     "sqlite": ("group_concat({})", "rowid", "{table} MATCH %s"),
     "postgresql": ("string_agg(({})::text, ',')", "id", "words @@ %s::tsquery"),
+}
+# The rows of each trajectory are read by their numbers and matched then: an index of words would be
+# gone through anew for every trajectory. FTS5 looks for words and numbers at once.
+_ROWS = {
+    "sqlite": (
+        "WITH asked (term, query) AS (VALUES {asked}), lows (low) AS (VALUES {lows}) "
+        "SELECT term, rowid FROM asked CROSS JOIN lows CROSS JOIN {table} "
+        "WHERE {table} MATCH query AND rowid >= low AND rowid < low + {width}"
+    ),
+    "postgresql": (
+        "WITH asked (term, query) AS (VALUES {asked}), lows (low) AS (VALUES {lows}) "
+        "SELECT term, id FROM lows CROSS JOIN LATERAL ("
+        "SELECT id, words FROM {table} WHERE id >= low AND id < low + {width} OFFSET 0"
+        ") rows JOIN asked ON rows.words @@ asked.query"
+    ),
 }
 
 
