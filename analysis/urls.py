@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from analysis.pages import PAGES
 from analysis.table_urls import table_paths
-from analysis.views import browse, comparing, quality, reports, saved, trajectory
+from analysis.views import browse, comparing, failures, quality, remarks, reports, saved, trajectory
 
 app_name = "analysis"
 
@@ -22,10 +22,22 @@ def _paths(name: str) -> list[URLPattern]:
     ]
 
 
+ONE = "trajectories/<int:trajectory_id>/"
+reading_paths: list[URLPattern] = [
+    path(f"{ONE}turns/", trajectory.trajectory_turns, name="trajectory_turns"),
+    path(f"{ONE}scores/", trajectory.trajectory_scores, name="trajectory_scores"),
+    path(f"{ONE}labels/", remarks.label_put, name="label_put"),
+    path(f"{ONE}labels/<int:put_id>/off/", remarks.label_off, name="label_off"),
+    path(f"{ONE}notes/", remarks.note_add, name="note_add"),
+    path(f"{ONE}notes/<int:note_id>/", remarks.note_change, name="note_change"),
+    path("failure-labels/", failures.failure_labels, name="failure_labels"),
+    path("failure-labels/<slug:key>/", failures.failure_label, name="failure_label"),
+]
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/", browse.trajectory_list, name="trajectory_list"),
     path("trajectories/<int:trajectory_id>/", trajectory.trajectory, name="trajectory"),
+    *reading_paths,
     path("compare/", comparing.compare, name="compare"),
     path("views/save/", saved.saved_view_save, name="saved_view_save"),
     path("views/<int:view_id>/rename/", saved.saved_view_rename, name="saved_view_rename"),

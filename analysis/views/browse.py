@@ -1,17 +1,20 @@
 """The list of trajectories: filters in the address, one page of rows at a time."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.blinding import Visibility
 from benchmarks.forms.lists import TrajectoryFilter
+from benchmarks.models import Trajectory
 from benchmarks.selectors import paging, trajectories
 from benchmarks.views.parts import address, clean_query, respond
 
 ROWS = 50
 # What belongs to a page of the list or of a trajectory, not to the choice that the list shows.
-PLACE = ("after", "before", "step")
+PLACE = ("after", "before", "step", "turn", "from", "find", "stretch", "line")
 
 
 def read_filter(params: QueryDict, seen: Visibility) -> TrajectoryFilter:
@@ -48,6 +51,20 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
     )
     response["HX-Push-Url"] = address(request)
     return response
+
+
+def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+    """The neighbours in the list that the reader comes from; its choice is in the address."""
+    query, seen = list_query(request.GET), visibility(request)
+    chosen = read_filter(request.GET, seen).chosen() if query else {}
+    beside = trajectories.neighbours(seen.of(trajectories.trajectory_list(chosen)), found.pk)
+    backwards = bool(chosen.get("order"))
+    before, after = beside.newer, beside.older
+    return {
+        "query": query,
+        "previous": after if backwards else before,
+        "next": before if backwards else after,
+    }
 
 
 def list_query(params: QueryDict) -> str:

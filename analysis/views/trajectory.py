@@ -1,62 +1,200 @@
 """One trajectory: how it ended, its turns, what was hidden, and what people and judges said."""
 
+from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from analysis.views.browse import list_query, read_filter
-from benchmarks.access import START, fetch, signed_in, visibility
+from analysis import reading
+from analysis.views.browse import in_list, list_query
+from annotation.access import person
+from annotation.selectors.remarks import label_menu, labels_of, notes_of
+from annotation.selectors.said_about import said_about
+from benchmarks.access import START, fetch, signed_in
 from benchmarks.models import Trajectory
-from benchmarks.selectors import trajectories
+from benchmarks.selectors import paging, trajectories
 from benchmarks.selectors.casting import run_caution, run_roles
-from benchmarks.selectors.turns import hidden_constraints, turn_views
-from benchmarks.views.marks import final_marks
-from benchmarks.views.parts import own_template
+from benchmarks.selectors.timeline import timeline_of
+from benchmarks.selectors.turn_texts import find_words
+from benchmarks.selectors.turn_use import turn_use
+from benchmarks.selectors.turns import TurnView, hidden_kinds, turn_views
+from benchmarks.views.parts import own_template, respond, wants_part
 
 
 @signed_in
 @require_safe
 def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
-    turns = turn_views([found])[found.pk]
-    settings = found.run.settings
-    context = {
-        "trajectory": found,
-        "run": found.run,
+    if wants_part(request) and "find" in request.GET:
+        context = {"trajectory": found, "query": list_query(request.GET), **_search(request, found)}
+        return respond(request, "", "analysis/_found.html", context)
+    return render(request, "analysis/trajectory.html", page_context(request, found))
+
+
+def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+    """All that the page of a trajectory shows."""
+    timeline = timeline_of(found)
+    indices = [line.index for line in timeline.lines]
+    asked = asked_turn(request)
+    shown = reading.shown_at_first(indices, asked)
+    remarks = remarks_context(request, found)
+    turns = shown_turns(found, shown, remarks)
+    last = turns[indices[-1]].turn if indices else None
+    said = said_about(trajectory=found.pk, profile=found.profile_id, user=person(request))
+    judging = found.run.primary_judging
+    return {
+        **card_context(found),
+        **remarks,
+        **_search(request, found),
         "end": trajectories.trajectory_end(found),
         "why": trajectories.why_ended(found),
         "verdicts": trajectories.verdicts(found),
-        "scored": trajectories.is_scored(found.run.dataset.system),
-        "turns": turns,
-        "last": turns[-1] if turns else None,
-        "means": [turn.mean for turn in turns],
-        "marks": final_marks(turns[-1]) if turns else [],
-        "hidden": hidden_constraints(found, turns),
+        "turns": [row.turn for row in turns.values()],
+        "total": len(indices),
+        "last": last,
+        "pieces": reading.pieces_of(indices, turns),
+        "groups": reading.line_groups(timeline.lines, {*list(shown)[:1], asked or 0}),
+        "shown": shown,
+        "asked": asked,
+        "means": timeline.means,
+        "marks": reading.header_marks(last, said),
+        "multiples": reading.multiples_of(timeline, said),
+        "judging": judging if timeline.dimensions else None,
+        "said": said,
+        "hidden": hidden_kinds(found, timeline.violations),
         "caution": run_caution(found.run),
         "roles": run_roles(found.run),
-        "settings": settings,
-        "card": own_template(found.run.dataset.system, "_turn.html"),
+        "settings": found.run.settings,
         "above": own_template(found.run.dataset.system, "_above.html"),
-        "badges": own_template(found.run.dataset.system, "_turn_badges.html"),
-        "mark_of_turn": own_template(found.run.dataset.system, "_turn_mark.html"),
         "beside": own_template(found.run.dataset.system, "_beside.html"),
         "may_start": request.user.has_perm(START),
-        **_in_list(request, found),
+        **in_list(request, found),
     }
-    return render(request, "analysis/trajectory.html", context)
 
 
-def _in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
-    """The neighbours in the list that the reader comes from; its choice is in the address."""
-    query, seen = list_query(request.GET), visibility(request)
-    chosen = read_filter(request.GET, seen).chosen() if query else {}
-    beside = trajectories.neighbours(seen.of(trajectories.trajectory_list(chosen)), found.pk)
-    backwards = bool(chosen.get("order"))
-    before, after = beside.newer, beside.older
+def card_context(found: Trajectory) -> dict[str, Any]:
+    """What the card of a turn needs besides the turn."""
+    system = found.run.dataset.system
     return {
-        "query": query,
-        "previous": after if backwards else before,
-        "next": before if backwards else after,
+        "trajectory": found,
+        "run": found.run,
+        "scored": trajectories.is_scored(system),
+        "card": own_template(system, "_turn.html"),
+        "badges": own_template(system, "_turn_badges.html"),
+        "mark_of_turn": own_template(system, "_turn_mark.html"),
     }
+
+
+def remarks_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+    """Labels and notes, and the labels that can be put."""
+    user = person(request)
+    return {
+        "labels": labels_of([found.pk]).get(found.pk, []),
+        "notes": notes_of(found.pk),
+        "menu": label_menu(found.run.dataset.system),
+        "reader": user.pk,
+        "may_all": user.is_superuser,
+    }
+
+
+def shown_turns(
+    found: Trajectory, shown: Collection[int], remarks: dict[str, Any]
+) -> dict[int, reading.ShownTurn]:
+    """These turns with what they took and what was said about them, by index."""
+    views: list[TurnView] = turn_views([found], only=shown)[found.pk]
+    use = turn_use(found, [view.row for view in views])
+    labels, notes = defaultdict(list), defaultdict(list)
+    for label in remarks["labels"]:
+        labels[label.turn].append(label)
+    for note in remarks["notes"]:
+        if not note.deleted:
+            notes[note.turn].append(note)
+    return {
+        view.row.index: reading.ShownTurn(
+            view, use.get(view.row.index), labels[view.row.index], notes[view.row.index]
+        )
+        for view in views
+    }
+
+
+def asked_turn(request: HttpRequest) -> int | None:
+    """The turn that an address names: ``turn`` to read it, ``from`` to read on from it."""
+    return paging.as_id(request.GET.get("turn", "")) or paging.as_id(request.GET.get("from", ""))
+
+
+@signed_in
+@require_safe
+def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
+    """Turns of a gap, with the gaps that are left; or a folded group of the line of turns."""
+    found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    query = list_query(request.GET)
+    if not wants_part(request):
+        return HttpResponseRedirect(_page(found, query, asked_turn(request)))
+    timeline = timeline_of(found)
+    first, last = _bounds(request.GET.get("stretch", ""))
+    gap = reading.Stretch(first, last)
+    lines = [line for line in timeline.lines if line.index in gap]
+    if not lines:
+        raise Http404("There are no such turns.")
+    context = {**card_context(found), "query": query}
+    if "line" in request.GET:
+        context |= {"group": reading.LineGroup(gap, lines[: reading.GROUP]), "shown": ()}
+        return render(request, "analysis/_line_group.html", context)
+    asked = paging.as_id(request.GET.get("turn", "")) or first
+    wanted = [line.index for line in lines if line.index in reading.part_of(asked)]
+    remarks = remarks_context(request, found)
+    turns = shown_turns(found, set(wanted), remarks)
+    pieces = reading.pieces_of([line.index for line in lines], turns)
+    return render(request, "analysis/_turn_pieces.html", {**context, **remarks, "pieces": pieces})
+
+
+@signed_in
+@require_safe
+def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
+    """The small drawings as a table: every turn, every dimension."""
+    found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    timeline = timeline_of(found)
+    said = said_about(trajectory=found.pk, profile=found.profile_id, user=person(request))
+    given = reading.people_by_turn(timeline, said)
+    rows = [
+        (
+            line,
+            [
+                (line.spreads.get(key), reading.people_of(given.get((key, line.index), [])))
+                for key, _ in timeline.dimensions
+            ],
+        )
+        for line in timeline.lines
+    ]
+    context = {
+        **card_context(found),
+        "timeline": timeline,
+        "rows": rows,
+        "judging": found.run.primary_judging,
+        "query": list_query(request.GET),
+    }
+    return respond(
+        request, "analysis/trajectory_scores.html", "analysis/_score_table.html", context
+    )
+
+
+def _bounds(text: str) -> tuple[int, int]:
+    """``21-499`` as two numbers."""
+    first, _, last = text.partition("-")
+    return paging.as_id(first) or 1, paging.as_id(last) or 0
+
+
+def _page(found: Trajectory, query: str, turn: int | None) -> str:
+    at = reverse("analysis:trajectory", args=[found.pk])
+    words = "&".join(filter(None, [query, f"turn={turn}" if turn else ""]))
+    return f"{at}{'?' if words else ''}{words}{f'#turn-{turn}' if turn else ''}"
+
+
+def _search(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+    """What the reader looks for in this trajectory, and where it stands."""
+    wanted = " ".join(request.GET.get("find", "")[:200].split())
+    return {"wanted": wanted, "found_words": find_words(found, wanted) if wanted else []}

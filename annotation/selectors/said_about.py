@@ -87,7 +87,7 @@ class SaidInStudy:
     """A study's share. ``single``: the reader may see each person's answer, not only all together.
 
     ``people`` have submitted the item; ``left_out`` submitted it and withdrew, so they count no
-    more; ``pending`` have it open.
+    more; ``pending`` have it open. ``mixed``: some annotators are simulated and some are not.
     """
 
     study: Study
@@ -98,6 +98,7 @@ class SaidInStudy:
     pending: int
     left_out: int
     simulated: bool
+    mixed: bool
     places: Sequence[Place]
     beside: Sequence[Beside]
 
@@ -156,6 +157,7 @@ def said_about(*, trajectory: int, profile: int | None, user: User) -> list[Said
                 item.study, item.rank, item.pk, single, len(submitted) - gone,
                 sum(seat.state == Assignment.State.OPEN for seat in seats[item.pk]), gone,
                 any(told.values()),
+                any(told.values()) and not all(told.values()),
                 _places(
                     questionnaire, item, ratings[item.pk], decided[item.pk], texts, who, told,
                 ),

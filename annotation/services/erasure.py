@@ -29,6 +29,8 @@ from annotation.models import (
     Participant,
     Rating,
     RatingEdit,
+    Remark,
+    RemarkText,
     Study,
     StudyEvent,
 )
@@ -58,11 +60,14 @@ class Holdings:
 def holdings_of(user: User) -> Holdings:
     """How much is stored of a person."""
     edits = RatingEdit.objects.filter(by=user)
+    notes = RemarkText.objects.filter(by=user)
     wholly = Study.objects.filter(participants__user=user, settings__erasure=SCORES_TOO)
     return Holdings(
         studies=Participant.objects.filter(user=user).count(),
         answers=edits.filter(aspect=Aspect.ANSWER).count(),
-        texts=edits.exclude(text="").count() + edits.filter(aspect=Aspect.EVIDENCE).count(),
+        texts=edits.exclude(text="").count()
+        + edits.filter(aspect=Aspect.EVIDENCE).count()
+        + notes.exclude(text="").count(),
         manages=Membership.objects.filter(user=user, role=Membership.Role.MANAGER).count(),
         wholly=list(wholly.order_by("pk").values_list("name", flat=True)),
     )
@@ -95,6 +100,7 @@ def erase_person(*, user: User, by: User, typed: str, reason: str) -> str:
         _blank_answers(user)
         _blank_events(user, words)
         _blank_letters(user)
+        _blank_notes(user)
         _blank_settings(user, words)
         _blank_account(user, words)
         for study in studies:
@@ -208,6 +214,17 @@ def _blank_letters(user: User) -> None:
     Invite.objects.filter(Q(used_by=user) | Q(by=user)).exclude(label="").update(label=ERASED)
     Message.objects.filter(Q(to=user) | Q(by=user)).update(text=ERASED)
     MessageRead.objects.filter(user=user).delete()
+
+
+def _blank_notes(user: User) -> None:
+    """Notes beside trajectories keep their turn and lose their words, also those picked as quotes.
+
+    Labels stay as they are: they are a kind of failure, put by the tombstone. What somebody else
+    made of a note of theirs goes with it.
+    """
+    Remark.objects.filter(by=user).erase_words(quote="", start=None, end=None)
+    texts = RemarkText.objects.filter(Q(by=user) | Q(remark__by=user))
+    texts.exclude(text="").erase_words(text=ERASED)
 
 
 def _blank_settings(user: User, words: _Words) -> None:

@@ -54,19 +54,20 @@ class TurnSteps:
 
 
 def turn_steps(trajectory: Trajectory) -> list[TurnSteps]:
-    """Which steps of the log belong to which turn: each begins where the agent is asked.
-
-    The agent of every system is its first role.
-    """
-    system = system_of(trajectory.run.dataset.system)
-    agent = system.roles[0].name if system else "agent"
-    asked = Exchange.objects.filter(trajectory=trajectory, role=agent)
+    """Which steps of the log belong to which turn: each begins where the agent is asked."""
+    asked = Exchange.objects.filter(trajectory=trajectory, role=agent_role(trajectory))
     starts = list(asked.order_by("step").values_list("step", flat=True).distinct())
     ends = [*starts[1:], None]
     return [
         TurnSteps(turn, first, end)
         for turn, (first, end) in enumerate(zip(starts, ends, strict=False), 1)
     ]
+
+
+def agent_role(trajectory: Trajectory) -> str:
+    """The role of the agent: the first one of every system."""
+    system = system_of(trajectory.run.dataset.system)
+    return system.roles[0].name if system else "agent"
 
 
 def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[ExchangeView]:

@@ -9,7 +9,7 @@ from benchmarks.systems.adaplanbench.plans import split_steps
 
 # Signs of context on either side of what was found.
 AROUND = 60
-MOST_FOUND = 200
+MOST_FOUND = 100
 
 
 def readable_texts(turn: Turn, where: str) -> list[str]:

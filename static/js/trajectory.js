@@ -100,22 +100,24 @@
     control.click();
   });
 
-  // --- The line of turns marks the one in view ---------------------------------------------------
-  const links = new Map(all(".turn-line a").map((link) => [link.hash.slice(1), link]));
-  if (links.size) {
+  // --- The line of turns marks the one in view; turns and lines may come later --------------------
+  const line = document.querySelector(".turn-line");
+  if (line) {
     const seen = new Set();
+    const linkOf = (id) => line.querySelector('a[href$="#' + id + '"]');
+    let current = null;
     const watcher = new IntersectionObserver((entries) => {
       for (const entry of entries) seen[entry.isIntersecting ? "add" : "delete"](entry.target.id);
-      const first = [...links.keys()].find((id) => seen.has(id));
-      for (const [id, link] of links) {
-        if (id === first) link.setAttribute("aria-current", "true");
-        else link.removeAttribute("aria-current");
-      }
+      const first = all(".turn[id]").find((turn) => seen.has(turn.id));
+      const link = first ? linkOf(first.id) : null;
+      if (link === current) return;
+      if (current) current.removeAttribute("aria-current");
+      if (link) link.setAttribute("aria-current", "true");
+      current = link;
     }, { rootMargin: "-10% 0px -60%" });
-    for (const id of links.keys()) {
-      const turn = document.getElementById(id);
-      if (turn) watcher.observe(turn);
-    }
+    const watch = () => all(".turn[id]").forEach((turn) => watcher.observe(turn));
+    document.addEventListener("htmx:afterSettle", watch);
+    watch();
     // A link to a folded turn opens it.
     const open = () => {
       const turn = document.getElementById(location.hash.slice(1));

@@ -211,5 +211,5 @@ class TestTrajectory:
             turn = TurnFactory(trajectory=row, index=index, is_final=index == 12)
             ViolationFactory(turn=turn)
             JudgeScoreFactory(turn=turn)
-        with django_assert_max_num_queries(16):
+        with django_assert_max_num_queries(25):
             self.page(researcher, row, agent=row.run.agent_id)

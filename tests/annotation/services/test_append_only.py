@@ -6,7 +6,18 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Adjudication, Consent, RatingEdit, Study, StudyEvent
+from annotation.models import (
+    Adjudication,
+    Consent,
+    FailureWording,
+    LabelRemoval,
+    RatingEdit,
+    Remark,
+    RemarkText,
+    Study,
+    StudyEvent,
+    TrajectoryLabel,
+)
 from tests.annotation.judged import make_judged, say
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +42,8 @@ def test_neither_row_nor_query(model: Any, attempt: Any, ann: User, manager: Use
 
 
 def test_the_others_have_the_same_manager() -> None:
-    for model in (Adjudication, Consent):
+    remarks = (FailureWording, LabelRemoval, Remark, RemarkText, TrajectoryLabel)
+    for model in (Adjudication, Consent, *remarks):
         with pytest.raises(TypeError, match="only ever added"):
             model.objects.all().delete()
 

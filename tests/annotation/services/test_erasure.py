@@ -27,6 +27,7 @@ from annotation.models import (
     Participant,
     Rating,
     RatingEdit,
+    RemarkText,
     Study,
     StudyEvent,
     StudyText,
@@ -35,12 +36,14 @@ from annotation.questionnaires import load_questionnaire
 from annotation.selectors.adjudication import find_slot
 from annotation.selectors.ratings import human_scores
 from annotation.selectors.record import Asked, record_cells, record_entries, record_lines
+from annotation.selectors.remarks import labels_of, notes_of
 from annotation.services.adjudication import decide_place
 from annotation.services.erasure import erase_person, holdings_of
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from annotation.services.items import skip_assignment
 from annotation.services.ratings import Edit, record_rating
+from annotation.services.remarks import add_remark, put_label, reword_remark
 from annotation.services.setup import add_member
 from benchmarks.models import StoredAnswer, Upload
 from benchmarks.services.tokens import create_token
@@ -123,6 +126,14 @@ def study(person: User, ann: User, manager: User) -> Study:
         user=manager, content_type_id=None, object_id=str(person.pk), action_flag=2,
         object_repr=f"{NAME}.doe", change_message="Changed names.",
     )  # fmt: skip
+    trajectory = item.trajectory
+    assert trajectory is not None
+    note = add_remark(
+        trajectory=trajectory, by=person, text=f"{WROTE} by {NAME}", turn=1, quote="Take the hammer"
+    )
+    reword_remark(remark=note, by=person, text=f"More {WROTE}.")
+    add_remark(trajectory=trajectory, by=ann, text="Ann's note.")
+    put_label(trajectory=trajectory, key="forgotten_constraint", by=person, turn=1)
     return study
 
 
@@ -203,6 +214,20 @@ def test_scores_stay_under_the_number_and_count_no_more(
     assert Message.objects.get(to=ann).text == "Dear Ann"
     states = study.assignments.filter(annotator=person).order_by("position")
     assert [seat.state for seat in states] == ["submitted", "skipped", "returned"]
+
+
+def test_notes_lose_their_words_and_labels_stay(study: Study, person: User, root: User) -> None:
+    written = RemarkText.objects.filter(by=person).count()
+    assert written == 2  # first, and reworded
+    erase(person, root)
+    row = study.items.get(rank=1).trajectory_id
+    assert row is not None
+    by_ann, erased = sorted(notes_of(row), key=lambda note: note.by)
+    assert (erased.by, erased.text, erased.turn) == (f"erased-{person.pk}", "(erased)", 1)
+    assert (erased.quote, erased.start, erased.end) == ("", None, None)
+    assert by_ann.text == "Ann's note."
+    (label,) = labels_of([row])[row]
+    assert (label.key, label.by) == ("forgotten_constraint", f"erased-{person.pk}")
 
 
 def test_a_study_may_have_scores_deleted_too(study: Study, person: User, root: User) -> None:

@@ -1,0 +1,303 @@
+"""What the page of a trajectory is made of: the turns that it shows and what is beside them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from annotation.selectors.remarks import Note, PutLabel
+from annotation.selectors.said_about import Place, SaidInStudy
+from benchmarks.selectors.timeline import Bin, Spread, Timeline, TurnLine, bins_of
+from benchmarks.selectors.turn_use import TurnUse
+from benchmarks.selectors.turns import TurnView
+from benchmarks.views.marks import final_marks
+
+# A page shows all turns where there are no more than ALL, otherwise the first FIRST, the last and
+# the one that is asked for; the others come MORE at a time.
+FIRST, MORE, ALL = 20, 20, 30
+# The line of turns is folded in groups of GROUP beyond this many.
+UNFOLDED, GROUP = 60, 20
+# Small drawings show each turn up to this many; then neighbours are put together.
+POINTS = 40
+
+
+# --- Which turns are shown ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The turns from ``first`` to ``last``, and how they are asked for."""
+
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        return self.last - self.first + 1
+
+    @property
+    def parts(self) -> list["Stretch"]:
+        """What can be asked for first: the beginning, and the end where that is another part."""
+        begin = part_of(self.first).within(self)
+        end = part_of(self.last).within(self)
+        return [begin] if begin == end else [begin, end]
+
+    @property
+    def far(self) -> bool:
+        """Whether it has so many turns that its end can be asked for apart."""
+        return len(self.parts) > 1
+
+    def within(self, other: "Stretch") -> "Stretch":
+        """What both have in common."""
+        return Stretch(max(self.first, other.first), min(self.last, other.last))
+
+    def __contains__(self, index: int) -> bool:
+        return self.first <= index <= self.last
+
+
+def part_of(index: int) -> Stretch:
+    """The turns that come together with one: 1 to 20, 21 to 40, 41 to 60 and so on."""
+    if index <= FIRST:
+        return Stretch(1, FIRST)
+    first = FIRST + 1 + (index - FIRST - 1) // MORE * MORE
+    return Stretch(first, first + MORE - 1)
+
+
+def shown_at_first(indices: Sequence[int], asked: int | None) -> set[int]:
+    """The turns that a page shows without being asked for more, and those around ``asked``."""
+    if len(indices) <= ALL:
+        return set(indices)
+    shown = {index for index in indices if index in part_of(1)} | {indices[-1]}
+    if asked is not None:
+        shown |= {index for index in indices if index in part_of(asked)}
+    return shown
+
+
+@dataclass
+class ShownTurn:
+    """A turn with what was said about it and what it took."""
+
+    turn: TurnView
+    use: TurnUse | None = None
+    labels: Sequence[PutLabel] = ()
+    notes: Sequence[Note] = ()
+
+    @property
+    def index(self) -> int:
+        return self.turn.row.index
+
+
+@dataclass
+class Piece:
+    """Turns that are shown, or a gap of turns that are not."""
+
+    turns: list[ShownTurn] = field(default_factory=list)
+    gap: Stretch | None = None
+
+
+def pieces_of(indices: Sequence[int], shown: Mapping[int, ShownTurn]) -> list[Piece]:
+    """All turns in order: those that are shown, and a gap for each run of others."""
+    pieces: list[Piece] = []
+    for index in indices:
+        row = shown.get(index)
+        if row is not None:
+            if not pieces or pieces[-1].gap is not None:
+                pieces.append(Piece())
+            pieces[-1].turns.append(row)
+        elif pieces and pieces[-1].gap is not None:
+            pieces[-1].gap = Stretch(pieces[-1].gap.first, index)
+        else:
+            pieces.append(Piece(gap=Stretch(index, index)))
+    return pieces
+
+
+@dataclass(frozen=True)
+class LineGroup:
+    """Turns in the line of turns; folded with their sums where there are many."""
+
+    stretch: Stretch
+    lines: Sequence[TurnLine] | None
+    total: Bin | None = None
+
+
+def line_groups(lines: Sequence[TurnLine], open_at: Collection[int]) -> list[LineGroup]:
+    """The line of turns: one group, or beyond ``UNFOLDED`` several of which few are open."""
+    if not lines:
+        return []
+    if len(lines) <= UNFOLDED:
+        return [LineGroup(Stretch(lines[0].index, lines[-1].index), lines)]
+    groups = []
+    for at in range(0, len(lines), GROUP):
+        part = lines[at : at + GROUP]
+        stretch = Stretch(part[0].index, part[-1].index)
+        opened = any(index in stretch for index in open_at)
+        groups.append(LineGroup(stretch, part if opened else None, bins_of(part, 1)[0]))
+    return groups
+
+
+# --- Scores as small drawings ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class People:
+    """What people gave: mean, lowest, highest, and how many answers."""
+
+    mean: float
+    low: int
+    high: int
+    count: int
+
+    @property
+    def words(self) -> str:
+        if self.count == 1:
+            return f"one person {self.low}"
+        return f"{self.count} answers of people {self.mean:.2f}, from {self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One place of a drawing: scores of judges and people for a turn, or for neighbours."""
+
+    bin: Bin
+    judges: Spread | None
+    people: People | None
+
+    @property
+    def words(self) -> str:
+        """Such as ``Turn 3: judges 3.67, from 3 to 4; one person 4``."""
+        said = []
+        if self.judges is not None and self.judges.mean is not None:
+            low, high = self.judges.low, self.judges.high
+            said.append(f"judges {self.judges.mean:.2f}, from {low:g} to {high:g}")
+        else:
+            said.append("no score of judges")
+        if self.judges is not None and self.judges.missing:
+            said.append(f"{self.judges.missing} without a score")
+        if self.people is not None:
+            said.append(self.people.words)
+        return f"{self.bin.words}: {'; '.join(said)}"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A dimension turn by turn."""
+
+    key: str
+    title: str
+    points: Sequence[Point]
+
+    @property
+    def words(self) -> str:
+        """What the drawing says, in one sentence."""
+        known = [p.judges.mean for p in self.points if p.judges and p.judges.mean is not None]
+        if not known:
+            said = "no scores of judges"
+        elif len(known) == 1:
+            said = f"judges {known[0]:.2f}"
+        else:
+            said = f"judges from {known[0]:.2f} to {known[-1]:.2f}"
+        people = [p for p in self.points if p.people]
+        return f"{self.title}: {said}" + (
+            f"; people at {len(people)} of {len(self.points)} places" if people else ""
+        )
+
+
+@dataclass(frozen=True)
+class Multiples:
+    """All panels over the same turns; ``size`` turns make one point."""
+
+    bins: Sequence[Bin]
+    panels: Sequence[Panel]
+    size: int
+
+    @property
+    def marked(self) -> bool:
+        return any(any(b.marks.values()) for b in self.bins)
+
+    @property
+    def people(self) -> bool:
+        return any(point.people for panel in self.panels for point in panel.points)
+
+
+def multiples_of(timeline: Timeline, said: Sequence[SaidInStudy]) -> Multiples | None:
+    """The drawings of a trajectory's scores; none with a single turn or without any score."""
+    if len(timeline.lines) < 2 or not timeline.dimensions:
+        return None
+    bins = bins_of(timeline.lines, POINTS)
+    given = people_by_turn(timeline, said)
+    panels = []
+    for key, title in timeline.dimensions:
+        points = []
+        for one in bins:
+            values = [
+                value
+                for turn in range(one.first, one.last + 1)
+                for value in given.get((key, turn), ())
+            ]
+            points.append(Point(one, one.spreads.get(key), people_of(values)))
+        panels.append(Panel(key, title, points))
+    return Multiples(bins, panels, bins[0].last - bins[0].first + 1)
+
+
+def people_by_turn(
+    timeline: Timeline, said: Sequence[SaidInStudy]
+) -> dict[tuple[str, int], list[int]]:
+    """People's scores by dimension and turn; what was said of the last plan is at the last turn."""
+    found: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for place in _scored(said):
+        turn = place.turn
+        if turn is None and timeline.lines:
+            turn = timeline.lines[-1].index
+        if turn is not None:
+            found[place.question.dimension, turn] += place.values
+    return found
+
+
+def people_of(values: Sequence[int]) -> People | None:
+    """These scores together; none without any."""
+    return People(fmean(values), min(values), max(values), len(values)) if values else None
+
+
+def _scored(said: Sequence[SaidInStudy]) -> list[Place]:
+    return [p for study in said for p in study.places if p.question.dimension and p.values]
+
+
+def header_marks(last: TurnView | None, said: Sequence[SaidInStudy]) -> list[dict[str, Any]]:
+    """The small marks of the last plan: judges by dimension with people's mean as a dot.
+
+    Questions that are answered with a score by people alone (such as those on the feedback) follow
+    with their dot; scores of single turns before the last are left to the drawings.
+    """
+    marks = final_marks(last) if last is not None else []
+    final = last.row.index if last is not None else None
+    given: dict[str, list[int]] = defaultdict(list)
+    own: dict[str, tuple[str, list[int]]] = {}
+    for study in said:
+        for place in study.places:
+            if not place.values or place.turn not in (None, final):
+                continue
+            if place.question.dimension:
+                given[place.question.dimension] += place.values
+            else:
+                own.setdefault(place.question.key, (place.question.title, []))[1].extend(
+                    place.values
+                )
+    for mark in marks:
+        people = people_of(given.pop(mark["key"], []))
+        if people is not None:
+            mark["person"] = people.mean
+            mark["title"] = f"{mark['title']}. People: {people.words}"
+    rest = [(key, key.replace("_", " ").capitalize(), given[key]) for key in given]
+    rest += [(key, title, values) for key, (title, values) in own.items()]
+    for key, title, values in rest:
+        people = people_of(values)
+        if people is not None:
+            marks.append(
+                {
+                    "key": key, "name": title, "mean": None, "mean_text": f"{people.mean:.2f}",
+                    "lo": None, "hi": None, "person": people.mean,
+                    "title": f"Asked of people alone: {people.words}",
+                }
+            )  # fmt: skip
+    return marks

@@ -1,0 +1,89 @@
+"""Drawings of a trajectory's turns, made by the server: scores by dimension, and violations."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django import template
+from django.http import HttpRequest
+
+from analysis.reading import Multiples, Panel
+from analysis.views.browse import list_query
+from benchmarks.selectors.timeline import Bin
+
+register = template.Library()
+WIDTH, HEIGHT, EDGE = 200.0, 80.0, 7.0
+LOWEST, HIGHEST = 1.0, 5.0
+# Rows of the drawing of violations, from the top.
+ROWS = {"new": 16.0, "repeated": 42.0, "withheld": 68.0}
+
+
+def _x(place: int, count: int) -> float:
+    return round(EDGE + (WIDTH - 2 * EDGE) * (place / (count - 1) if count > 1 else 0.5), 1)
+
+
+def _y(value: float) -> float:
+    share = (value - LOWEST) / (HIGHEST - LOWEST)
+    return round(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * share, 1)
+
+
+@register.inclusion_tag("analysis/_multiple.html")
+def small_multiple(panel: Panel, shown: Sequence[int]) -> dict[str, Any]:
+    """One dimension turn by turn on the scale of 1 to 5; turns without a score are a gap."""
+    points: list[dict[str, Any]] = []
+    lines: list[list[str]] = [[]]
+    for place, point in enumerate(panel.points):
+        x = _x(place, len(panel.points))
+        judges = point.judges if point.judges and point.judges.mean is not None else None
+        if judges is None or judges.mean is None or judges.low is None or judges.high is None:
+            lines.append([])
+            drawn: dict[str, Any] = {"y": None}
+        else:
+            lines[-1].append(f"{x},{_y(judges.mean)}")
+            drawn = {"y": _y(judges.mean), "top": _y(judges.high), "foot": _y(judges.low)}
+        people = None if point.people is None else _y(point.people.mean)
+        points.append(
+            {"x": x, **drawn, "people": people, "words": point.words, "first": point.bin.first,
+             "here": point.bin.first in shown}
+        )  # fmt: skip
+    return {
+        "panel": panel,
+        "points": points,
+        "lines": [" ".join(line) for line in lines if len(line) > 1],
+        "width": f"{WIDTH:.0f}",
+        "height": f"{HEIGHT:.0f}",
+        "ticks": [_y(LOWEST), _y((LOWEST + HIGHEST) / 2), _y(HIGHEST)],
+    }
+
+
+@register.inclusion_tag("analysis/_violation_strip.html")
+def violation_strip(multiples: Multiples, shown: Sequence[int]) -> dict[str, Any]:
+    """Violations turn by turn: a row for new, repeated and withheld ones."""
+    bins: Sequence[Bin] = multiples.bins
+    marks = [
+        {
+            "kind": kind, "x": _x(place, len(bins)), "y": y, "count": one.marks[kind],
+            "first": one.first, "here": one.first in shown,
+            "words": f"{one.words}: {one.marks[kind]} {kind}",
+        }
+        for place, one in enumerate(bins)
+        for kind, y in ROWS.items()
+        if one.marks.get(kind)
+    ]  # fmt: skip
+    totals = {kind: sum(one.marks.get(kind, 0) for one in bins) for kind in ROWS}
+    words = ", ".join(f"{n} {kind}" for kind, n in totals.items())
+    return {
+        "marks": marks,
+        "rows": list(ROWS.values()),
+        "words": f"Violations turn by turn: {words} in all",
+        "width": f"{WIDTH:.0f}",
+        "height": f"{HEIGHT:.0f}",
+        "edge": EDGE,
+        "end": WIDTH - EDGE,
+    }
+
+
+@register.filter
+def list_choice(request: HttpRequest) -> list[tuple[str, str]]:
+    """The choice of the list that the reader comes from, as (name, value) for hidden fields."""
+    return parse_qsl(list_query(request.GET))

@@ -1,0 +1,169 @@
+"""A trajectory turn by turn in numbers, without its texts: cheap for hundreds of turns."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean
+
+from django.db.models import Avg, Count, Max, Min
+
+from benchmarks.core.words import plain
+from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
+from benchmarks.selectors.casting import system_of
+from benchmarks.selectors.turns import NEW, REPEATED, WITHHELD
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A violation by its kind alone: new, repeated or withheld."""
+
+    mark: str
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What judges gave a turn on a dimension: mean, lowest and highest; how many gave none."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    count: int
+    missing: int
+
+
+@dataclass
+class TurnLine:
+    """A turn as lines and drawings show it. It has what templates of marks ask a turn for."""
+
+    index: int
+    is_final: bool
+    findings: list[Mark] = field(default_factory=list)
+    spreads: dict[str, Spread] = field(default_factory=dict)
+
+    @property
+    def row(self) -> "TurnLine":
+        return self
+
+    @cached_property
+    def mean(self) -> float | None:
+        """The mean over the dimensions that have a score."""
+        means = [spread.mean for spread in self.spreads.values() if spread.mean is not None]
+        return fmean(means) if means else None
+
+    def count(self, mark: str) -> int:
+        """How many of its violations are of a kind."""
+        return sum(finding.mark == mark for finding in self.findings)
+
+    @property
+    def new(self) -> int:
+        return self.count(NEW)
+
+    @property
+    def repeated(self) -> int:
+        return self.count(REPEATED)
+
+    @property
+    def withheld(self) -> int:
+        return self.count(WITHHELD)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All turns in order; ``dimensions`` (key, title) are those that any of them was scored on.
+
+    ``violations`` are (turn, key, told) in the order in which they were found.
+    """
+
+    lines: Sequence[TurnLine]
+    dimensions: Sequence[tuple[str, str]]
+    violations: Sequence[tuple[int, str, bool]]
+
+    @property
+    def means(self) -> list[float | None]:
+        return [line.mean for line in self.lines]
+
+
+def timeline_of(trajectory: Trajectory) -> Timeline:
+    """The turns of a trajectory in numbers, in three queries; scores of the run's own judging."""
+    rows = Turn.objects.filter(trajectory=trajectory).order_by("index")
+    lines = {n: TurnLine(n, final) for n, final in rows.values_list("index", "is_final")}
+    found = Violation.objects.filter(turn__trajectory=trajectory).order_by("turn__index", "pk")
+    violations = []
+    for index, key, revealed, new, repeated in found.values_list(
+        "turn__index", "key", "revealed", "new", "repeated"
+    ):
+        lines[index].findings.append(Mark(REPEATED if repeated else NEW if new else WITHHELD))
+        violations.append((index, key, revealed))
+    scores = JudgeScore.objects.filter(
+        trajectory=trajectory, judging=trajectory.run.primary_judging_id
+    ).order_by()
+    numbers = scores.values("turn_index", "dimension").annotate(
+        mean=Avg("value"),
+        low=Min("value"),
+        high=Max("value"),
+        given=Count("value"),
+        all=Count("pk"),
+    )
+    for row in numbers:
+        lines[row["turn_index"]].spreads[row["dimension"]] = Spread(
+            row["mean"], row["low"], row["high"], row["given"], row["all"] - row["given"]
+        )
+    return Timeline(list(lines.values()), _dimensions(trajectory, lines.values()), violations)
+
+
+def _dimensions(trajectory: Trajectory, lines: Iterable[TurnLine]) -> list[tuple[str, str]]:
+    system = system_of(trajectory.run.dataset.system)
+    titles = {d.key: d.title for d in system.dimensions} if system else {}
+    seen = dict.fromkeys(key for line in lines for key in line.spreads)
+    keys = [key for key in titles if key in seen] + [key for key in seen if key not in titles]
+    return [(key, titles.get(key, plain(key))) for key in keys]
+
+
+# --- Together, where there are too many to draw one by one ----------------------------------------
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Neighbouring turns drawn as one point: the mean of their means, lowest and highest of all."""
+
+    first: int
+    last: int
+    spreads: Mapping[str, Spread]
+    marks: Mapping[str, int]
+
+    @property
+    def words(self) -> str:
+        return (
+            f"Turn {self.first}" if self.first == self.last else f"Turns {self.first}–{self.last}"
+        )
+
+
+def bins_of(lines: Sequence[TurnLine], most: int) -> list[Bin]:
+    """The turns in at most ``most`` groups of equal size, the last may be smaller."""
+    size = max(1, -(-len(lines) // most))
+    return [_bin(lines[at : at + size]) for at in range(0, len(lines), size)]
+
+
+def _bin(lines: Sequence[TurnLine]) -> Bin:
+    together: dict[str, list[Spread]] = defaultdict(list)
+    for line in lines:
+        for key, spread in line.spreads.items():
+            together[key].append(spread)
+    return Bin(
+        lines[0].index,
+        lines[-1].index,
+        {key: _joined(spreads) for key, spreads in together.items()},
+        {mark: sum(line.count(mark) for line in lines) for mark in (NEW, REPEATED, WITHHELD)},
+    )
+
+
+def _joined(spreads: Sequence[Spread]) -> Spread:
+    means = [spread.mean for spread in spreads if spread.mean is not None]
+    return Spread(
+        fmean(means) if means else None,
+        min((s.low for s in spreads if s.low is not None), default=None),
+        max((s.high for s in spreads if s.high is not None), default=None),
+        sum(spread.count for spread in spreads),
+        sum(spread.missing for spread in spreads),
+    )

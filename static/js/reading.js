@@ -1,0 +1,246 @@
+// Reading one trajectory: turns that come when they are reached or named, labels and notes by keys,
+// comments on marked words, links to turns.
+(function () {
+  "use strict";
+  const page = document.querySelector("[data-reading]");
+  if (!page) return;
+  const turns = page.querySelector("[data-turns]");
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+  const turnAt = (index) => document.getElementById("turn-" + index);
+  const writing = (element) => element.closest("input, textarea, select, [contenteditable]");
+
+  // --- A turn that is not on the page yet is fetched, then shown ----------------------------------
+  const gapOf = (index) => all(".turn-gap", turns).find(
+    (gap) => Number(gap.dataset.first) <= index && index <= Number(gap.dataset.last));
+  function show(index) {
+    const turn = turnAt(index);
+    if (!turn) return false;
+    for (let fold = turn; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    turn.scrollIntoView({ block: "start" });
+    return true;
+  }
+  async function go(index) {
+    if (!turnAt(index)) {
+      const gap = gapOf(index);
+      if (!gap) return;
+      const address = new URL(page.dataset.turnsUrl, location);
+      address.searchParams.set("stretch", gap.dataset.first + "-" + gap.dataset.last);
+      address.searchParams.set("turn", index);
+      await htmx.ajax("GET", address.pathname + address.search, { target: gap, swap: "outerHTML" });
+    }
+    if (!show(index)) return;
+    if (location.hash !== "#turn-" + index) history.pushState(null, "", "#turn-" + index);
+    const summary = turnAt(index).querySelector("summary");
+    summary.focus({ preventScroll: true });
+  }
+  const named = () => /^#turn-(\d{1,6})$/.exec(location.hash);
+  function follow() {
+    const wanted = named();
+    if (wanted && !turnAt(wanted[1])) go(Number(wanted[1]));
+  }
+  addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    const link = event.target.closest("[data-turn-link]");
+    if (!link) return;
+    const index = Number(link.dataset.turnLink);
+    if (!turnAt(index) && !gapOf(index)) return;
+    event.preventDefault();
+    go(index);
+  });
+
+  // --- Links to turns are copied -------------------------------------------------------------------
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("[data-copy-link]");
+    if (!link || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    try {
+      await navigator.clipboard.writeText(link.href);
+      window.planjury.notice("The link is copied.", { kind: "success" });
+    } catch (error) {
+      history.replaceState(null, "", link.href);
+      window.planjury.notice("The address in the browser leads to this turn now; copy it from there.");
+    }
+  });
+
+  // --- Labels ----------------------------------------------------------------------------------------
+  function openLabels(turn) {
+    const menu = document.querySelector("[data-label-menu]");
+    menu.open = true;
+    menu.querySelector("[name=turn]").value = turn || "";
+    const filter = menu.querySelector("[data-label-filter]");
+    menu.scrollIntoView({ block: "nearest" });
+    filter.focus();
+  }
+  const choices = (menu) => all("[data-label-choice]", menu).filter((choice) => !choice.hidden);
+  function narrow(filter) {
+    const menu = filter.closest("[data-label-menu]");
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const choice of all("[data-label-choice]", menu)) {
+      const text = choice.textContent.toLowerCase();
+      choice.hidden = !words.every((word) => text.includes(word));
+    }
+    for (const group of all("[data-label-group]", menu)) {
+      group.hidden = !group.querySelector("[data-label-choice]:not([hidden])");
+    }
+    menu.querySelector("[data-label-none]").hidden = choices(menu).length > 0;
+  }
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("[data-label-filter]")) narrow(event.target);
+  });
+  document.addEventListener("toggle", (event) => {
+    // Opened by its key or by hand: typing narrows at once.
+    if (event.target.matches?.("[data-label-menu]") && event.target.open) {
+      event.target.querySelector("[data-label-filter]").focus({ preventScroll: true });
+      event.target.scrollIntoView({ block: "nearest" });
+    }
+  }, true);
+  document.addEventListener("keydown", (event) => {
+    const menu = event.target.closest("[data-label-menu]");
+    if (menu) {
+      const found = choices(menu);
+      const at = found.indexOf(document.activeElement);
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        if (event.target.matches("[type=number]")) return;
+        event.preventDefault();
+        const next = at + (event.key === "ArrowDown" ? 1 : -1);
+        if (next < 0) menu.querySelector("[data-label-filter]").focus();
+        else found[Math.min(next, found.length - 1)]?.focus();
+      } else if (event.key === "Enter" && event.target.matches("[data-label-filter]")) {
+        event.preventDefault();
+        found[0]?.click();
+      } else if (event.key === "Escape") {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      }
+      return;
+    }
+    // "L" labels the turn in view, where "l" labels the whole trajectory.
+    if (event.key === "L" && !event.ctrlKey && !event.metaKey && !event.altKey && !writing(event.target)) {
+      event.preventDefault();
+      openLabels(turnInView());
+    }
+  });
+  function turnInView() {
+    const turn = all(".turn", turns).find((one) => one.getBoundingClientRect().bottom > innerHeight * 0.3);
+    return turn ? turn.id.slice(5) : "";
+  }
+
+  // --- Notes -----------------------------------------------------------------------------------------
+  function openNote({ turn = "", quote = "", where = "", start = "", end = "" }) {
+    const form = document.querySelector("[data-note-form]");
+    const given = { turn, quote, where, start, end };
+    for (const name of Object.keys(given)) form.elements[name].value = given[name];
+    form.querySelector("[data-quote-fold]").open = Boolean(quote);
+    form.scrollIntoView({ block: "nearest" });
+    form.elements.text.focus();
+  }
+  document.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : document.body;
+    const label = target.closest("[data-label-turn]");
+    const note = target.closest("[data-note-turn]");
+    if (!label && !note) return;
+    event.preventDefault();
+    if (label) openLabels(label.dataset.labelTurn);
+    else openNote({ turn: note.dataset.noteTurn });
+  });
+  // The key of the note's field puts the cursor there; words that are changed have no known place.
+  document.addEventListener("click", (event) => {
+    if (event.target.matches("#note-text") && document.activeElement !== event.target) event.target.focus();
+  });
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("[data-note-form] [name=quote]")) return;
+    for (const name of ["where", "start", "end"]) event.target.form.elements[name].value = "";
+  });
+
+  // --- Marked words can be commented on --------------------------------------------------------------
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "comment-button compact";
+  button.textContent = "Comment";
+  button.hidden = true;
+  document.body.append(button);
+  let marked = null;
+  function selectedWords() {
+    const selection = getSelection();
+    if (!selection.rangeCount || selection.isCollapsed) return null;
+    const range = selection.getRangeAt(0);
+    const inside = range.startContainer.parentElement;
+    const turn = inside && inside.closest(".turn");
+    if (!turn || !turns.contains(turn) || inside.closest(".turn-said, .turn-foot, .asked, summary h2")) return null;
+    const span = window.planjury.makeText(turns).selected();
+    if (span && span.turn) {
+      const known = span.where === "plan" || span.where === "feedback";
+      return known ? span : { turn: span.turn, quote: span.quote };
+    }
+    const quote = selection.toString().trim();
+    return quote ? { turn: turn.id.slice(5), quote } : null;
+  }
+  document.addEventListener("selectionchange", () => {
+    clearTimeout(button.timer);
+    button.timer = setTimeout(() => {
+      if (document.activeElement === button) return;
+      marked = selectedWords();
+      button.hidden = !marked;
+      if (!marked) return;
+      const box = getSelection().getRangeAt(0).getBoundingClientRect();
+      button.style.left = Math.max(8, Math.min(box.right, innerWidth - 110)) + scrollX + "px";
+      button.style.top = box.bottom + scrollY + 6 + "px";
+    }, 120);
+  });
+  button.addEventListener("pointerdown", (event) => event.preventDefault());
+  button.addEventListener("click", () => {
+    if (!marked) return;
+    button.hidden = true;
+    openNote(marked);
+    getSelection().removeAllRanges();
+  });
+
+  // --- What was commented on is highlighted, with a number that leads to the note ---------------------
+  function placeOf(text, plain) {
+    if (plain.start !== "") {
+      const range = text.rangeOf({ ...plain, start: Number(plain.start), end: Number(plain.end) });
+      if (range && bare(range.toString()) === bare(plain.quote)) return range;
+    }
+    // Elsewhere the words themselves are looked for.
+    return text.find(plain.quote).find((range) => {
+      const turn = range.startContainer.parentElement.closest(".turn");
+      return turn && turn.id === "turn-" + plain.turn;
+    }) || null;
+  }
+  const bare = (text) => text.replace(/\s+/g, "");
+  function draw() {
+    for (const mark of all(".note-mark", turns)) {
+      const parent = mark.parentNode;
+      mark.remove();
+      parent.normalize();
+    }
+    const spans = all("[data-remark]").map((note, place) => ({
+      id: note.id, n: place + 1, turn: Number(note.dataset.turn), where: note.dataset.where,
+      start: note.dataset.start, end: note.dataset.end,
+      quote: note.querySelector("[data-quote]").textContent,
+    }));
+    for (const span of spans) {
+      const range = placeOf(window.planjury.makeText(turns), span);
+      if (!range) continue;
+      const mark = document.createElement("a");
+      mark.className = "note-mark";
+      mark.href = "#" + span.id;
+      mark.dataset.n = span.n;
+      mark.setAttribute("aria-label", "Comment " + span.n);
+      const end = range.cloneRange();
+      end.collapse(false);
+      end.insertNode(mark);
+    }
+    const text = window.planjury.makeText(turns);
+    text.highlight("remarked", spans.map((span) => placeOf(text, span)).filter(Boolean));
+  }
+  let drawing = 0;
+  const soon = () => {
+    cancelAnimationFrame(drawing);
+    drawing = requestAnimationFrame(draw);
+  };
+  document.addEventListener("htmx:afterSettle", soon);
+  draw();
+  follow();
+})();
