@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 
 COLUMNS = ("label", "trajectory", "task", "turn", "dimension", "score")
 CELL_COLUMNS = ("label", "dimension", "judge", "mean", "n")
+SINGLE_COLUMNS = (
+    "label",
+    "trajectory",
+    "task",
+    "turn",
+    "is_final",
+    "dimension",
+    "judge",
+    "score",
+)
 UNSCORED = "not every judge scored"
 
 
@@ -133,3 +143,77 @@ def unscored(
         ordered = dict(sorted(by_reason.items(), key=lambda item: (-item[1], item[0])))
         found[dimension] = Unscored(sum(ordered.values()), asked[dimension], ordered)
     return found
+
+
+def single_scores(
+    runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
+) -> "DataFrame":
+    """Every judge's score of every judged turn: `SINGLE_COLUMNS`; missing where it gave none.
+
+    Where a judge was asked several times, the mean of its answers, if it gave one each time.
+    """
+    import pandas as pd
+
+    by_judging = {run.judging: run.label for run in runs if run.judging is not None}
+    who = ("judge__name", "judge__version", "seat")
+    fields = ("judging", "trajectory", "trajectory__task", "turn_index", "is_final", "dimension")
+    rows = list(
+        _scores(runs, dimensions, final=final)
+        .filter(trajectory__status="done")
+        .values_list(*fields, *who)
+        .annotate(total=Sum("value"), scored=Count("value"), asked=Count("pk"))
+    )
+    names = judge_names({row[len(fields) : -3] for row in rows})
+    records = [
+        (
+            by_judging[row[0]],
+            *row[1 : len(fields)],
+            names[row[len(fields) : -3]],
+            row[-3] / row[-1] if row[-2] == row[-1] else None,
+        )
+        for row in rows
+    ]
+    frame = pd.DataFrame.from_records(records, columns=list(SINGLE_COLUMNS))
+    return frame.astype({"score": "float64"})
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Turns of one run that lack a readable score of some judge, of all judged turns.
+
+    ``judges`` counts missing scores by judge.
+    """
+
+    label: str
+    turns: int
+    of: int
+    judges: Mapping[str, int]
+
+
+def unread(
+    runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
+) -> dict[str, Unread]:
+    """By label of the run: turns that lack a score of some judge; runs without any are absent."""
+    by_judging = {run.judging: run.label for run in runs if run.judging is not None}
+    missing = _scores(runs, dimensions, final=final).filter(value__isnull=True)
+    turns = dict(missing.values_list("judging").annotate(n=Count("turn", distinct=True)))
+    if not turns:
+        return {}
+    who = ("judge__name", "judge__version", "seat")
+    gone = list(missing.values_list("judging", *who).annotate(n=Count("pk")))
+    names = judge_names({row[1:-1] for row in gone})
+    judges: dict[int, dict[str, int]] = {}
+    for judging, *judge, count in gone:
+        name, version, seat = judge
+        judges.setdefault(judging, {})[names[name, version, seat]] = count
+    asked = dict(
+        _scores(runs, dimensions, final=final)
+        .filter(judging__in=list(turns))
+        .values_list("judging")
+        .annotate(n=Count("turn", distinct=True))
+    )
+    return {
+        label: Unread(label, turns[judging], asked[judging], judges[judging])
+        for judging, label in by_judging.items()
+        if judging in turns
+    }

@@ -34,6 +34,7 @@ PURPOSE = (
 )
 MANY = 4
 ALPHA = 0.05
+MOST_ROWS = 100
 
 
 def decline_report(selection: Selection) -> Report:
@@ -229,6 +230,7 @@ def _points(curves: Sequence[Curve], align: Alignment) -> Table:
         ),
         tuple(rows),
         open=False,
+        most=MOST_ROWS,
     )
 
 

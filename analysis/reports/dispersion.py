@@ -1,12 +1,14 @@
 """How far judges differ from each other: spread of their means, and who is strict or lenient."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.figures.dispersion import dispersion_bars, severity_dots
-from analysis.frames.scores import judge_cells
+from analysis.frames.scores import Unread, judge_cells, unread
 from analysis.reports import common
+from analysis.reports.dispersion_panels import dispersion_later as dispersion_later
 from analysis.reports.parts import (
+    Column,
     Notice,
     Report,
     Table,
@@ -27,11 +29,15 @@ from analysis.stats.dispersion import (
     JudgeMean,
     ModelSpread,
     Severity,
+    WithoutJudge,
     judge_dispersion,
+    leave_one_judge_out,
 )
 from analysis.stats.results import Estimate
 
 NOBODY = "no judge scored it"
+NOTHING = Estimate.without_value(NOBODY)
+MOST_ROWS = 100
 PURPOSE = "The dispersion page shows how far the judges differ from each other."
 
 
@@ -57,6 +63,9 @@ def dispersion_report(selection: Selection) -> Report:
             for row in frame.to_dict("records")
         ]
     )
+    scored = [cell for cell in result.means if cell.n]
+    without = leave_one_judge_out(scored) if len(result.judges) > 1 else ()
+    gone = unread(selection.runs, [d.key for d in dimensions], final=final)
     reference = reference_of(selection.system)
     labels = [run.label for run in selection.runs]
     bars = dispersion_bars(result, reference.dispersion, common.styles(labels))
@@ -79,10 +88,17 @@ def dispersion_report(selection: Selection) -> Report:
                 dots,
             ),
         ),
-        tables=(_spread(result, reference), _severity(result), _means(result)),
+        tables=(
+            _spread(result, reference),
+            _severity(result),
+            *_without(result, without),
+            *_unread(gone, selection),
+            _means(result),
+        ),
         notices=(
             *common.selection_notices(selection),
             *_unscored(result),
+            *_shrunk(gone),
             *(Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in result.warnings),
         ),
         how=(*common.how_runs(selection), *_how(result, turns)),
@@ -223,6 +239,85 @@ def _severity(result: Dispersion) -> Table:
     )
 
 
+def _without(result: Dispersion, without: Sequence[WithoutJudge]) -> list[Table]:
+    """The spread and the agents' order if each judge were not on the panel."""
+    if not without:
+        return []
+    found = {
+        (one.judge, spread.dimension): (spread.mean_sd, one.kendall[spread.dimension])
+        for one in without
+        for spread in one.dimensions
+    }
+    columns = [text_column("Dimension"), number_column("All judges")]
+    for judge in result.judges:
+        columns.append(estimate_column(f"Without {judge}", help="SD between the judges left"))
+        columns.append(number_column("τ_b", f"order without {judge}", help="With the order by all"))
+    rows = []
+    for row in result.dimensions:
+        every = number_cell(row.mean_sd.value, "points", reason=row.mean_sd.undefined)
+        cells = [text_cell(row.dimension), every]
+        for judge in result.judges:
+            spread, order = found.get((judge, row.dimension), (NOTHING, NOTHING))
+            cells.append(estimate_cell(spread, "points"))
+            cells.append(number_cell(order.value, "points", reason=order.undefined))
+        rows.append(tuple(cells))
+    return [
+        Table(
+            "without",
+            "The spread of means without each judge",
+            tuple(columns),
+            tuple(rows),
+            note="Kendall's τ_b: how far the agents' order by the judges that are left is their "
+            "order by all; 1 is the same order.",
+        )
+    ]
+
+
+def _unread(gone: Mapping[str, Unread], selection: Selection) -> list[Table]:
+    """Where the panel is smaller than it should be, with the trajectories."""
+    if not gone:
+        return []
+    runs = {run.label: run for run in selection.runs}
+    rows = []
+    for label, one in gone.items():
+        url = common.trajectories_of(runs[label], unscored="yes")
+        judges = [f"{judge}: {count:,}" for judge, count in one.judges.items()]
+        rows.append(
+            (
+                common.agent_cell(runs[label]),
+                count_cell(one.turns, url=url, tip="The run's trajectories that lack a score"),
+                count_cell(one.of),
+                text_cell("; ".join(judges)),
+            )
+        )
+    return [
+        Table(
+            "unread",
+            "Replies that could not be read",
+            (
+                Column("Agent", ("agent", "kind", "run"), num=False),
+                number_column("Turns", help="With a missing score of some judge"),
+                number_column("Of", help="Judged turns"),
+                text_column("Missing scores by judge", "judges"),
+            ),
+            tuple(rows),
+        )
+    ]
+
+
+def _shrunk(gone: Mapping[str, Unread]) -> list[Notice]:
+    if not gone:
+        return []
+    turns, of = sum(one.turns for one in gone.values()), sum(one.of for one in gone.values())
+    return [
+        Notice(
+            f"The panel shrank on {turns:,} of {of:,} turns of {plural(len(gone), 'run')}, because "
+            "a judge's reply could not be read there: what remains is another panel. The table "
+            "below leads to the trajectories."
+        )
+    ]
+
+
 def _means(result: Dispersion) -> Table:
     rows = [
         (
@@ -246,6 +341,7 @@ def _means(result: Dispersion) -> Table:
         ),
         tuple(rows),
         open=False,
+        most=MOST_ROWS,
     )
 
 

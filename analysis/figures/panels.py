@@ -1,0 +1,119 @@
+"""Each judge against the others and against people, dimension by dimension."""
+
+from collections.abc import Mapping, Sequence
+
+from analysis.figures.parts import Panels, Trace, categories, interval_lines, points
+from analysis.figures.parts import undefined_marks as undefined
+from analysis.figures.theme import NEUTRAL, PEOPLE_SYMBOL, Figure, Style, make_figure, styles_for
+from analysis.figures.words import label
+from analysis.stats.panels import JudgePanel
+
+OTHERS, PEOPLE = "against the other judges", "against people"
+UNSEEN = "\u200b"
+
+
+def judge_offsets(
+    panels: Mapping[str, JudgePanel], styles: Mapping[str, Style] | None = None
+) -> Figure:
+    """A panel per judge: how much higher it scores than the other judges, and than people."""
+    judges = list(dict.fromkeys(one.judge for panel in panels.values() for one in panel.judges))
+    looks = styles_for(judges, styles)
+    told = any(one.bias.value is not None for panel in panels.values() for one in panel.judges)
+    names = [label(title) for title in panels]
+    rows = [row for name in names for row in ((name, name + UNSEEN) if told else (name,))]
+    columns = max(1, min(3, len(judges)))
+    grid = Panels(len(judges), columns, judges)
+    traces: list[Trace] = []
+    for i, judge in enumerate(judges):
+        y = {
+            **categories(rows, downwards=True),
+            "tickmode": "array",
+            "tickvals": names,
+            "showticklabels": i % columns == 0,
+        }
+        panel = grid.axes(i, {"zeroline": True, "showgrid": True}, y)
+        if i:
+            grid.layout[panel.x_layout]["matches"] = "x"
+        axes = {"xaxis": panel.x, "yaxis": panel.y}
+        mine = [
+            (name, one)
+            for name, found in zip(names, panels.values(), strict=True)
+            for one in found.judges
+            if one.judge == judge
+        ]
+        kinds = [
+            (
+                OTHERS,
+                "",
+                [one.severity for _, one in mine],
+                looks[judge].symbol,
+                looks[judge].colour,
+            )
+        ]
+        if told:
+            biases = [one.bias for _, one in mine]
+            kinds.append((PEOPLE, UNSEEN, biases, PEOPLE_SYMBOL + "-open", NEUTRAL))
+        for kind, suffix, estimates, symbol, colour in kinds:
+            places = [name + suffix for name, _ in mine]
+            traces += [
+                interval_lines(places, estimates, "x", line={"color": colour}, **axes),
+                points(
+                    places,
+                    estimates,
+                    "x",
+                    unit="points",
+                    about=[f"{judge} {kind}, {name}" for name, _ in mine],
+                    name=kind,
+                    legendgroup=kind,
+                    showlegend=told and i == 0,
+                    marker={"color": colour, "symbol": symbol, "size": 8},
+                    **axes,
+                ),
+            ]
+            grid.layout["annotations"] += undefined(
+                places, estimates, 0, "x", xref=panel.x, yref=panel.y
+            )
+    lines = max(1, -(-len(judges) // columns))
+    return make_figure(traces, {**grid.layout, "height": 60 + lines * (70 + 20 * len(rows))})
+
+
+def verdict_flips(panels: Mapping[str, JudgePanel]) -> Figure:
+    """The share of verdicts that turn without each judge, by dimension."""
+    judges = list(dict.fromkeys(one.judge for panel in panels.values() for one in panel.judges))
+    looks = styles_for(judges, None)
+    names = [label(title) for title in panels]
+    rows = [row for name in names for row in (name + UNSEEN * k for k in range(len(judges) + 1))]
+    traces: list[Trace] = []
+    for k, judge in enumerate(judges):
+        mine = [
+            (name + UNSEEN * k, one.flips.clustered)
+            for name, found in zip(names, panels.values(), strict=True)
+            for one in found.judges
+            if one.judge == judge and one.flips is not None
+        ]
+        places = [place for place, _ in mine]
+        estimates = [estimate for _, estimate in mine]
+        look = looks[judge]
+        traces += [
+            interval_lines(places, estimates, "x", line={"color": look.colour}),
+            points(
+                places,
+                estimates,
+                "x",
+                unit="share",
+                about=_flip_names(judge, names),
+                name=f"without {label(judge)}",
+                marker={"color": look.colour, "symbol": look.symbol, "size": 8},
+            ),
+        ]
+    layout = {
+        "xaxis": {"tickformat": ".0%", "rangemode": "tozero", "showgrid": True,
+                  "title": {"text": "verdicts that turn"}},
+        "yaxis": {**categories(rows, downwards=True), "tickmode": "array", "tickvals": names},
+        "height": 120 + 13 * len(rows),
+    }  # fmt: skip
+    return make_figure(traces, layout)
+
+
+def _flip_names(judge: str, names: Sequence[str]) -> list[str]:
+    return [f"without {judge}, {name}" for name in names]
