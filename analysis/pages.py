@@ -166,7 +166,7 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
-            "align", asks=asks_about_turns,
+            "align", asks=asks_about_turns, later=True,
         ),
         _page(
             "violation-check", "Violation check", "Do judges find the violations that people find?",

@@ -1,7 +1,6 @@
 """People's scores of every turn beside the judges': do both see plans get worse?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.figures.decline import decline_figure
@@ -34,6 +33,8 @@ from analysis.reports.people import (
     who,
 )
 from analysis.reports.references import NONE
+from analysis.reports.turn_scores_slopes import turn_scores_later as turn_scores_later
+from analysis.reports.turn_sides import ALL, JUDGES, PEOPLE, sides_of
 from analysis.reports.words import ends, number, plural
 from analysis.selection import Selection
 from analysis.stats.agreement import Agreement
@@ -41,7 +42,6 @@ from analysis.stats.decline import Alignment, Curve, Slope, score_by_turn, withi
 from analysis.stats.interrater import score_agreement
 from analysis.stats.results import Estimate
 from analysis.study_kinds import turn_questions
-from annotation.models import Study
 from annotation.questionnaires import Question, load_questionnaire
 from benchmarks.core.system import Dimension
 
@@ -50,28 +50,11 @@ if TYPE_CHECKING:
 
 PURPOSE = "The page on turn scores compares people's scores of every turn with the judges'."
 SEED = 20251207
-PEOPLE, JUDGES = "People", "Judges"
-ALL = "All dimensions"
 LOOKS = {
     PEOPLE: Style(ACCENT, PEOPLE_SYMBOL, "solid"),
     JUDGES: Style(NEUTRAL, "circle", "dash"),
 }
 MOST_ROWS = 100
-
-
-@dataclass(frozen=True)
-class Sides:
-    """Mean scores of both sides by turn, as the statistics take them; one row each."""
-
-    side: list[str]
-    title: list[str]
-    trajectory: list[int]
-    turn: list[int]
-    score: list[float | None]
-
-    @property
-    def columns(self) -> tuple[list[str], list[str], list[int], list[int], list[float | None]]:
-        return self.side, self.title, self.trajectory, self.turn, self.score
 
 
 def turn_scores_report(selection: Selection) -> Report:
@@ -93,7 +76,7 @@ def turn_scores_report(selection: Selection) -> Report:
         )
     dimensions = common.dimensions_of(selection.system)
     judged = every_turn_scores(study, selection.runs, [d.key for d in dimensions])
-    sides = _sides(study, questions, frame, judged)
+    sides = sides_of(study, questions, frame, judged)
     align: Alignment = "from_end" if selection.filters.align == "end" else "turn"
     curves, slopes = score_by_turn(*sides.columns, align=align), within_slope(*sides.columns)
     results, overall, _ = compare(frame, dimensions, judged)
@@ -122,41 +105,6 @@ def turn_scores_report(selection: Selection) -> Report:
             *_how(align, overall),
         ),
     )
-
-
-def _sides(
-    study: Study, questions: Sequence[Question], frame: "DataFrame", judged: "DataFrame"
-) -> Sides:
-    """The mean of the annotators and the mean of the judges of each turn, None where missing.
-
-    Of trajectories that somebody scored, with every turn that was asked about: a turn without a
-    score still shows that the trajectory was running.
-    """
-    people = frame.groupby(["trajectory", "turn", "question"])["human"].mean().to_dict()
-    # Missing where a judge who was asked gave no score.
-    means = judged.mean(axis=1, skipna=False).dropna().to_dict() if len(judged) else {}
-    items = study.items.filter(trajectory__in=set(frame["trajectory"].tolist()))
-    rows: list[tuple[str, str, int, int, float | None]] = []
-    for trajectory, asked, subjects in items.values_list("trajectory", "asked", "subjects"):
-        own = [question for question in questions if question.key in asked]
-        for turn in map(int, subjects.get("turn", ())):
-            both: dict[str, list[float | None]] = {PEOPLE: [], JUDGES: []}
-            for question in own:
-                said = people.get((trajectory, turn, question.key))
-                rows.append((PEOPLE, question.title, trajectory, turn, said))
-                if question.dimension:
-                    found = means.get((trajectory, turn, question.dimension))
-                    rows.append((JUDGES, question.title, trajectory, turn, found))
-                    both[PEOPLE].append(said)
-                    both[JUDGES].append(found)
-            rows += [(side, ALL, trajectory, turn, _mean(s)) for side, s in both.items() if s]
-    return Sides(*(list(column) for column in zip(*rows, strict=True)))
-
-
-def _mean(scores: Sequence[float | None]) -> float | None:
-    """Over all dimensions, where all were scored."""
-    known = [score for score in scores if score is not None]
-    return sum(known) / len(known) if len(known) == len(scores) else None
 
 
 def sentence(slopes: Sequence[Slope], overall: Agreement | None, people: People) -> str:

@@ -11,7 +11,7 @@ from analysis.pages import PAGES, select
 from analysis.reports.agreement import agreement_report
 from analysis.reports.parts import Report
 from analysis.reports.ratings import ratings_report
-from analysis.reports.turn_scores import turn_scores_report
+from analysis.reports.turn_scores import turn_scores_later, turn_scores_report
 from annotation.models import StoredQuestionnaire, Study
 from tests.analysis.human_rows import (
     answer,
@@ -146,3 +146,15 @@ def test_no_study_and_no_scores(reader: User) -> None:
     made = make_turn_scores([])
     make_member(made, reader)
     assert report(reader).empty is not None
+
+
+def test_slopes_of_both_sides_are_fitted(reader: User, study: Study) -> None:
+    made = turn_scores_later(select(PAGE, Filters(), reader))
+    table = made.table("slope-models")
+    assert table is not None
+    rows = {(record[0], record[1]): record for record in table.records()}
+    # People fall by 2 and by 1, judges by 1 and by 2/3, over two turns: every fit is the mean.
+    assert rows["People", "Feasibility"][2] == pytest.approx(-1.5)
+    assert rows["Judges", "Feasibility"][2] == pytest.approx(-5 / 6, abs=1e-6)
+    assert made.sentence.startswith("Allowing for trajectories that end early, people's scores")
+    assert made.figure("slope-models") is not None
