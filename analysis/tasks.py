@@ -1,3 +1,4 @@
 """What workers must know of analysis: the kinds of jobs, and what makes long reports."""
 
 from analysis import later, pages, rating_tables  # noqa: F401
+from analysis.services import facts  # noqa: F401

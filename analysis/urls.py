@@ -36,6 +36,8 @@ reading_paths: list[URLPattern] = [
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/", browse.trajectory_list, name="trajectory_list"),
+    path("trajectories/facts/", browse.read_facts, name="read_facts"),
+    path("trajectories/facts/progress/", browse.facts_progress, name="facts_progress"),
     path("trajectories/<int:trajectory_id>/", trajectory.trajectory, name="trajectory"),
     *reading_paths,
     path("compare/", comparing.compare, name="compare"),

@@ -1,69 +1,202 @@
-"""The list of trajectories: filters in the address, one page of rows at a time."""
+"""The list of trajectories: facets in the address, one page of rows at a time."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_POST, require_safe
 
+from analysis.saved_views import TRAJECTORIES, saved_views
+from analysis.search.snippets import Snippet, snippets
+from analysis.services.facts import ask_for_facts, facts_job
+from analysis.services.search_index import unsearched
+from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.blinding import Visibility
-from benchmarks.forms.lists import TrajectoryFilter
 from benchmarks.models import Trajectory
-from benchmarks.selectors import paging, trajectories
-from benchmarks.views.parts import address, clean_query, respond
+from benchmarks.selectors import trajectories
+from benchmarks.selectors.paging import Page
+from benchmarks.selectors.trajectories import TrajectoryRow
+from benchmarks.views.parts import address, clean_query, wants_part
+
+if TYPE_CHECKING:
+    from analysis.facts.listing import Listing, Slice
 
 ROWS = 50
 # What belongs to a page of the list or of a trajectory, not to the choice that the list shows.
 PLACE = ("after", "before", "step", "turn", "from", "find", "stretch", "line")
+# Chosen by links, and carried along by the form unseen.
+CARRIED = (
+    "task", "group", "ids", "similar", "dimension", "score_at_least", "score_at_most",
+    "reached_turn",
+)  # fmt: skip
 
 
-def read_filter(params: QueryDict, seen: Visibility) -> TrajectoryFilter:
-    """The choice that an address makes."""
-    return TrajectoryFilter(params, trajectories.run_options(seen), trajectories.end_options(seen))
+@dataclass(frozen=True)
+class ListedRow(TrajectoryRow):
+    """A line of this list: beside what every list shows, how judges and people differ."""
+
+    spread: float | None = None
+    gap: float | None = None
+    tokens: int | None = None
+    violations: int = 0
+    snippet: Snippet | None = None
 
 
 @signed_in
 @require_safe
 def trajectory_list(request: HttpRequest) -> HttpResponse:
+    # Arrays are slow to import: not when the server starts.
+    from analysis.facts.choosing import ORDERS
+    from analysis.facts.listing import listing
+
     allow(request, VIEW)
     seen = visibility(request)
-    form = read_filter(request.GET, seen)
-    chosen = form.chosen()
-    rows = seen.of(trajectories.trajectory_list(chosen))
-    page = paging.page_by_id(
-        trajectories.with_parts(rows), request.GET, size=ROWS, newest=not chosen.get("order")
-    )
+    found = listing(request.GET, seen)
+    part = found.page(request.GET, ROWS)
+    rows = _rows(found, part, seen)
+    shown = {order: value.title for order, value in ORDERS.items()}
     context = {
-        "form": form,
-        "active": form.active(),
-        "rows": trajectories.trajectory_rows(page.rows),
-        "columns": trajectories.list_columns(row.run.dataset.system for row in page.rows),
-        "page": page,
-        "matching": paging.count_up_to(rows, "trajectory", "trajectories"),
+        "list": found,
+        "facts": found.facts,
+        "groups": _groups(found),
+        "active": found.choice.chips,
+        "rows": rows,
+        "columns": trajectories.list_columns(row.trajectory.run.dataset.system for row in rows),
+        "page": _page(request.GET, part, rows),
+        "summary": f"{part.start + 1:,}–{part.start + len(rows):,} of {found.count:,}, "
+        + shown[found.order].lower(),
+        "orders": shown,
+        "order": found.order,
+        "carried": [
+            (name, value)
+            for name in CARRIED
+            for value in request.GET.getlist(name)
+            if value and name in found.choice.chosen
+        ],
         "query": list_query(request.GET),
+        "unsearched": unsearched(seen) if "q" in found.choice.chosen else 0,
+        "saved": saved_views(
+            page=TRAJECTORIES, query=list_query(request.GET), user=person(request), seen=seen
+        ),
         "may_start": request.user.has_perm(START),
+        "job": facts_job() if found.facts.unread else None,
     }
-    response = respond(
-        request,
-        "analysis/trajectory_list.html",
-        "benchmarks/_trajectory_results.html",
-        context,
-    )
+    alone = wants_part(request)
+    name = "analysis/_trajectory_answer.html" if alone else "analysis/trajectory_list.html"
+    response = render(request, name, {**context, "alone": alone})
+    patch_vary_headers(response, ["HX-Request"])
     response["HX-Push-Url"] = address(request)
     return response
+
+
+def _groups(found: "Listing") -> list[dict[str, object]]:
+    """The facets under their headings; rubric dimensions apart, as they make one table."""
+    from analysis.facts.parts import RUBRIC
+
+    groups: dict[str, dict[str, object]] = {}
+    for facet in found.facets:
+        group = groups.setdefault(facet.group, {"title": facet.group, "facets": [], "rubric": []})
+        kind = group["rubric" if facet.name.startswith(RUBRIC) else "facets"]
+        assert isinstance(kind, list)
+        kind.append(facet)
+    return list(groups.values())
+
+
+def _rows(found: "Listing", part: "Slice", seen: Visibility) -> list[ListedRow]:
+    """The lines of a page in its order; what was deleted meanwhile is not among them."""
+    columns = found.facts.columns
+    rows = seen.of(Trajectory.objects.filter(pk__in=part.ids))
+    by_id = {row.pk: row for row in trajectories.with_parts(rows)}
+    there = [by_id[pk] for pk in part.ids if pk in by_id]
+    (words,) = found.choice.chosen.get("q", ("",))
+    marked = snippets(words=words, trajectory_ids=[row.pk for row in there])
+    listed = []
+    for row in trajectories.trajectory_rows(there):
+        place = found.place_of(row.trajectory.pk)
+        tokens = int(columns.tokens[place])
+        listed.append(
+            ListedRow(
+                row.trajectory, row.end, row.verdicts, row.metrics, row.scores,
+                _defined(columns.spread[place]),
+                _defined(found.said.gap[place]),
+                tokens if tokens >= 0 else None,
+                int(columns.violations[place]),
+                marked.get(row.trajectory.pk),
+            )
+        )  # fmt: skip
+    return listed
+
+
+def _defined(value: float) -> float | None:
+    return float(value) if value == value else None
+
+
+def _page(params: QueryDict, part: "Slice", rows: list[ListedRow]) -> Page[Trajectory]:
+    def beside(name: str, row: Trajectory) -> str:
+        changed = params.copy()
+        for old in PLACE:
+            changed.pop(old, None)
+        changed[name] = str(row.pk)
+        return "?" + clean_query(changed)
+
+    found = [row.trajectory for row in rows]
+    return Page(
+        found,
+        beside("before", found[0]) if found and part.before else "",
+        beside("after", found[-1]) if found and part.after else "",
+    )
+
+
+@signed_in
+@require_POST
+def read_facts(request: HttpRequest) -> HttpResponse:
+    """Have trajectories read that the list does not know yet."""
+    allow(request, VIEW)
+    from analysis.facts.table import current_facts
+
+    if unread := current_facts().unread:
+        ask_for_facts(trajectories=unread)
+    if wants_part(request):
+        return _progress(request)
+    return redirect("analysis:trajectory_list")
+
+
+@signed_in
+@require_safe
+def facts_progress(request: HttpRequest) -> HttpResponse:
+    """How far the reading is; when it is over, the page comes anew."""
+    allow(request, VIEW)
+    return _progress(request)
+
+
+def _progress(request: HttpRequest) -> HttpResponse:
+    job = facts_job()
+    if job is None:
+        response = HttpResponse(status=204)
+        response["HX-Refresh"] = "true"
+        return response
+    return render(request, "analysis/_facts_progress.html", {"job": job})
 
 
 def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
     """The neighbours in the list that the reader comes from; its choice is in the address."""
     query, seen = list_query(request.GET), visibility(request)
-    chosen = read_filter(request.GET, seen).chosen() if query else {}
-    beside = trajectories.neighbours(seen.of(trajectories.trajectory_list(chosen)), found.pk)
-    backwards = bool(chosen.get("order"))
-    before, after = beside.newer, beside.older
+    if not query:
+        rows = seen.of(trajectories.trajectory_list({}))
+        beside = trajectories.neighbours(rows, found.pk)
+        return {"query": query, "previous": beside.newer, "next": beside.older}
+    from analysis.facts.listing import listing
+
+    near = listing(request.GET, seen).beside(found.pk)
     return {
         "query": query,
-        "previous": after if backwards else before,
-        "next": before if backwards else after,
+        "previous": near.previous,
+        "next": near.next,
+        "place": near.place,
+        "of": near.count,
     }
 
 

@@ -7,7 +7,7 @@ from django import forms
 
 from benchmarks.core.words import plain
 from benchmarks.models import Run
-from benchmarks.selectors.trajectories import FULL, NO, PART, UNDEFINED, YES, ZERO, RunOptions
+from benchmarks.selectors.trajectories import RunOptions
 
 LARGEST_ID = 2**63 - 1
 Choices = Sequence[tuple[Any, str]]
@@ -62,67 +62,6 @@ class RunFilter(Filter):
     def __init__(self, data: Mapping[str, Any], options: RunOptions) -> None:
         super().__init__(data)
         _offer(self, options)
-
-
-class TrajectoryFilter(Filter):
-    """What the list of trajectories can be narrowed to."""
-
-    q = forms.CharField(
-        label="Words in the task",
-        required=False,
-        max_length=200,
-        widget=forms.TextInput(attrs={"type": "search"}),
-    )
-    dataset = _select("Dataset", "Any dataset", ())
-    agent = _select("Agent", "Any agent", ())
-    level = _select("Level", "Any level", ())
-    condition = _select("Condition", "Any condition", ())
-    end = forms.MultipleChoiceField(
-        label="How it ended", required=False, widget=forms.CheckboxSelectMultiple
-    )
-    valid = _select(
-        "Valid", "Either", [(YES, "Valid"), (NO, "Not valid"), (UNDEFINED, "Undefined")]
-    )
-    accurate = _select(
-        "Passes", "Either", [(YES, "Valid and passes"), (NO, "Does not"), (UNDEFINED, "Undefined")]
-    )
-    reward = _select(
-        "Reward, as stated",
-        "Any or none",
-        [
-            (FULL, "Full (1)"),
-            (PART, "Between 0 and 1"),
-            (ZERO, "None (0)"),
-            (UNDEFINED, "Not stated"),
-        ],
-    )
-    repeated = _select("Repeated violations", "Either", [(YES, "With"), (NO, "Without")])
-    unscored = _select("Unscored", "Either", [(YES, "A score is missing"), (NO, "All scored")])
-    min_turns = forms.IntegerField(label="Turns from", required=False, min_value=0, max_value=1000)
-    max_turns = forms.IntegerField(label="Turns to", required=False, min_value=0, max_value=1000)
-    order = _select("Order", "Newest first", [("oldest", "Oldest first")])
-    run = forms.IntegerField(
-        label="Run",
-        required=False,
-        min_value=1,
-        max_value=LARGEST_ID,
-        widget=forms.HiddenInput,
-    )
-    failure = forms.CharField(
-        label="Failure", required=False, max_length=60, widget=forms.HiddenInput
-    )
-    task = forms.IntegerField(
-        label="Task",
-        required=False,
-        min_value=1,
-        max_value=LARGEST_ID,
-        widget=forms.HiddenInput,
-    )
-
-    def __init__(self, data: Mapping[str, Any], options: RunOptions, ends: Choices) -> None:
-        super().__init__(data)
-        _offer(self, options)
-        set_choices(self, "end", ends)
 
 
 def set_choices(form: forms.Form, name: str, choices: Choices, anything: str = "") -> None:

@@ -77,18 +77,6 @@ def _rank(level: str) -> tuple[int, str]:
     return (known.index(level) if level in known else len(known), level)
 
 
-def end_options(seen: Visibility = EVERYTHING) -> list[tuple[str, str]]:
-    """How trajectories ended, or where they stand, as (value, label) pairs of a filter.
-
-    One query on an index that holds both columns.
-    """
-    rows = seen.of(Trajectory.objects.order_by())
-    found = set(rows.values_list("status", "termination").distinct())
-    codes = sorted({code for status, code in found if status == S.DONE})
-    states = [(str(s), STATES[s].title) for s in STATES if any(s == status for status, _ in found)]
-    return [(code, ending_title(code)) for code in codes] + states
-
-
 def ending_title(code: str) -> str:
     """An ending in words, whichever system it belongs to."""
     for system in (*SYSTEMS, EXTERNAL):
@@ -105,7 +93,8 @@ def trajectory_end(trajectory: Trajectory) -> Ending:
 
 
 def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
-    """The trajectories of a choice; names are those of ``forms.TrajectoryFilter``.
+    """The trajectories of a choice; names are those of the API's query, which
+    the page of the list knows too.
 
     Without a choice of endings, what has not begun and what was given up before its first turn
     is left out.

@@ -84,6 +84,14 @@ def without(params: QueryDict, name: str, value: str = "") -> str:
     return "?" + changed.urlencode()
 
 
+@register.simple_tag
+def choosing(params: QueryDict, name: str, value: str) -> str:
+    """The query string with one choice in place of what there was, and back on the first page."""
+    changed = params.copy()
+    changed[name] = value
+    return without(changed, "after")
+
+
 WIDTH, HEIGHT, EDGE = 120.0, 36.0, 4.0
 
 

@@ -47,13 +47,9 @@ def test_a_row_that_comes_meanwhile_shifts_no_page(api: Caller) -> None:
 
 def test_the_filters_are_those_of_the_page(api: Caller) -> None:
     from benchmarks.api.schemas.runs import RunQuery
-    from benchmarks.api.schemas.trajectories import TrajectoryQuery
-    from benchmarks.forms.lists import RunFilter, TrajectoryFilter
+    from benchmarks.forms.lists import RunFilter
 
     assert set(RunQuery.model_fields) - {"after", "limit"} == set(RunFilter.base_fields)
-    assert set(TrajectoryQuery.model_fields) - {"after", "limit"} == set(
-        TrajectoryFilter.base_fields
-    )
 
 
 def test_narrowing(api: Caller) -> None:

@@ -1,0 +1,1 @@
+"""What lists of trajectories filter, count and sort by, in columns: read, kept, put together."""

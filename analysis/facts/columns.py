@@ -1,0 +1,170 @@
+"""The facts of a run's trajectories as columns, and how they are packed into one field.
+
+A packed field is a line of JSON that says what stands where, and the columns' bytes behind it,
+compressed. Nothing in it is executed when it is read.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.columns import Codes, Floats
+from benchmarks.models import Trajectory
+
+# Part of every version: raise it when the same data make other facts.
+FORMAT = 1
+STATES: tuple[str, ...] = tuple(str(status) for status in Trajectory.Status)
+# A number that does not exist.
+NONE = -1
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One row for each trajectory, ascending by ``id``.
+
+    Codes point into the names beside them: ``state`` into `STATES`, ``end`` into ``ends``,
+    ``failure`` into ``failures`` (`NONE` where there is none). ``valid`` and ``accurate`` are 1, 0
+    or `NONE`, which is undefined; measures are NaN where they are undefined, counts `NONE`.
+
+    ``mean`` is over all scores of the last turn, ``dimension`` the mean of each dimension there
+    (a column for each of ``dimensions``), ``passes`` whether it reaches the run's threshold,
+    ``spread`` the population SD over judges of their means. ``unscored`` counts scores that should
+    be there and are not. ``broken`` has a row for each constraint that was violated: the place of
+    the trajectory, and of the constraint in ``constraints`` (kind and key).
+    """
+
+    id: Codes
+    run: Codes
+    task: Codes
+    state: Codes
+    end: Codes
+    failure: Codes
+    turns: Codes
+    tokens: Codes
+    valid: Codes
+    accurate: Codes
+    reward: Floats
+    mean: Floats
+    spread: Floats
+    unscored: Codes
+    violations: Codes
+    new: Codes
+    repeated: Codes
+    withheld: Codes
+    dimension: Floats
+    passes: Codes
+    broken: Codes
+    ends: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    dimensions: tuple[str, ...] = ()
+    constraints: tuple[tuple[str, str], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+
+NAMES = ("ends", "failures", "dimensions", "constraints")
+TYPES: Mapping[str, str] = {
+    "id": "<i8", "run": "<i8", "task": "<i8", "state": "<i1", "end": "<i2", "failure": "<i2",
+    "turns": "<i4", "tokens": "<i8", "valid": "<i1", "accurate": "<i1", "reward": "<f8",
+    "mean": "<f8", "spread": "<f8", "unscored": "<i4", "violations": "<i4", "new": "<i4", "repeated": "<i4",
+    "withheld": "<i4", "dimension": "<f4", "passes": "<i1", "broken": "<i4",
+}  # fmt: skip
+# The columns with one number for each trajectory.
+SIMPLE = tuple(name for name in TYPES if name not in ("dimension", "passes", "broken"))
+
+
+def empty() -> Columns:
+    """Columns of no trajectory."""
+    parts: dict[str, Any] = {name: np.zeros(0, dtype=kind) for name, kind in TYPES.items()}
+    for name in ("dimension", "passes"):
+        parts[name] = parts[name].reshape(0, 0)
+    parts["broken"] = parts["broken"].reshape(0, 2)
+    return Columns(**parts)
+
+
+def pack(columns: Columns) -> bytes:
+    """The columns in one piece."""
+    arrays = {name: getattr(columns, name).astype(kind) for name, kind in TYPES.items()}
+    head = {
+        "shapes": {name: array.shape for name, array in arrays.items()},
+        **{name: getattr(columns, name) for name in NAMES},
+    }
+    body = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
+    return zlib.compress(json.dumps(head).encode() + b"\n" + body, level=1)
+
+
+def unpack(packed: bytes | memoryview) -> Columns:
+    """What `pack` has packed."""
+    text, _, body = zlib.decompress(packed).partition(b"\n")
+    head = json.loads(text)
+    parts: dict[str, Any] = {
+        "ends": tuple(head["ends"]),
+        "failures": tuple(head["failures"]),
+        "dimensions": tuple(head["dimensions"]),
+        "constraints": tuple((kind, key) for kind, key in head["constraints"]),
+    }
+    place = 0
+    for name, kind in TYPES.items():
+        shape = head["shapes"][name]
+        count = int(np.prod(shape))
+        parts[name] = np.frombuffer(body, dtype=kind, count=count, offset=place).reshape(shape)
+        place += count * np.dtype(kind).itemsize
+    return Columns(**parts)
+
+
+def join(parts: Sequence[Columns]) -> Columns:
+    """The rows of all of them, ascending by id; codes of one meaning become one."""
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return empty()
+    names: dict[str, dict[Any, int]] = {name: {} for name in NAMES}
+    maps: dict[str, list[Array]] = {name: [] for name in NAMES}
+    for part in parts:
+        for name, known in names.items():
+            places = [known.setdefault(one, len(known)) for one in getattr(part, name)]
+            maps[name].append(np.array([*places, NONE], dtype=np.int64))  # -1 stays -1
+    found: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in SIMPLE
+    }
+    for name, code in (("ends", "end"), ("failures", "failure")):
+        found[code] = np.concatenate(
+            [to[getattr(part, code)] for part, to in zip(parts, maps[name], strict=True)]
+        )
+    order = np.argsort(found["id"], kind="stable")
+    found = {name: column[order] for name, column in found.items()}
+    place_of = np.empty(len(order), dtype=np.int64)
+    place_of[order] = np.arange(len(order))
+    found["dimension"] = np.full((len(order), len(names["dimensions"])), np.nan, dtype=np.float32)
+    found["passes"] = np.full((len(order), len(names["dimensions"])), NONE, dtype=np.int8)
+    broken, before = [], 0
+    for number, part in enumerate(parts):
+        rows = place_of[before : before + len(part)]
+        there = maps["dimensions"][number][:-1]
+        found["dimension"][np.ix_(rows, there)] = part.dimension
+        found["passes"][np.ix_(rows, there)] = part.passes
+        constraints = maps["constraints"][number]
+        broken.append(np.column_stack([rows[part.broken[:, 0]], constraints[part.broken[:, 1]]]))
+        before += len(part)
+    found["broken"] = np.concatenate(broken)
+    return Columns(**found, **{name: tuple(known) for name, known in names.items()})
+
+
+def keep(columns: Columns, there: Array) -> Columns:
+    """The rows where ``there`` is true."""
+    place = np.cumsum(there) - 1
+    broken = columns.broken[there[columns.broken[:, 0]]]
+    return replace(
+        columns,
+        **{
+            f.name: getattr(columns, f.name)[there]
+            for f in fields(columns)
+            if f.name not in (*NAMES, "broken")
+        },
+        broken=np.column_stack([place[broken[:, 0]], broken[:, 1]]),
+    )

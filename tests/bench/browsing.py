@@ -1,0 +1,296 @@
+"""CPU cost of the list of trajectories: 100,000 of them, every choice through the real view.
+
+Run by ``make bench``. It uses the shipped settings on a database of its own: SQLite, or what
+``DATABASE_URL`` names, where the database server's work is not in the figures. Trajectories have
+one short turn, half of them scores of two judges on eight dimensions; annotators scored some.
+First the facts are read as a worker reads them; then a page is asked for by a process that knows
+nothing yet, and by one that does.
+
+Beside it, in the same run: what a plain query with a count for each of seven facets would cost.
+"""
+
+import argparse
+import os
+import platform
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.bench.storing import processor, set_up
+
+TRAJECTORIES, RUNS, AGENTS, TASKS = 100_000, 200, 12, 500
+BUDGET_MS = 300.0
+ROUNDS = 5
+LEVELS = ("low", "mid", "high")
+ENDS = ("valid_plan", "early_stop", "max_turns", "judge_failure")
+
+
+def fill(count: int) -> None:
+    """Datasets of three systems, runs of all agents on them, trajectories, scores, ratings."""
+    from benchmarks.models import Agent, AnswererVersion, Dataset, Judging, Run, Task
+
+    chance = random.Random(11)
+    agents = Agent.objects.bulk_create(
+        Agent(name=f"agent-{n}", title=f"Agent {n}", kind="scripted") for n in range(AGENTS)
+    )
+    systems = ("adaplanbench", "adaplanbench", "planbench_xl", "external")
+    datasets = Dataset.objects.bulk_create(
+        Dataset(system=system, name=f"Dataset {n}", checksum=f"{n:064x}")
+        for n, system in enumerate(systems)
+    )
+    Task.objects.bulk_create(
+        Task(dataset=d, external_id=f"task-{n}", prompt=f"How do I mend thing {n} of {d.name}?")
+        for d in datasets
+        for n in range(TASKS)
+    )
+    tasks = {d.pk: list(d.tasks.values_list("pk", flat=True)) for d in datasets}
+    judges = AnswererVersion.objects.bulk_create(
+        AnswererVersion(kind="scripted", name=f"judge-{n}", version="1", digest=f"{n:032x}")
+        for n in range(2)
+    )
+    first: dict[int, Run] = {}
+    for number in range(RUNS):
+        dataset = datasets[number % len(datasets)]
+        run = Run.objects.create(
+            dataset=dataset, agent=agents[number % AGENTS], level=LEVELS[number % 3],
+            condition=("standard", "tracking=True")[number % 7 == 0], status="done",
+            settings={"tau": 3.5, "quorum": "all"},
+        )  # fmt: skip
+        run.primary_judging = Judging.objects.create(run=run)
+        run.save()
+        if dataset.pk in first:
+            copy_run(first[dataset.pk], run, number)
+        else:
+            first[dataset.pk] = run
+            fill_run(run, tasks[dataset.pk], count // RUNS, judges, chance)
+    rate(chance)
+
+
+def copy_run(first: Any, run: Any, number: int) -> None:
+    """The trajectories of a run again under another: one by one, millions of rows take long."""
+    from django.db import connection, transaction
+
+    from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
+
+    away = number * 1_000_000
+    moved = {"id": f"x.id + {away}", "trajectory_id": f"x.trajectory_id + {away}",
+             "turn_id": f"x.turn_id + {away}", "run_id": str(run.pk),
+             "judging_id": str(run.primary_judging_id), "agent_id": str(run.agent_id)}  # fmt: skip
+    own = f"SELECT id FROM {Trajectory._meta.db_table} WHERE run_id = {first.pk}"
+    turns = f"SELECT id FROM {Turn._meta.db_table} WHERE trajectory_id IN ({own})"
+    with transaction.atomic(), connection.cursor() as cursor:
+        for model, where in (
+            (Trajectory, f"run_id = {first.pk}"),
+            (Turn, f"trajectory_id IN ({own})"),
+            (Violation, f"turn_id IN ({turns})"),
+            (JudgeScore, f"trajectory_id IN ({own})"),
+        ):
+            names = [field.column for field in model._meta.local_fields]
+            quoted = ", ".join(f'"{name}"' for name in names)
+            values = ", ".join(moved.get(name, f'x."{name}"') for name in names)
+            table = model._meta.db_table
+            cursor.execute(
+                f"INSERT INTO {table} ({quoted}) SELECT {values} FROM {table} x WHERE {where}"
+            )
+
+
+def fill_run(run: Any, tasks: list[int], count: int, judges: list[Any], chance: Any) -> None:
+    """Trajectories of a run with one turn each; violations, and scores where judges score."""
+    from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
+    from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+
+    rows = []
+    for n in range(count):
+        valid = float(chance.random() < 0.6)
+        accurate = valid * float(chance.random() < 0.5)
+        rows.append(
+            Trajectory(
+                run=run, task_id=tasks[n % len(tasks)], attempt=1 + n // len(tasks), status="done",
+                termination=chance.choice(ENDS), turn_count=chance.randint(1, 20),
+                metrics={"valid": valid, "accurate": accurate},
+            )
+        )  # fmt: skip
+    rows = Trajectory.objects.bulk_create(rows, batch_size=500)
+    turns = Turn.objects.bulk_create(
+        (
+            Turn(trajectory=row, index=row.turn_count, text="1. Do it.", is_final=True)
+            for row in rows
+        ),
+        batch_size=500,
+    )
+    Violation.objects.bulk_create(
+        Violation(turn=turn, key=f"w{n % 5}", kind=("world", "user")[n % 2], text="No.",
+                  revealed=True, new=n % 3 > 0, repeated=n % 3 == 0)
+        for n, turn in enumerate(turns) if n % 2
+    )  # fmt: skip
+    if run.dataset.system != "adaplanbench":
+        return
+    JudgeScore.objects.bulk_create(
+        (
+            JudgeScore(
+                judging=run.primary_judging, turn=turn, judge=judge, seat=str(seat),
+                dimension=dimension.key, value=chance.choice((2.0, 3.0, 4.0, 5.0)),
+                trajectory=turn.trajectory, run=run, agent=run.agent, level=run.level,
+                condition=run.condition, turn_index=turn.index, is_final=True,
+            )
+            for turn in turns
+            for seat, judge in enumerate(judges, 1)
+            for dimension in DIMENSIONS
+        ),
+        batch_size=1000,
+    )  # fmt: skip
+
+
+def rate(chance: Any) -> None:
+    """One study in which four annotators scored 100 trajectories each."""
+    import uuid
+
+    from django.contrib.auth.models import User
+    from django.utils import timezone
+
+    from annotation.models import Assignment, Item, Rating, RatingEdit, Study
+
+    study = Study.objects.create(name="Study", questionnaire="ten_questions@1", status="open")
+    people = [User.objects.create_user(f"person-{n}") for n in range(4)]
+    from benchmarks.models import Trajectory
+
+    judged = Trajectory.objects.filter(run__dataset__system="adaplanbench").order_by("pk")[:400]
+    for rank, row in enumerate(judged):
+        item = Item.objects.create(study=study, trajectory=row, task_id=row.task_id, rank=rank)
+        seat = Assignment.objects.create(
+            study=study, item=item, annotator=people[rank % 4], trajectory=row, position=rank,
+            state="submitted", submitted_at=timezone.now(),
+        )  # fmt: skip
+        for question in ("feasibility", "safety"):
+            said = {"assignment": seat, "question": question, "value": chance.randint(1, 5)}
+            edit = RatingEdit.objects.create(client_id=uuid.uuid4(), by=people[rank % 4], **said)
+            Rating.objects.create(edit=edit, updated_at=timezone.now(), **said)
+
+
+def spent(act: Callable[[], Any]) -> float:
+    """Milliseconds of CPU of this process."""
+    began = time.process_time()
+    act()
+    return (time.process_time() - began) * 1000
+
+
+def forget() -> None:
+    """As a process that has just started: what is kept in the database is all there is."""
+    from analysis.facts import people, table
+
+    table._known.clear()
+    table._joined = None
+    people.study_said.cache_clear()
+    people.labels_on.cache_clear()
+
+
+def interactions() -> dict[str, str]:
+    """What a reader does, as query strings."""
+    from benchmarks.models import Agent, Run, Trajectory
+
+    ids = Trajectory.objects.order_by("-pk").values_list("pk", flat=True)
+    agent, run = Agent.objects.order_by("pk")[1].pk, Run.objects.order_by("pk")[0].pk
+    return {
+        "first page": "",
+        "one agent": f"agent={agent}",
+        "one run": f"run={run}",
+        "level and ending": "level=mid&end=early_stop&end=max_turns",
+        "not valid": "valid=no",
+        "fails two dimensions": "rubric-safety=fail&rubric-feasibility=fail",
+        "a mean at most": "dimension=safety&score_at_most=3",
+        "judge spread": "spread=1&spread=0.5",
+        "people and judges": "gap=below&gap=far-below",
+        "violated": "violated=world&repeated=yes",
+        "turns": "min_turns=3&max_turns=9",
+        "words": "q=thing+41",
+        "eight choices": "level=mid&valid=yes&accurate=no&spread=0.5&min_turns=2&violated=world"
+        "&score=3.5&source=real",
+        "by mean score": "order=lowest",
+        "by gap": "order=gap",
+        "page 200": f"after={ids[199 * 50 - 1]}",
+        "page 200 by spread": f"order=spread&after={ids[5000]}",
+        "nothing matches": "min_turns=900&valid=no",
+    }
+
+
+def plain() -> float:
+    """What seven facets and a count would cost as queries of their own, each over all rows."""
+    from django.db.models import Count
+
+    from benchmarks.selectors.trajectories import trajectory_list, trajectory_rows, with_parts
+
+    rows = trajectory_list({"valid": "no"}).order_by()
+
+    def act() -> None:
+        rows.count()
+        for facet in ("run__agent", "run__dataset", "run__level", "run__condition", "termination",
+                      "metrics__valid", "metrics__accurate"):  # fmt: skip
+            list(rows.values_list(facet).annotate(n=Count("pk")))
+        trajectory_rows(with_parts(rows.order_by("-pk"))[:50])
+
+    return statistics.median(spent(act) for _ in range(3))
+
+
+def run(count: int) -> dict[str, float]:
+    """Milliseconds by what was done."""
+    from django.contrib.auth.models import User
+    from django.db import connection
+    from django.test import Client
+
+    from analysis.models import RunFacts
+    from analysis.services.facts import ask_for_facts
+    from benchmarks.services.jobs import perform
+
+    began = time.perf_counter()
+    fill(count)
+    print(
+        f"{count:,} trajectories made in {time.perf_counter() - began:.0f} s ({connection.vendor})"
+    )
+    client = Client(SERVER_NAME="localhost")
+    client.force_login(User.objects.create_superuser("root"))
+
+    def get(query: str) -> None:
+        answer = client.get(f"/trajectories/?{query}", headers={"HX-Request": "true"})
+        assert answer.status_code == 200, answer.status_code
+
+    found = {}
+    get("")  # templates are loaded
+    forget()
+    found["first visit, nothing read"] = spent(lambda: get(""))
+    job = ask_for_facts(trajectories=count)
+    reading = spent(lambda: perform(job_id=job.pk, owner="bench"))
+    kept = RunFacts.objects.count()
+    print(f"the worker read {kept} runs in {reading / 1000:.1f} s of CPU")
+    assert kept == RUNS, kept
+    forget()
+    found["first page of a new process"] = spent(lambda: get(""))
+    for name, query in interactions().items():
+        found[name] = statistics.median(spent(lambda q=query: get(q)) for _ in range(ROUNDS))
+    return found
+
+
+def main() -> int:
+    """Print the figures; exit code 1 where one is beyond the budget."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trajectories", type=int, default=TRAJECTORIES)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        set_up(folder)
+        print(
+            f"{processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}, "
+            f"Python {platform.python_version()}; CPU of the web process for each page"
+        )
+        found = run(options.trajectories)
+        baseline = plain()
+    for name, figure in found.items():
+        print(f"{name:<28} {figure:7.0f} ms{'   beyond the budget' if figure > BUDGET_MS else ''}")
+    print(f"budget {BUDGET_MS:.0f} ms; seven facets by queries of their own {baseline:.0f} ms")
+    return int(max(found.values()) > BUDGET_MS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
