@@ -154,7 +154,7 @@ def select_runs(
         every_condition=every_condition,
         factor=factor,
     )
-    selection = _in_words_of(_with_dimensions(selection, dataset.system), dataset.system)
+    selection = in_words_of(with_dimensions(selection, dataset.system), dataset.system)
     options = {
         "dataset": tuple(Option(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets),
         **selection.options,
@@ -172,7 +172,7 @@ def select_runs(
     )
 
 
-def _with_dimensions(selection: Selection, system: str) -> Selection:
+def with_dimensions(selection: Selection, system: str) -> Selection:
     """The rubric dimensions among which a page may choose; by default the main ones."""
     known = get_system(system).dimensions if system in SYSTEMS else ()
     wanted = tuple(d.key for d in known if d.key in selection.filters.dimensions)
@@ -187,7 +187,7 @@ def _with_dimensions(selection: Selection, system: str) -> Selection:
     )
 
 
-def _in_words_of(selection: Selection, system: str) -> Selection:
+def in_words_of(selection: Selection, system: str) -> Selection:
     """Conditions as the system calls them; no judgings to choose from where nobody judges."""
     options = dict(selection.options)
     contrasts = contrasts_of(system)

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from analysis.export_urls import export_paths
 from analysis.pages import PAGES
 from analysis.table_urls import table_paths
 from analysis.views import browse, comparing, failures, quality, remarks, reports, saved, trajectory
@@ -49,6 +50,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("analysis/of-study/<int:pk>/", reports.of_study, name="of_study"),
     *table_paths,
     *(pattern for name in PAGES for pattern in _paths(name)),
+    *export_paths,
     path(QUALITY, quality.quality, name="study_quality"),
     path(f"{QUALITY}<slug:part>.json", quality.figure, name="study_quality_figure"),
     path(f"{QUALITY}<slug:part>.csv", quality.table, name="study_quality_table"),

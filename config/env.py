@@ -75,6 +75,17 @@ def words(name: str, *, default: Collection[str] = ()) -> list[str]:
     return found
 
 
+def program(name: str) -> str:
+    """The absolute path of a program, ``off``, or nothing where the variable is not set."""
+    value = text(name, default="")
+    if value in ("", "off"):
+        return value
+    path = Path(value).expanduser()
+    if not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK)):
+        raise BadVariable(name, "must be the absolute path of a program that can be run, or off")
+    return str(path)
+
+
 def folder(name: str, *, default: Path) -> Path:
     """An absolute folder; ``~`` is understood. It need not exist yet."""
     value = text(name, default="")

@@ -19,6 +19,13 @@ LINES = 44
 LONG = 34
 # So many characters fit beside each other in the text of article, by size of type.
 SIZES = ((78, r"\normalsize"), (88, r"\small"), (100, r"\footnotesize"), (128, r"\scriptsize"))
+# What stands under a value is set smaller than the value.
+UNDER = {
+    r"\normalsize": r"\footnotesize",
+    r"\small": r"\scriptsize",
+    r"\footnotesize": r"\scriptsize",
+    r"\scriptsize": r"\tiny",
+}
 TIGHT = 88
 UNDEFINED = "--"
 
@@ -39,14 +46,14 @@ class Source:
 def latex_table(table: Table, source: Source) -> str:
     """The table as one or more ``table`` floats that need nothing but booktabs."""
     notes = Notes()
-    rows = [_entry(row, table.columns, notes) for row in table.rows[: table.most]]
+    columns, size = _columns(table), _size(table)
+    rows = [_entry(row, table.columns, notes, UNDER[size]) for row in table.rows[: table.most]]
     parts = _parts(rows)
     head = [latex_comment(line) for line in source.about]
     head += [
         "% In the preamble: \\usepackage{booktabs}",
         "% Characters that need further packages stand as [U+XXXX].",
     ]
-    columns, size = _columns(table), _size(table)
     if size == SIZES[-1][1]:
         head.append("% Wide: in two columns use table*, or turn the page (package rotating).")
     label = latex_label(source.page, table.name)
@@ -88,7 +95,7 @@ def latex_label(page: str, table: str) -> str:
 Entry = list[list[str]]
 
 
-def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: Notes) -> Entry:
+def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: Notes, size: str) -> Entry:
     """A row as lines: the values, then what stands under them."""
     first, under = [], []
     for cell, column in zip(row, columns, strict=True):
@@ -97,7 +104,9 @@ def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: Notes) -> Entr
         # Sentences are broken by their column, numbers line by line.
         under.append([" ".join(lines)] if lines and not column.num else lines)
     depth = max((len(lines) for lines in under), default=0)
-    below = [[_small(lines[i]) if i < len(lines) else "" for lines in under] for i in range(depth)]
+    below = [
+        [_small(lines[i], size) if i < len(lines) else "" for lines in under] for i in range(depth)
+    ]
     return [first, *below]
 
 
@@ -109,8 +118,8 @@ def _value(cell: Cell, notes: Notes) -> str:
     return " ".join(part for part in (text, *kinds) if part) + letters
 
 
-def _small(text: str) -> str:
-    return rf"{{\footnotesize {latex_text(text)}}}"
+def _small(text: str, size: str) -> str:
+    return rf"{{{size} {latex_text(text)}}}"
 
 
 def _parts(rows: Sequence[Entry]) -> list[list[Entry]]:
@@ -153,7 +162,10 @@ def _below(table: Table, source: Source, notes: Notes) -> list[str]:
         for line in (counts_note(table), hidden_note(table, len(table.rows[: table.most])))
         if line
     ]
-    said += [rf"\textsuperscript{{{letter}}}~{latex_text(text)}." for letter, text in notes.lines()]
+    said += [
+        rf"\textsuperscript{{{letter}}}~{latex_text(text.rstrip('.'))}."
+        for letter, text in notes.lines()
+    ]
     if not said:
         return []
     return [

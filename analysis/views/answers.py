@@ -1,4 +1,4 @@
-"""Parts of a report as answers: figures as JSON, tables as CSV."""
+"""Parts of a report as answers: figures as JSON, tables as CSV and as LaTeX."""
 
 import csv
 import io
@@ -8,7 +8,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.text import slugify
 
+from analysis.exports.latex import Source, latex_table
 from analysis.reports.parts import Datum, Report
+
+LONGEST_NAME = 120
 
 
 def answer_figure(
@@ -38,9 +41,27 @@ def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponse
     writer.writerow(shown.header)
     writer.writerows(_plain(row) for row in shown.records())
     response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
-    filename = "-".join(word for word in map(slugify, name) if word)
-    response["Content-Disposition"] = f'attachment; filename="{filename}.csv"'
-    return _kept_privately(response)
+    return as_file(response, name, "csv")
+
+
+def answer_latex(
+    report: Report, part: str, name: Sequence[str], source: Source
+) -> HttpResponseBase:
+    """A table as LaTeX: the rows of the page, as the page words them."""
+    shown = report.table(part)
+    if shown is None:
+        raise Http404("There is no such table.")
+    text = latex_table(shown, source)
+    response = HttpResponse(text, content_type="application/x-tex; charset=utf-8")
+    return as_file(response, name, "tex")
+
+
+def as_file(response: HttpResponse, name: Sequence[str], ending: str) -> HttpResponse:
+    """A response that is kept as a file of this name, and not by anything in between."""
+    filename = "-".join(word for word in map(slugify, name) if word)[:LONGEST_NAME]
+    response["Content-Disposition"] = f'attachment; filename="{filename}.{ending}"'
+    _kept_privately(response)
+    return response
 
 
 def _kept_privately(response: HttpResponseBase) -> HttpResponseBase:

@@ -46,7 +46,7 @@ def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
 @signed_in
 def page(request: HttpRequest, name: str) -> HttpResponseBase:
     """One sentence, the figures, the tables, and how it was computed."""
-    found, selection, key = _open(request, name)
+    found, selection, key = open_page(request, name)
     report = make_report(found, selection, key)
     query = selection.filters.query()
     wanted = later_of(found, selection, key)
@@ -57,12 +57,13 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "form": FilterForm(selection, found.filters),
         "banners": banners(selection),
         "tabs": _tabs(found, selection),
-        "subject": _subject(selection),
+        "subject": subject_of(selection),
         **_parts(found, report, query),
         "page_url": with_query(reverse(f"analysis:{name}"), query),
         "saved": saved_views(
             page=name, query=query, user=person(request), seen=visibility(request)
         ),
+        "file_url": with_query(reverse(f"analysis:{name}_file"), query),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
         **(_later_context(found, selection, look(wanted)) if wanted is not None else {}),
@@ -74,7 +75,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
 @signed_in
 def later(request: HttpRequest, name: str) -> HttpResponseBase:
     """What takes longer than a page: POST has it made, GET tells how far it is."""
-    found, selection, key = _open(request, name)
+    found, selection, key = open_page(request, name)
     wanted = later_of(found, selection, key)
     if wanted is None:
         raise Http404("There is nothing more to compute here.")
@@ -94,21 +95,21 @@ def later(request: HttpRequest, name: str) -> HttpResponseBase:
 @signed_in
 def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A figure as JSON; unchanged (304) as long as nothing behind it changed."""
-    found, selection, key = _open(request, name)
-    return answer_figure(request, key, part, lambda: _holding(found, selection, key, part))
+    found, selection, key = open_page(request, name)
+    return answer_figure(request, key, part, lambda: holding(found, selection, key, part))
 
 
 @require_safe
 @signed_in
 def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A table as CSV: the rows of the page, in numbers that are not rounded for reading."""
-    found, selection, key = _open(request, name)
+    found, selection, key = open_page(request, name)
     about = slugify(str(selection.study or selection.dataset or ""))
-    report = _holding(found, selection, key, part)
+    report = holding(found, selection, key, part)
     return answer_table(report, part, [name, part, about, selection.filters.level])
 
 
-def _open(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
+def open_page(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
     """Authorise, then find what the address is about."""
     allow(request, VIEW)
     found = PAGES[name]
@@ -121,7 +122,7 @@ def _open(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
     return found, selection, report_key(found, selection)
 
 
-def _holding(found: Page, selection: Selection, key: str, part: str) -> Report:
+def holding(found: Page, selection: Selection, key: str, part: str) -> Report:
     """The report that has this figure or table: the page's own, or the one that took longer."""
     report = make_report(found, selection, key)
     if report.figure(part) is None and report.table(part) is None:
@@ -202,7 +203,7 @@ def _own_tables(*, current: bool = False) -> dict[str, object]:
     return {"title": "Your own table", "url": reverse("analysis:table_list"), "current": current}
 
 
-def _subject(selection: Selection) -> str:
+def subject_of(selection: Selection) -> str:
     """What the figures are about, in one line under the title."""
     chosen = selection.filters
     words = [selection.study.name] if selection.study is not None else []

@@ -223,6 +223,12 @@ IMPORT_AT_ONCE_BYTES = 1 << 20
 # Requests with a wrong token that the API answers, for each address and minute.
 API_WRONG_TOKENS = 30
 
+# --- Figures as PDF -------------------------------------------------------------------------------
+
+# The browser that prints them: given, switched off, or else looked for under these names.
+CHROMIUM = env.program("PLANJURY_CHROMIUM")
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
 # --- The server command ---------------------------------------------------------------------------
 
 SERVE_HOST = env.text("PLANJURY_HOST", default="127.0.0.1")

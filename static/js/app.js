@@ -225,6 +225,26 @@
     }
   });
 
+  // data-copy-from="URL" copies the text behind that address, which the page need not hold.
+  document.addEventListener("click", async (event) => {
+    const button = event.target instanceof Element && event.target.closest("[data-copy-from]");
+    if (!button) return;
+    const text = fetch(button.dataset.copyFrom, { credentials: "same-origin" }).then((answer) => {
+      if (!answer.ok) throw new Error(String(answer.status));
+      return answer.text();
+    });
+    try {
+      // The promise goes to the clipboard as such: some browsers forget the click while it is awaited.
+      if (window.ClipboardItem) {
+        const blob = text.then((words) => new Blob([words], { type: "text/plain" }));
+        await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
+      } else await navigator.clipboard.writeText(await text);
+      notice("Copied.", { kind: "success" });
+    } catch (error) {
+      notice("It could not be copied. The link beside it downloads the same text.", { kind: "warning" });
+    }
+  });
+
   // --- Start, and again for whatever htmx brings in ----------------------------------------------
   document.addEventListener("htmx:load", (event) => tellTimes(event.detail.elt.parentElement || document));
   showTheme();

@@ -3,6 +3,7 @@
 (function () {
   "use strict";
   const library = document.currentScript.dataset.plotly;
+  const look = window.planjuryFigures;
   const drawn = new Map();
   let loading = null;
 
@@ -20,70 +21,6 @@
     return loading;
   }
 
-  // Colours come from the stylesheet; scheme asks for the other theme's, e.g. light for a file.
-  function palette(scheme) {
-    const probe = document.createElement("span");
-    if (scheme) probe.style.colorScheme = scheme;
-    document.body.append(probe);
-    const found = {};
-    const get = (value) => {
-      if (!(value in found)) {
-        probe.style.color = value;
-        found[value] = getComputedStyle(probe).color;
-      }
-      return found[value];
-    };
-    return { get, done: () => probe.remove() };
-  }
-  function resolve(value, colour) {
-    if (typeof value === "string") return value.startsWith("var(--") ? colour(value) : value;
-    if (Array.isArray(value)) return value.map((part) => resolve(part, colour));
-    if (value && typeof value === "object") {
-      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolve(part, colour)]));
-    }
-    return value;
-  }
-
-  function template(colour, forFile) {
-    const axis = {
-      automargin: true,
-      gridcolor: colour("var(--line)"),
-      linecolor: colour("var(--line-strong)"),
-      zerolinecolor: colour("var(--line-strong)"),
-      tickcolor: colour("var(--line-strong)"),
-      ticks: "outside",
-      ticklen: 4,
-      title: { standoff: 10, font: { size: 12.5 } },
-    };
-    const ground = forFile ? colour("var(--page)") : "rgba(0, 0, 0, 0)";
-    const series = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour("var(--series-" + n + ")"));
-    const steps = [["var(--page)", 0], ["var(--accent-line)", 0.5], ["var(--accent)", 1]];
-    return {
-      layout: {
-        paper_bgcolor: ground,
-        plot_bgcolor: ground,
-        colorway: series,
-        font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: colour("var(--ink-2)") },
-        margin: { t: 16, r: 16, b: 48, l: 56 },
-        xaxis: { ...axis, showgrid: false },
-        yaxis: axis,
-        legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { color: colour("var(--ink)"), size: 12.5 } },
-        hoverlabel: {
-          bgcolor: colour("var(--raised)"),
-          bordercolor: colour("var(--line-strong)"),
-          font: { color: colour("var(--ink)") },
-          align: "left",
-        },
-        colorscale: { sequential: steps.map(([name, at]) => [at, colour(name)]) },
-        bargap: 0.3,
-        hovermode: "closest",
-      },
-      data: {
-        scatter: [{ line: { width: 2 }, marker: { size: 7 }, error_y: { thickness: 1.25, width: 3 }, error_x: { thickness: 1.25, width: 3 } }],
-      },
-    };
-  }
-
   // Panels that stand side by side are stacked on a narrow screen, where the figure has a layout for it.
   const small = matchMedia("(max-width: 40rem)");
   const layoutOf = (spec) => (small.matches && spec.narrow) || spec.layout || {};
@@ -97,15 +34,10 @@
     else plot.removeAttribute("tabindex");
   }
 
-  function dressed(spec, { scheme, forFile = false } = {}) {
-    const { get, done } = palette(scheme);
-    const layout = resolve(layoutOf(spec), get);
-    layout.template = template(get, forFile);
-    layout.autosize = true;
+  function dressed(spec, options) {
+    const layout = { ...layoutOf(spec), autosize: true };
     if (matchMedia("(pointer: coarse)").matches && !("dragmode" in layout)) layout.dragmode = false;
-    const figure = { data: resolve(spec.data || [], get), layout };
-    done();
-    return figure;
+    return look.dressed(spec, layout, options);
   }
 
   function say(plot, words, retry) {
@@ -174,20 +106,59 @@
   window.addEventListener("beforeprint", () => redraw({ scheme: "light" }));
   window.addEventListener("afterprint", () => redraw());
 
-  // Files are always light and carry their own ground.
+  // --- Files: always light, on their own ground, laid out for the width that they are for ---------
+  const NAMES = { column: "85mm", wide: "178mm", page: "page" };
+  const DOTS = { column: 600, wide: 600, page: 192 };
+  // The page, the figure and the filters, as they stand in the figure's address.
+  function fileName(figure, width) {
+    const { pathname, searchParams } = new URL(figure.dataset.src, location.href);
+    const words = pathname.replace(/\.json$/, "").split("/").filter((word) => word && word !== "analysis");
+    for (const [name, value] of searchParams) words.push(name, value);
+    const name = words.join("-").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+    return name.slice(0, 120) + "-" + NAMES[width];
+  }
+  function download(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+  // A picture in millimetres: programs that set text take it in its size.
+  function measured(svg, { width, height, mm }) {
+    if (!mm) return svg;
+    const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
+    const root = picture.documentElement;
+    root.setAttribute("viewBox", "0 0 " + width + " " + height);
+    root.setAttribute("width", mm + "mm");
+    root.setAttribute("height", (height * mm / width).toFixed(2) + "mm");
+    return new XMLSerializer().serializeToString(picture);
+  }
+  async function save(figure, format, width) {
+    const { box, spec } = drawn.get(figure) || {};
+    if (!box) return;
+    const made = look.paper(spec, width, box);
+    const size = { width: made.width, height: made.height };
+    const picture = { data: made.data, layout: made.layout };
+    if (format === "svg") {
+      const svg = await window.Plotly.toImage(picture, { format: "svg", imageDataOnly: true, scale: 1, ...size });
+      download(new Blob([measured(svg, made)], { type: "image/svg+xml" }), fileName(figure, width) + ".svg");
+    } else {
+      const real = made.mm ? made.mm / 25.4 * 96 / made.width : 1;
+      const png = await window.Plotly.toImage(picture, { format: "png", imageDataOnly: true, scale: DOTS[width] / 96 * real, ...size });
+      const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
+      download(new Blob([bytes], { type: "image/png" }), fileName(figure, width) + ".png");
+    }
+    if (made.tall) window.planjury.notice("This figure needs more room than " + made.mm + " mm give it on one page; a wider one is easier to read.");
+  }
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element && event.target.closest("[data-save]");
     const figure = button && button.closest("[data-figure]");
-    const { box, spec } = (figure && drawn.get(figure)) || {};
-    if (!box) return;
-    const { data, layout } = dressed(spec, { scheme: "light", forFile: true });
-    window.Plotly.downloadImage({ data, layout }, {
-      format: button.dataset.save,
-      filename: figure.dataset.name || "figure",
-      width: box.clientWidth,
-      height: box.clientHeight,
-      scale: button.dataset.save === "png" ? 2 : 1,
-    });
+    if (!figure) return;
+    const menu = button.closest("details");
+    if (menu) menu.open = false;
+    if (!drawn.has(figure)) window.planjury.notice("The figure is not drawn yet.");
+    else save(figure, button.dataset.save, button.dataset.width || "page");
   });
 
   const watcher = new IntersectionObserver((entries) => {

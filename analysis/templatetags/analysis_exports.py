@@ -1,0 +1,53 @@
+"""Addresses of what can be carried from a page into a paper, and the sentence on its methods."""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from django import template
+from django.urls import Resolver404, resolve
+
+from analysis.reports.methods import methods_sentence
+from analysis.reports.parts import FigureSpec, Report, Table, numbers_of
+from analysis.views.figure_pdf import chromium
+
+register = template.Library()
+
+
+@register.filter
+def tex_url(csv_url: str) -> str:
+    """The address of a table as LaTeX, beside that of its CSV; nothing where there is none."""
+    return _beside(csv_url, ".csv", ".tex")
+
+
+@register.filter
+def pdf_url(json_url: str) -> str:
+    """The address of a figure as PDF, to which the width is to be added; nothing without a browser
+    that prints it.
+    """
+    url = _beside(json_url, ".json", ".pdf") if chromium() else ""
+    return f"{url}{'&' if '?' in url else '?'}" if url else ""
+
+
+@register.filter
+def numbers_id(figure: FigureSpec, tables: Sequence[tuple[Table, str]]) -> str:
+    """The id of the table that holds the numbers of a figure, if any does."""
+    table = numbers_of(figure, [table for table, _ in tables or ()])
+    return f"table-{table.name}" if table is not None else ""
+
+
+@register.filter
+def methods(report: Report) -> str:
+    """The sentence for a methods section."""
+    return methods_sentence(report)
+
+
+def _beside(url: str, ending: str, other: str) -> str:
+    parts = urlsplit(url)
+    path = parts.path.removesuffix(ending) + other
+    if not parts.path.endswith(ending):
+        return ""
+    try:
+        resolve(path)
+    except Resolver404:
+        return ""
+    return parts._replace(path=path).geturl()
