@@ -5,7 +5,17 @@ from django.urls import URLPattern, URLResolver, path
 from analysis.export_urls import export_paths
 from analysis.pages import PAGES
 from analysis.table_urls import table_paths
-from analysis.views import browse, comparing, failures, quality, remarks, reports, saved, trajectory
+from analysis.views import (
+    browse,
+    comparing,
+    failures,
+    flips,
+    quality,
+    remarks,
+    reports,
+    saved,
+    trajectory,
+)
 
 app_name = "analysis"
 
@@ -42,6 +52,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/<int:trajectory_id>/", trajectory.trajectory, name="trajectory"),
     *reading_paths,
     path("compare/", comparing.compare, name="compare"),
+    path("compare/runs/", flips.compare_runs, name="compare_runs"),
+    path("compare/runs/tasks.csv", flips.compare_runs_table, name="compare_runs_table"),
     path("views/save/", saved.saved_view_save, name="saved_view_save"),
     path("views/<int:view_id>/rename/", saved.saved_view_rename, name="saved_view_rename"),
     path("views/<int:view_id>/share/", saved.saved_view_share, name="saved_view_share"),

@@ -20,7 +20,8 @@ from analysis.reports.parts import (
     text_column,
 )
 from analysis.reports.references import reference_of
-from analysis.reports.words import counted, ends, listed
+from analysis.reports.words import counted, ends, listed, plural
+from analysis.selection import ChosenRun
 from analysis.stats.correlation import pearson
 from benchmarks.core.words import Measure
 
@@ -43,7 +44,9 @@ def board_figure(rows: Sequence[Row]) -> FigureSpec:
     return common.figure_spec(
         "board",
         f"Accuracy{' and valid plan rate' if both else ''}, with 95 % Wilson intervals",
-        "Filled: run here. Open, dotted: published." if some_published else f"{len(rows)} agents",
+        "Filled: run here. Open, dotted: published."
+        if some_published
+        else plural(len(rows), "agent"),
         figure,
     )
 
@@ -79,12 +82,16 @@ def board_table(
                 help="Trajectories that the two readings of the early stop end at different turns",
             )
         )
+    columns.append(Column("Task by task", ("compared with run",), num=False))
+    best = next((row.run for row in rows if row.run is not None), None)
     rates = listed([measures[name].title for name in shown if measures[name].kind == "rate"])
     return Table(
         "board",
         "Leaderboard",
         tuple(columns),
-        tuple(_cells(row, measures, others, recorded, readings) for row in rows),
+        tuple(
+            (*_cells(row, measures, others, recorded, readings), _beside(row, best)) for row in rows
+        ),
         note=f"Under each value its 95 % interval: Wilson for {rates}, t for means."
         + (PUBLISHED_NOTE if any(row.run is None for row in rows) else ""),
     )
@@ -129,6 +136,16 @@ def _cells(
 
 def _link(row: Row, **more: str) -> str:
     return common.trajectories_of(row.run, **more) if row.run is not None else ""
+
+
+def _beside(row: Row, best: ChosenRun | None) -> Cell:
+    """Where the agent at the top and this one are compared task by task."""
+    if row.run is None or best is None:
+        return Cell(data=(None,), reason="published rows have no tasks here")
+    if row.run.pk == best.pk:
+        return Cell(data=(None,), reason="the others are held against this one")
+    url = common.address("analysis:compare_runs", {"a": best.pk, "b": row.run.pk})
+    return Cell(f"with {best.label}", (best.pk,), url=url)
 
 
 def _published_cell(row: Row) -> Cell:

@@ -1,69 +1,134 @@
-"""Several trajectories side by side, turn by turn."""
+"""Trajectories side by side: turn by turn, what they violated, how they were scored."""
 
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
+from analysis.comparing import facts
+from analysis.comparing.address import (
+    ALIGNS,
+    BASE,
+    BEFORE,
+    END,
+    MOST,
+    OFF,
+    SCORES,
+    TURNS,
+    VIOLATIONS,
+    Address,
+    read_address,
+)
+from analysis.comparing.aligned import portion
+from analysis.comparing.chosen import Chosen, candidates, choose
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.blinding import Visibility
-from benchmarks.models import Trajectory
-from benchmarks.selectors import paging, trajectories
 from benchmarks.selectors.casting import run_caution
-from benchmarks.selectors.turns import turn_views
-from benchmarks.views.marks import final_marks
-from benchmarks.views.parts import own_template
+from benchmarks.selectors.trajectories import is_scored
 
-MOST_COMPARED = 3
+# The button that brings the next turns; what it asks for is the rows alone.
+MORE = "more-turns"
+VIEW_WORDS = {TURNS: "Turn by turn", VIOLATIONS: "Violations", SCORES: "Scores"}
+DIFF_WORDS = {BASE: "the base", BEFORE: "the turn before", OFF: "nothing"}
+ALIGN_WORDS = {ALIGNS[0]: "at the first turn", END: "at the last turn"}
 
 
 @signed_in
 @require_safe
 def compare(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
-    wanted = [pk for text in request.GET.getlist("t") if (pk := paging.as_id(text))]
-    wanted = list(dict.fromkeys(wanted))
     seen = visibility(request)
-    found = seen.of(trajectories.whole_trajectories()).in_bulk(wanted[:MOST_COMPARED])
-    rows = [found[pk] for pk in wanted if pk in found]
-    turns = turn_views(rows)
-    columns: list[dict[str, Any]] = [
-        {
-            "trajectory": row,
-            "end": trajectories.trajectory_end(row),
-            "why": trajectories.why_ended(row),
-            "turns": turns[row.pk],
-            "means": [turn.mean for turn in turns[row.pk]],
-            "marks": final_marks(turns[row.pk][-1]) if turns[row.pk] else [],
-            "card": own_template(row.run.dataset.system, "_turn.html"),
-            "others": [pk for pk in found if pk != row.pk],
+    chosen = choose(read_address(request.GET), seen)
+    if request.headers.get("HX-Target") == MORE:
+        context = {"chosen": chosen, **_turns(chosen)}
+        response = render(request, "analysis/_compare_rows.html", context)
+    else:
+        context = {
+            "chosen": chosen,
+            "most": MOST,
+            "too_many": chosen.found > MOST,
+            "caution": run_caution(chosen.columns[0].trajectory.run) if chosen.columns else None,
+            **(_compared(chosen, seen) if chosen.columns else {}),
         }
-        for row in rows
-    ]
-    longest = max((len(turns[row.pk]) for row in rows), default=0)
-    context = {
-        "columns": columns,
-        "missing": [pk for pk in wanted[:MOST_COMPARED] if pk not in found],
-        "too_many": len(wanted) > MOST_COMPARED,
-        "rows": [
-            (
-                index + 1,
-                [(c, c["turns"][index] if index < len(c["turns"]) else None) for c in columns],
-            )
-            for index in range(longest)
+        response = render(request, "analysis/compare.html", context)
+    patch_vary_headers(response, ["HX-Target"])
+    return response
+
+
+def _compared(chosen: Chosen, seen: Visibility) -> dict[str, Any]:
+    """What a page with trajectories on it shows: the summary, its controls, and one view."""
+    address, columns = chosen.address, chosen.columns
+    found = facts.violations_of(columns)
+    scores = facts.scores_of(columns)
+    others = candidates(chosen, seen)
+    lines = facts.summaries(chosen, found, scores, facts.tokens_of(columns))
+    context: dict[str, Any] = {
+        "lines": [
+            (line, address.query(base=line.column.pk), address.without(line.column.pk))
+            for line in lines
         ],
-        "same_task": len({row.task_id for row in rows}) == 1,
-        "candidates": _candidates(rows, seen),
-        "caution": run_caution(rows[0].run) if rows else None,
+        "sentence": facts.sentence(chosen, lines),
+        "verdict_titles": list(dict.fromkeys(t for line in lines for t, _ in line.verdicts)),
+        "views": _links(address, "view", VIEW_WORDS, first=1),
+        "aligns": _links(address, "align", ALIGN_WORDS, first=1),
+        "judged": any(is_scored(c.trajectory.run.dataset.system) for c in columns),
+        "picks": [(c, address.query(column=c.number)) for c in columns],
+        "pick_all": address.query(column=0),
+        "next_base": _next_base(chosen),
+        "others": others,
+        "adds": [(row, address.with_more(row.trajectory.pk)) for row in others.rows]
+        if others is not None
+        else [],
     }
-    return render(request, "analysis/compare.html", context)
+    if address.view == VIOLATIONS:
+        context["matrix"] = facts.matrix(columns, found)
+        context["to_turns"] = address.query(view=TURNS, first=1)
+    elif address.view == SCORES:
+        known = dict(scores.dimensions)
+        dimension = address.dimension if address.dimension in known else ""
+        context |= {
+            "final_rows": facts.final_rows(chosen, scores) if known else [],
+            "place_rows": facts.place_rows(chosen, scores, dimension) if known else [],
+            "dimension_title": known.get(dimension, "Mean of the dimensions"),
+            "dimensions": _links(address, "dimension", {"": "Mean", **known}),
+        }
+    else:
+        context |= {"diffs": _links(address, "diff", DIFF_WORDS), **_turns(chosen)}
+    return context
 
 
-def _candidates(rows: list[Trajectory], seen: Visibility) -> list[trajectories.TrajectoryRow]:
-    """Other trajectories of the first one's task, while there is room for one."""
-    if not rows or len(rows) >= MOST_COMPARED:
-        return []
-    others = seen.of(trajectories.trajectory_list({"task": rows[0].task_id}))
-    others = others.exclude(pk__in=[row.pk for row in rows]).order_by("-pk")
-    return trajectories.trajectory_rows(trajectories.with_parts(others)[:20])
+def _turns(chosen: Chosen) -> dict[str, Any]:
+    """The rows of turns, with the addresses of the rows before and after them."""
+    shown = portion(chosen)
+    address = chosen.address
+    return {
+        "portion": shown,
+        "more_url": address.query(first=shown.next) if shown.next else "",
+        "earlier_url": address.query(first=shown.previous) if shown.previous else "",
+    }
+
+
+def _links(
+    address: Address, name: str, words: dict[str, str], **more: Any
+) -> list[dict[str, object]]:
+    """The choices of one part of an address as links."""
+    now = getattr(address, name)
+    return [
+        {
+            "value": value,
+            "title": title,
+            "url": address.query(**{name: value}, **more),
+            "current": value == now,
+        }
+        for value, title in words.items()
+    ]
+
+
+def _next_base(chosen: Chosen) -> str:
+    """The same comparison with the next trajectory as its base."""
+    if len(chosen.columns) < 2 or chosen.base is None:
+        return ""
+    at = chosen.base.number % len(chosen.columns)
+    return chosen.address.query(base=chosen.columns[at].pk)

@@ -1,7 +1,7 @@
 // Reading trajectories: keys, the marks of changes, the turn in view, and a list kept for comparison.
 (function () {
   "use strict";
-  const MOST = 3;
+  const MOST = 8;
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
   const stored = (name, otherwise) => {
     try {
@@ -34,7 +34,7 @@
     showChanges(stored("show-changes", true));
   }
 
-  // --- Comparison: at most three, the oldest makes room ------------------------------------------
+  // --- Comparison: at most eight, the oldest makes room -------------------------------------------
   const tray = document.querySelector("[data-tray]");
   let kept = stored("comparison", []);
   if (!Array.isArray(kept)) kept = [];
@@ -45,8 +45,7 @@
     showTray();
   }
   function showTray() {
-    const button = document.querySelector("[data-compare]");
-    if (button) {
+    for (const button of all("[data-compare]")) {
       const has = kept.some((item) => item.id === button.dataset.compare);
       button.querySelector("span").textContent = has ? "In comparison" : "Compare";
       button.toggleAttribute("data-kept", has);
@@ -89,6 +88,13 @@
     }
   });
   showTray();
+  // What is compared on this page is what is kept from here on.
+  const compared = all("[data-compare-item]");
+  if (compared.length) {
+    keep(compared.map((row) => ({ id: row.dataset.compareItem, name: row.dataset.compareName })));
+  }
+  // A list that came in anew shows again what is kept.
+  document.addEventListener("htmx:afterSwap", showTray);
 
   // --- Keys: each names its button or link -------------------------------------------------------
   document.addEventListener("keydown", (event) => {

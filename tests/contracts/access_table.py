@@ -129,6 +129,8 @@ benchmarks:trajectory_exchanges   GET  login    403      403      403      403  
 benchmarks:trajectory_retry       POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:trajectory_restart     POST login    403      403      403      403      403      403      403      moved    moved
 analysis:compare                  GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:compare_runs             GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:compare_runs_table       GET  login    403      403      403      403      403      403      ok       403      ok
 
 # Home and studies
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin

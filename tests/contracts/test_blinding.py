@@ -40,6 +40,7 @@ EXTRA = {
     "/api/v1/scores.csv": "trajectory={trajectory}",
     "/api/v1/runs/N/export": "format=huggingface",
     "/compare/": "t={trajectory}",
+    "/compare/runs/": "a={run}",
     "/endpoints/new/": "copy={endpoint}",
     "/runs/": "agent={agent}",
     "/studies/N/export/file/": "format=json",
@@ -208,7 +209,8 @@ def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> 
     # So the search below looks where there is something to be found.
     assert {
         "/", "/runs/", "/runs/N/", "/runs/N/progress/", "/runs/new/", "/trajectories/",
-        "/trajectories/N/", "/trajectories/N/exchanges/", "/compare/", "/agents/", "/endpoints/",
+        "/trajectories/N/", "/trajectories/N/exchanges/", "/compare/", "/compare/runs/",
+        "/agents/", "/endpoints/",
         "/endpoints/N/", "/endpoints/N/edit/", "/endpoints/new/", "/datasets/", "/datasets/N/",
         "/tasks/N/", "/asks/N/", "/trajectories/import/", "/trajectories/import/N/",
         "/studies/N/design/", "/studies/N/export/file/", "/studies/new/", "/record/",

@@ -131,7 +131,7 @@ def test_keys_lead_through_a_narrowed_list(live_server: Any, desk: Page, dataset
     press(desk, "c")
     desk.locator("[data-tray]").get_by_role("link", name="Compare").click()
     expect(desk).to_have_url(f"{live_server.url}/compare/?t={ids[0]}&t={ids[1]}")
-    expect(desk.locator(".side-head")).to_have_count(2)
+    expect(desk.locator("[data-compare-item]")).to_have_count(2)
     desk.get_by_role("button", name="Empty the comparison").click()
     expect(desk.get_by_text("Nothing to compare yet")).to_be_visible()
 

@@ -1,6 +1,4 @@
-"""What was asked and answered, and trajectories side by side."""
-
-from typing import Any
+"""What was asked and answered."""
 
 import pytest
 from django.test import Client
@@ -9,7 +7,6 @@ from django.urls import reverse
 from benchmarks.models import Exchange, Run
 from tests.factories.benchmarks import (
     ExchangeFactory,
-    JudgeScoreFactory,
     TrajectoryFactory,
     play,
     start_sample_runs,
@@ -75,42 +72,3 @@ class TestExchanges:
         assert not Exchange.objects.exists()
         url = reverse("benchmarks:trajectory_exchanges", args=[row.pk])
         assert "Nothing is stored" in researcher.get(url).content.decode()
-
-
-class TestCompare:
-    def test_turns_side_by_side(self, researcher: Client) -> None:
-        first, second = start_sample_runs("explorer", "coin-flipper")
-        play(first, second)
-        rows = [run.trajectories.order_by("task")[0] for run in (first, second)]
-        response = researcher.get("/compare/", {"t": [row.pk for row in rows]})
-        assert response.context["same_task"]
-        longest = max(row.turn_count for row in rows)
-        assert [index for index, _ in response.context["rows"]] == [*range(1, longest + 1)]
-        for index, cells in response.context["rows"]:
-            for (_, turn), row in zip(cells, rows, strict=True):
-                assert (turn is not None) == (index <= row.turn_count)
-
-    def test_one_alone_offers_others_of_its_task(self, researcher: Client) -> None:
-        row = TrajectoryFactory()
-        other = TrajectoryFactory(run__dataset=row.run.dataset, task=row.task, profile=row.profile)
-        TrajectoryFactory()
-        page = researcher.get("/compare/", {"t": row.pk})
-        assert [c.trajectory.pk for c in page.context["candidates"]] == [other.pk]
-        assert f"?t={row.pk}&amp;t={other.pk}" in page.content.decode()
-
-    def test_nothing_chosen(self, researcher: Client) -> None:
-        assert "Nothing to compare yet" in researcher.get("/compare/").content.decode()
-
-    def test_what_is_missing_or_too_much_is_said(self, researcher: Client) -> None:
-        rows = [TrajectoryFactory().pk for _ in range(4)]
-        page = researcher.get("/compare/", {"t": [rows[0], 999_999, rows[0], "x"]})
-        assert "There is no trajectory 999999" in page.content.decode()
-        assert len(page.context["columns"]) == 1
-        page = researcher.get("/compare/", {"t": rows})
-        assert "Only three fit" in page.content.decode()
-        assert len(page.context["columns"]) == 3
-
-    def test_queries(self, researcher: Client, django_assert_max_num_queries: Any) -> None:
-        rows = [JudgeScoreFactory().trajectory_id for _ in range(3)]
-        with django_assert_max_num_queries(12):
-            researcher.get("/compare/", {"t": rows})

@@ -1,0 +1,1 @@
+"""Trajectories side by side: which, aligned how, and in what they differ."""

@@ -1,0 +1,103 @@
+"""What an address of the comparison asks for, and the addresses that its links lead to."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from benchmarks.selectors.paging import as_id
+
+MOST = 8
+PORTION = 20
+TURNS, VIOLATIONS, SCORES = "turns", "violations", "scores"
+BASE, BEFORE, OFF = "base", "before", "off"
+START, END = "start", "end"
+# Values that an address may leave out, the first of each.
+VIEWS = (TURNS, VIOLATIONS, SCORES)
+DIFFS = (BASE, BEFORE, OFF)
+ALIGNS = (START, END)
+LONGEST_WORDS = 200
+
+
+@dataclass(frozen=True)
+class Address:
+    """One comparison. ``ids`` are trajectories in their order; ``task`` and ``like`` ask for every
+    agent's on a task instead, or every agent's under the conditions of one trajectory.
+
+    ``base`` is the trajectory that others are held against, ``first`` the place from which turns
+    are shown, ``column`` the one that a phone shows (0: all), ``dimension`` the one whose scores
+    are listed turn by turn.
+    """
+
+    ids: tuple[int, ...] = ()
+    task: int | None = None
+    like: int | None = None
+    base: int | None = None
+    view: str = TURNS
+    diff: str = BASE
+    align: str = START
+    first: int = 1
+    column: int = 1
+    dimension: str = ""
+    words: str = ""
+    agent: int | None = None
+
+    def query(self, **changes: Any) -> str:
+        """The query string, with some things changed; usual values are left out."""
+        now = replace(self, **changes)
+        pairs: list[tuple[str, object]] = [("t", pk) for pk in now.ids]
+        if not now.ids:
+            pairs += [("task", now.task), ("like", now.like)]
+        if now.ids[:1] != (now.base,):
+            pairs.append(("base", now.base))
+        for name, value, usual in (
+            ("view", now.view, TURNS),
+            ("diff", now.diff, BASE),
+            ("align", now.align, START),
+            ("from", now.first, 1),
+            ("col", now.column, 1),
+            ("dim", now.dimension, ""),
+            ("q", now.words, ""),
+            ("agent", now.agent, None),
+        ):
+            if value != usual:
+                pairs.append((name, value))
+        return "?" + urlencode([(name, value) for name, value in pairs if value is not None])
+
+    def without(self, pk: int) -> str:
+        """The same comparison without one trajectory; the base falls to the first that stays."""
+        left = tuple(other for other in self.ids if other != pk)
+        return self.query(ids=left, base=None if pk == self.base else self.base, column=1)
+
+    def with_more(self, pk: int) -> str:
+        """The same comparison with one more trajectory."""
+        return self.query(ids=(*self.ids, pk), words="", agent=None)
+
+
+def read_address(params: QueryDict) -> Address:
+    """What an address says; anything that it cannot mean is left out."""
+    ids = [pk for text in params.getlist("t") if (pk := as_id(text))]
+
+    def one_of(name: str, known: tuple[str, ...]) -> str:
+        value = params.get(name, "")
+        return value if value in known else known[0]
+
+    def place(name: str, least: int) -> int:
+        found = as_id(params.get(name, ""))
+        return found if found is not None and least <= found < 100_000 else 1
+
+    return Address(
+        ids=tuple(dict.fromkeys(ids)),
+        task=as_id(params.get("task", "")),
+        like=as_id(params.get("like", "")),
+        base=as_id(params.get("base", "")),
+        view=one_of("view", VIEWS),
+        diff=one_of("diff", DIFFS),
+        align=one_of("align", ALIGNS),
+        first=place("from", 1),
+        column=place("col", 0),
+        dimension=params.get("dim", "")[:LONGEST_WORDS],
+        words=params.get("q", "")[:LONGEST_WORDS].strip(),
+        agent=as_id(params.get("agent", "")),
+    )

@@ -1,0 +1,140 @@
+"""Two runs side by side: in what they were made differently, and which others could be chosen."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, Value, When
+
+from benchmarks.blinding import Visibility
+from benchmarks.models import Run
+from benchmarks.selectors.casting import FillerView, run_roles, system_of
+
+MOST_CHOICES = 300
+ALIKE, SAME_DATASET = "Same dataset, level and condition", "Same dataset"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What two runs do not share. ``warns``: it may explain a difference in results."""
+
+    what: str
+    first: str
+    second: str
+    warns: bool = True
+
+
+def differences(first: Run, second: Run) -> list[Difference]:
+    """In what two runs were made or judged differently; agents aside, whom they are to compare.
+
+    Settings and roles of two systems have nothing in common, so they are not listed.
+    """
+    alike = first.dataset.system == second.dataset.system
+    found = [
+        Difference("Dataset", str(first.dataset), str(second.dataset)),
+        Difference("Level", first.level or "none", second.level or "none"),
+        Difference("Condition", first.condition, second.condition),
+        *(_settings(first, second) if alike else []),
+        *(_roles(first, second) if alike else []),
+        Difference("Judging", _judging(first), _judging(second)),
+        *(
+            Difference(f"Version of {name}", str(a), str(b))
+            for name, a, b in (_both(first.pins, second.pins) if alike else [])
+        ),
+        Difference("Seed", str(first.seed), str(second.seed), warns=False),
+    ]
+    return [one for one in found if one.first != one.second]
+
+
+def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    names = [*first, *(name for name in second if name not in first)]
+    return [(name, first.get(name, "none"), second.get(name, "none")) for name in names]
+
+
+def _settings(first: Run, second: Run) -> list[Difference]:
+    return [
+        Difference(f"Setting {name}", str(a), str(b))
+        for name, a, b in _both(first.settings, second.settings)
+    ]
+
+
+def _roles(first: Run, second: Run) -> list[Difference]:
+    """Judges and all others who took part beside the agent."""
+    a, b = (
+        {
+            role.title: ", ".join(_filler(f) for f in role.fillers)
+            for role in run_roles(run)
+            if role.title != _agent_title(run)
+        }
+        for run in (first, second)
+    )
+    return [Difference(name, one or "nobody", two or "nobody") for name, one, two in _both(a, b)]
+
+
+def _agent_title(run: Run) -> str:
+    system = system_of(run.dataset.system)
+    return next((r.title for r in system.roles if r.name == "agent"), "") if system else "Agent"
+
+
+def _filler(filler: FillerView) -> str:
+    seats = f" × {len(filler.seats)}" if len(filler.seats) > 1 else ""
+    version = f" {filler.version}" if filler.version else ""
+    return f"{filler.title}{version} ({filler.label}){seats}"
+
+
+def _judging(run: Run) -> str:
+    return run.primary_judging.name if run.primary_judging else "none"
+
+
+def find_runs(pks: Sequence[int], seen: Visibility) -> dict[int, Run]:
+    """These runs with all that a comparison says of them, as far as the reader may see them."""
+    rows = seen.of(Run.objects.filter(pk__in=pks))
+    return {run.pk: run for run in rows.select_related("dataset", "agent", "primary_judging")}
+
+
+@dataclass(frozen=True)
+class RunChoice:
+    """A run as a form offers it."""
+
+    pk: int
+    label: str
+
+
+@dataclass(frozen=True)
+class RunGroup:
+    """Runs that are alike in how they can be compared with the one that is chosen."""
+
+    title: str
+    runs: tuple[RunChoice, ...]
+
+
+def run_groups(seen: Visibility, beside: Run | None) -> tuple[RunGroup, ...]:
+    """The newest runs in groups: what is most comparable with ``beside`` first.
+
+    Runs of other datasets come last, because tasks belong to a dataset; without a run to compare
+    with, groups are datasets.
+    """
+    rows = seen.of(Run.objects.exclude(status=Run.Status.CANCELLED)).order_by("-pk")
+    groups: dict[str, list[RunChoice]] = {}
+    if beside is not None:
+        groups = {ALIKE: [], SAME_DATASET: []}
+        elsewhere = Case(When(dataset=beside.dataset_id, then=Value(0)), default=Value(1))
+        rows = rows.exclude(pk=beside.pk).order_by(elsewhere, "-pk")
+    found = rows.values_list(
+        "pk", "agent__title", "level", "condition", "status", "dataset", "dataset__name",
+        "dataset__version",
+    )  # fmt: skip
+    for pk, title, level, condition, status, dataset, name, version in found[:MOST_CHOICES]:
+        about = [word for word in (level and f"level {level}", condition) if word]
+        state = "" if status == Run.Status.DONE else f", {Run.Status(status).label.lower()}"
+        choice = RunChoice(pk, f"{title} · {' · '.join(about)} · run {pk}{state}")
+        if beside is None:
+            group = f"{name} {version}".strip()
+        elif dataset != beside.dataset_id:
+            group = f"No task in common: {name} {version}".strip()
+        elif (level, condition) == (beside.level, beside.condition):
+            group = ALIKE
+        else:
+            group = SAME_DATASET
+        groups.setdefault(group, []).append(choice)
+    return tuple(RunGroup(title, tuple(runs)) for title, runs in groups.items() if runs)
