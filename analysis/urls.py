@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from analysis.export_urls import export_paths
+from analysis.group_urls import group_paths
 from analysis.pages import PAGES
 from analysis.table_urls import table_paths
 from analysis.views import (
@@ -47,6 +48,7 @@ reading_paths: list[URLPattern] = [
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/", browse.trajectory_list, name="trajectory_list"),
+    *group_paths,
     path("trajectories/facts/", browse.read_facts, name="read_facts"),
     path("trajectories/facts/progress/", browse.facts_progress, name="facts_progress"),
     path("trajectories/<int:trajectory_id>/", trajectory.trajectory, name="trajectory"),
