@@ -12,6 +12,7 @@ from analysis.facts.columns import Columns
 from analysis.facts.parts import Part, Said, dimension_titles
 from analysis.facts.table import Facts
 from analysis.search.find import find_trajectories, has_words, ignored_words
+from analysis.similar import kept_group
 from benchmarks.models import Task
 from benchmarks.selectors.paging import as_id
 
@@ -47,8 +48,11 @@ class Choice:
         return [chip for test in self.tests for chip in test.chips]
 
 
-def read_choice(params: QueryDict, facts: Facts, parts: Sequence[Part]) -> Choice:
-    """What the address chooses. A value that is not on offer is named and left out."""
+def read_choice(params: QueryDict, facts: Facts, parts: Sequence[Part], visible: Any) -> Choice:
+    """What the address chooses. A value that is not on offer is named and left out.
+
+    What only rows have that are not ``visible`` is treated as what is not there.
+    """
     choice = Choice()
     for part in parts:
         _read_part(part, params.getlist(part.name), choice)
@@ -61,9 +65,10 @@ def read_choice(params: QueryDict, facts: Facts, parts: Sequence[Part]) -> Choic
             )
             choice.tests.append(test)
     _read_scores(params, facts, choice)
-    _read_task(params.get("task", ""), columns, choice)
-    _read_group(params.get("group", ""), facts, choice)
+    _read_task(params.get("task", ""), columns, choice, visible)
+    _read_group(params.get("group", ""), facts, choice, visible)
     _read_ids(params.getlist("ids"), columns, choice)
+    _read_similar(params.get("similar", ""), columns, choice, visible)
     return choice
 
 
@@ -79,7 +84,9 @@ def _read_part(part: Part, given: Sequence[str], choice: Choice) -> None:
     known = tuple(dict.fromkeys(value for value in given if value in words))
     for value in given:
         if value and value not in words:
-            choice.problems.append(f"“{_short(value)}” is not among {part.title.lower()}.")
+            choice.problems.append(
+                f"“{_short(value)}” is no choice of “{part.title}” and was left out."
+            )
     if known:
         chips = tuple((part.name, value, f"{part.title}: {words[value]}") for value in known)
         choice.tests.append(Test((part.name,), part.chosen(known), chips, part))
@@ -111,20 +118,18 @@ def _read_scores(params: QueryDict, facts: Facts, choice: Choice) -> None:
     key = params.get("dimension", "")
     titles = dimension_titles(facts)
     if key and key not in titles:
-        choice.problems.append(f"No judge scored a dimension “{_short(key)}”.")
+        choice.problems.append(f"No judge scored a dimension “{_short(key)}”; it was left out.")
         return
     columns = facts.columns
     scores = columns.dimension[:, columns.dimensions.index(key)] if key else columns.mean
     title = titles.get(key, "Mean score")
     bounded = False
-    for name, words, within in (
-        ("score_at_least", "at least", lambda bound: scores >= bound - ALMOST),
-        ("score_at_most", "at most", lambda bound: scores <= bound + ALMOST),
-    ):
+    for name, words, sign in (("score_at_least", "at least", 1), ("score_at_most", "at most", -1)):
         if (bound := _number(params, name, f"{title} {words}", choice)) is not None:
             bounded = True
             chip = (name, params.get(name, ""), f"{title} {words} {bound:g}")
-            choice.tests.append(Test((name,), within(bound), (chip,)))
+            within = sign * (scores - bound) >= -ALMOST
+            choice.tests.append(Test((name,), within, (chip,)))
     if key and not bounded:
         chip = ("dimension", key, f"{title}: scored")
         choice.tests.append(Test(("dimension",), ~np.isnan(scores), (chip,)))
@@ -132,30 +137,43 @@ def _read_scores(params: QueryDict, facts: Facts, choice: Choice) -> None:
         choice.chosen["dimension"] = (key,)
 
 
-def _read_task(text: str, columns: Columns, choice: Choice) -> None:
+def _read_task(text: str, columns: Columns, choice: Choice, visible: Any) -> None:
     if not text:
         return
     number = as_id(text)
-    rows = columns.task == number if number is not None else np.zeros(0, dtype=bool)
-    if not rows.any():
-        choice.problems.append(f"There is no trajectory of a task “{_short(text)}”.")
-        if number is None:
-            return
+    if number is None:
+        choice.problems.append(f"“{_short(text)}” is no task and was left out.")
+        return
+    rows = (columns.task == number) & visible
     choice.tests.append(Test(("task",), rows, (("task", text, f"Task: {number}"),)))
     choice.chosen["task"] = (text,)
 
 
-def _read_group(text: str, facts: Facts, choice: Choice) -> None:
+def _read_group(text: str, facts: Facts, choice: Choice, visible: Any) -> None:
     if not text:
         return
     number = as_id(text)
     inside = np.array([number is not None and run.experiment == number for run in facts.runs], bool)
-    if not inside.any():
-        choice.problems.append(f"There is no group of runs “{_short(text)}”.")
+    rows = inside[facts.run_index] & visible
+    if not rows.any():
+        choice.problems.append(f"There is no group of runs “{_short(text)}”; it was left out.")
         return
     chip = ("group", text, f"Started together: group {number}")
-    choice.tests.append(Test(("group",), inside[facts.run_index], (chip,)))
+    choice.tests.append(Test(("group",), rows, (chip,)))
     choice.chosen["group"] = (text,)
+
+
+def _read_similar(text: str, columns: Columns, choice: Choice, visible: Any) -> None:
+    if not text:
+        return
+    group = kept_group(text)
+    rows = np.isin(columns.id, np.array(group.ids if group else (), dtype=np.int64))
+    # Its words come from all of its texts, so it is for those who may see all of them.
+    if group is None or (rows & ~visible).any():
+        choice.problems.append("There is no such group of similar texts any more: group them anew.")
+        return
+    choice.tests.append(Test(("similar",), rows, (("similar", text, group.title),)))
+    choice.chosen["similar"] = (text,)
 
 
 def _read_ids(given: Sequence[str], columns: Columns, choice: Choice) -> None:
@@ -166,7 +184,9 @@ def _read_ids(given: Sequence[str], columns: Columns, choice: Choice) -> None:
     if len(texts) > MOST_IDS:
         choice.problems.append(f"Of {len(texts)} trajectories the first {MOST_IDS} are shown.")
     if not ids:
-        choice.problems.append("None of the trajectories in the address is a number.")
+        choice.problems.append(
+            "None of the trajectories in the address has a number; they were left out."
+        )
         return
     words = f"{len(ids)} picked trajector{'y' if len(ids) == 1 else 'ies'}"
     rows = np.isin(columns.id, np.array(ids, dtype=np.int64))
@@ -187,7 +207,9 @@ def _number(
         number = np.nan
     if not abs(number) <= 1000 or (whole and (number < 0 or number != int(number))):
         kind = "a whole number" if whole else "a number"
-        choice.problems.append(f"{words}: “{_short(text)}” is not {kind} up to 1,000.")
+        choice.problems.append(
+            f"{words}: “{_short(text)}” is not {kind} up to 1,000 and was left out."
+        )
         return None
     choice.chosen[name] = (text,)
     return number

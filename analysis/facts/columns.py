@@ -72,8 +72,8 @@ NAMES = ("ends", "failures", "dimensions", "constraints")
 TYPES: Mapping[str, str] = {
     "id": "<i8", "run": "<i8", "task": "<i8", "state": "<i1", "end": "<i2", "failure": "<i2",
     "turns": "<i4", "tokens": "<i8", "valid": "<i1", "accurate": "<i1", "reward": "<f8",
-    "mean": "<f8", "spread": "<f8", "unscored": "<i4", "violations": "<i4", "new": "<i4", "repeated": "<i4",
-    "withheld": "<i4", "dimension": "<f4", "passes": "<i1", "broken": "<i4",
+    "mean": "<f8", "spread": "<f8", "unscored": "<i4", "violations": "<i4", "new": "<i4",
+    "repeated": "<i4", "withheld": "<i4", "dimension": "<f4", "passes": "<i1", "broken": "<i4",
 }  # fmt: skip
 # The columns with one number for each trajectory.
 SIMPLE = tuple(name for name in TYPES if name not in ("dimension", "passes", "broken"))
@@ -152,7 +152,7 @@ def join(parts: Sequence[Columns]) -> Columns:
         broken.append(np.column_stack([rows[part.broken[:, 0]], constraints[part.broken[:, 1]]]))
         before += len(part)
     found["broken"] = np.concatenate(broken)
-    return Columns(**found, **{name: tuple(known) for name, known in names.items()})
+    return Columns(**found | {name: tuple(known) for name, known in names.items()})
 
 
 def keep(columns: Columns, there: Array) -> Columns:

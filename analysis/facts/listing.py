@@ -1,6 +1,6 @@
 """The list of trajectories that an address asks for: which rows, in which order, with counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from analysis.facts.people import (
     open_studies,
     study_said,
 )
+from analysis.facts.runs import RunRow
 from analysis.facts.table import Facts, current_facts
 from annotation.models import FailureLabel
 from benchmarks.blinding import Visibility
@@ -91,6 +92,19 @@ class Drop:
 
 
 @dataclass(frozen=True)
+class State:
+    """How complete a list is: how many trajectories are ``missing`` from it of the ``whole``, how
+    many are ``behind`` and by how many seconds, and whether a worker has to read some.
+    """
+
+    missing: int
+    whole: int
+    behind: int
+    age: float
+    unread: bool
+
+
+@dataclass(frozen=True)
 class Slice:
     """One page of the list: ids in order, where it begins (from 0), and what lies beside it."""
 
@@ -117,7 +131,7 @@ class Listing:
     """
 
     def __init__(self, params: QueryDict, facts: Facts, said: Said, seen: Visibility) -> None:
-        self.facts, self.said = facts, said
+        self.facts, self.said, self.seen = facts, said, seen
         columns = facts.columns
         self.visible = _visible(facts, seen)
         self.parts = all_parts(facts, said, params.getlist("violated"))
@@ -128,10 +142,12 @@ class Listing:
             part.name: base if len(base) == len(part.offers) else base[base > 0]
             for part, base in zip(self.parts, self._base.values(), strict=True)
         }
-        self.choice: Choice = read_choice(params, facts, self.parts)
+        self.choice: Choice = read_choice(params, facts, self.parts, self.visible)
         wanted = params.get("order", "")
         if wanted not in ORDERS:
-            self.choice.problems.append(f"There is no order “{wanted[:60]}”.")
+            self.choice.problems.append(
+                f"There is no order “{wanted[:60]}”; the newest come first."
+            )
         self.order = wanted if wanted in ORDERS else ""
         # Without a choice of endings, what has not begun, or was given up before, is left out.
         pending, cancelled = STATES.index("pending"), STATES.index("cancelled")
@@ -141,6 +157,24 @@ class Listing:
         for test in self.choice.tests:
             self._failed += ~test.rows
         self.rows = self.begun & (self._failed == 0)
+
+    @cached_property
+    def state(self) -> State:
+        """What the list does not know yet, or not anew, of runs that its reader may see."""
+        facts, closed = self.facts, self.seen.closed
+
+        def trajectories(runs: Iterable[RunRow]) -> int:
+            return sum(run.trajectories for run in runs if run.pk not in closed)
+
+        missing = trajectories(facts.missing)
+        ages = [age for run, age in facts.behind.items() if run.pk not in closed]
+        return State(
+            missing,
+            missing + int(self.visible.sum()),
+            trajectories(facts.behind),
+            max(ages, default=0.0),
+            bool(trajectories(facts.unread)),
+        )
 
     @cached_property
     def count(self) -> int:

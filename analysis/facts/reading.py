@@ -58,11 +58,12 @@ def read_facts(runs: Sequence[int], only: Sequence[int] | None = None) -> Column
     def mine(model: Any, key: str) -> QuerySet[Any, Any]:
         """Rows that belong to these trajectories by ``key``, in no order."""
         where = {f"{key}__run__in": runs} if only is None else {f"{key}__in": only}
-        return model.objects.filter(**where).order_by()
+        rows: QuerySet[Any, Any] = model.objects.filter(**where).order_by()
+        return rows
 
     place = Places(found["id"])
     about = {
-        pk: (bar_of(settings or {}), judging)
+        pk: (bar_of(settings), judging)
         for pk, settings, judging in Run.objects.filter(pk__in=runs)
         .order_by()
         .values_list("pk", "settings", "primary_judging")
@@ -70,7 +71,7 @@ def read_facts(runs: Sequence[int], only: Sequence[int] | None = None) -> Column
     bars = [about[run][0] for run in found["run"].tolist()]
     scores = JudgeScore.objects.order_by()
     scores = scores.filter(trajectory__in=only) if only is not None else scores
-    primary = [judging for _, judging in about.values() if judging is not None]
+    primary = [judging for _, judging in about.values()]
     found |= _scores(scores.filter(judging__in=primary, is_final=True), place, bars)
     judgings = list(Judging.objects.filter(run__in=runs).order_by().values_list("pk", flat=True))
     absent = scores.filter(judging__in=judgings, value=None).values_list("trajectory")

@@ -7,7 +7,7 @@ often than every few seconds.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -50,24 +50,17 @@ class Known:
 class Facts:
     """The table, the runs that it is about, and what it lacks.
 
-    ``run_index`` has the place of every trajectory's run in ``runs``. ``missing`` are trajectories
-    of runs that nothing is known of yet, ``behind`` of runs that have changed since their facts
-    were read, the oldest of them ``age`` seconds ago. ``unread`` are those of both that no page
-    will read by itself.
+    ``run_index`` has the place of every trajectory's run in ``runs``. Of ``missing`` runs nothing
+    is known yet; those ``behind`` have changed since their facts were read, so many seconds ago.
+    ``unread`` are runs of both kinds that no page will read by itself.
     """
 
     columns: Columns
     runs: tuple[RunRow, ...]
     run_index: Any
-    missing: int = 0
-    behind: int = 0
-    age: float = 0.0
-    unread: int = 0
-
-    @property
-    def whole(self) -> int:
-        """How many trajectories there are, known or not."""
-        return len(self.columns) + self.missing
+    missing: tuple[RunRow, ...] = ()
+    behind: Mapping[RunRow, float] = field(default_factory=dict)
+    unread: tuple[RunRow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -201,10 +194,9 @@ def _facts(rows: Sequence[RunRow]) -> Facts:
         table.columns,
         tuple(rows),
         index[table.place],
-        sum(row.trajectories for row in missing),
-        sum(row.trajectories for row in behind),
-        max((now - _known[row.pk].read_at for row in behind), default=0.0),
-        sum(row.trajectories for row in (*missing, *waiting)),
+        tuple(missing),
+        {row: now - _known[row.pk].read_at for row in behind},
+        (*missing, *waiting),
     )
 
 
