@@ -43,7 +43,7 @@ reading_paths: list[URLPattern] = [
     path(f"{ONE}notes/", remarks.note_add, name="note_add"),
     path(f"{ONE}notes/<int:note_id>/", remarks.note_change, name="note_change"),
     path("failure-labels/", failures.failure_labels, name="failure_labels"),
-    path("failure-labels/<slug:key>/", failures.failure_label, name="failure_label"),
+    path("failure-labels/<slug:label_key>/", failures.failure_label, name="failure_label"),
 ]
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -38,7 +38,7 @@ class WordingForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def failure_labels(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
-    form = WordingForm(request.POST or None) if request.method == "POST" else WordingForm()
+    form = WordingForm(request.POST) if request.method == "POST" else WordingForm()
     if request.method == "POST" and form.is_valid():
         try:
             label = services.make_failure_label(**form.cleaned_data, by=person(request))
@@ -56,9 +56,9 @@ def failure_labels(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
-def failure_label(request: HttpRequest, key: str) -> HttpResponse:
+def failure_label(request: HttpRequest, label_key: str) -> HttpResponse:
     allow(request, VIEW)
-    label = get_object_or_404(FailureLabel, key=key)
+    label = get_object_or_404(FailureLabel, key=label_key)
     form = WordingForm(initial={name: getattr(label, name) for name in WordingForm.base_fields})
     if request.method == "POST":
         user = person(request)
@@ -69,7 +69,7 @@ def failure_label(request: HttpRequest, key: str) -> HttpResponse:
                 "is offered no more; it stays where it was put" if retired else "is offered again"
             )
             messages.success(request, f"“{label.title}” {words}.")
-            return redirect("analysis:failure_label", key=key)
+            return redirect("analysis:failure_label", label_key=label_key)
         form = WordingForm(request.POST)
         if form.is_valid():
             try:
@@ -78,7 +78,7 @@ def failure_label(request: HttpRequest, key: str) -> HttpResponse:
                 form.add_error(None, _sentence(error))
             else:
                 messages.success(request, "The new wording holds; the old one is in the history.")
-                return redirect("analysis:failure_label", key=key)
+                return redirect("analysis:failure_label", label_key=label_key)
     context = {
         "label": label,
         "group": system_title(label.system),

@@ -7,7 +7,7 @@ from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from tests.factories.benchmarks import AnswererVersionFactory, TrajectoryFactory
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
-# (step, role) of what is asked in every turn: the agent, two judges of constraints, three of scores.
+# Who is asked in every turn: the agent, two judges of constraints, three of scores.
 ASKED = ("agent", "world_judge", "user_judge", "rubric_judge", "rubric_judge", "rubric_judge")
 
 

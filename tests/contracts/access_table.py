@@ -121,6 +121,16 @@ benchmarks:run_cancel             POST login    403      403      403      403  
 benchmarks:run_cap                POST login    403      403      403      403      403      403      403      moved    moved
 analysis:trajectory_list          GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:trajectory_turns         GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:trajectory_scores        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:label_put                POST login    403      403      403      403      403      403      422      403      422
+analysis:label_off                POST login    403      403      403      403      403      403      moved    403      moved
+analysis:note_add                 POST login    403      403      403      403      403      403      422      403      422
+analysis:note_change              POST login    403      403      403      403      403      403      422      403      422
+analysis:failure_labels           GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:failure_labels           POST login    403      403      403      403      403      403      422      403      422
+analysis:failure_label            GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:failure_label            POST login    403      403      403      403      403      403      422      403      422
 benchmarks:trajectory_import      GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:trajectory_import      POST login    403      403      403      403      403      403      403      422      422
 benchmarks:import_job             GET  login    403      403      403      403      403      403      403      ok       ok

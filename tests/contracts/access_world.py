@@ -22,6 +22,7 @@ from analysis.services.rating_tables import store_table
 from analysis.tidy.example import example_csv
 from analysis.tidy.settings import Settings
 from annotation.models import Invite, Membership, Message, Study
+from annotation.services.remarks import add_remark, put_label
 from benchmarks.models import Endpoint, Job, OpenAsk, Run
 from benchmarks.selectors.jobs import IMPORT
 from benchmarks.services.tokens import create_token
@@ -192,10 +193,21 @@ def build_world() -> World:
         **_rows(study),
         "token_id": admin.api_tokens.get().pk,
         "table_id": _table(people["viewer"]),
+        **_remarks(people["viewer"]),
     }
     handler = BaseHandler()
     handler.load_middleware()
     return World(sessions, tokens, values, handler, RequestFactory())
+
+
+def _remarks(reader: User) -> dict[str, object]:
+    """A label and a note that somebody put on the trajectory whose page is opened."""
+    trajectory = Run.objects.order_by("pk")[0].trajectories.order_by("pk")[0]
+    return {
+        "label_key": "format_error",
+        "put_id": put_label(trajectory=trajectory, key="format_error", by=reader).pk,
+        "note_id": add_remark(trajectory=trajectory, by=reader, text="A note.").pk,
+    }
 
 
 def _table(owner: User) -> int:
