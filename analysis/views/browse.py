@@ -60,7 +60,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
     shown = {order: value.title for order, value in ORDERS.items()}
     context = {
         "list": found,
-        "facts": found.facts,
+        "state": found.state,
         "groups": _groups(found),
         "active": found.choice.chips,
         "rows": rows,
@@ -82,7 +82,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
             page=TRAJECTORIES, query=list_query(request.GET), user=person(request), seen=seen
         ),
         "may_start": request.user.has_perm(START),
-        "job": facts_job() if found.facts.unread else None,
+        "job": facts_job() if found.state.unread else None,
     }
     alone = wants_part(request)
     name = "analysis/_trajectory_answer.html" if alone else "analysis/trajectory_list.html"
@@ -158,7 +158,7 @@ def read_facts(request: HttpRequest) -> HttpResponse:
     from analysis.facts.table import current_facts
 
     if unread := current_facts().unread:
-        ask_for_facts(trajectories=unread)
+        ask_for_facts(trajectories=sum(run.trajectories for run in unread))
     if wants_part(request):
         return _progress(request)
     return redirect("analysis:trajectory_list")
