@@ -33,7 +33,7 @@ from analysis.study_kinds import (
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 from benchmarks.blinding import Visibility
-from benchmarks.core.comparisons import refinement_of, tool_use_of
+from benchmarks.core.comparisons import factors_of, refinement_of, tool_use_of
 from benchmarks.models import Run
 
 # The shared filters that mean something for trajectories made elsewhere.
@@ -139,6 +139,11 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "agreement", "Agreement", "How far are the judges from people?", asks=asks_dimensions,
+            later=True,
+        ),
+        _page(
+            "judges", "Judges", "May the judges stand in for people?", "epsilon",
+            asks=asks_dimensions,
         ),
         _page(
             "dispersion", "Dispersion", "How far do judges differ from each other?", "turns",
@@ -147,6 +152,20 @@ PAGES: Mapping[str, Page] = {
         _page(
             "conditions", "Conditions", "What do conditions do to accuracy?", "published",
             every_condition=True,
+        ),
+        _page(
+            "effects", "Effects", "What do levels, ablations and other variations change?",
+            "factor", "measure", "correction", "published", without=("judging",),
+            fits=lambda system: bool(factors_of(system)),
+        ),
+        _page(
+            "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",
+            "among", "published", without=("judging",),
+            fits=lambda system: bool(refinement_of(system)), about=_refined,
+        ),
+        _page(
+            "sweeps", "Thresholds", "Does the order of the agents depend on the threshold τ?",
+            "counted", "published", fits=is_judged, later=True,
         ),
         _page(
             "tools", "Tools", "How do agents search, call tools, and fail?",

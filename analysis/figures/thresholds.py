@@ -1,10 +1,18 @@
 """Accuracy, and the order of the models, as the rubric threshold varies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from analysis.figures.parts import Panels, Trace, interval_lines, points, share_axis
-from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
+from analysis.figures.parts import (
+    Panels,
+    Trace,
+    interval_lines,
+    points,
+    share_axis,
+    undefined_marks,
+)
+from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.figures.words import label
+from analysis.stats.results import Estimate
 from analysis.stats.thresholds import ThresholdCurve, ThresholdSweep
 
 
@@ -94,3 +102,33 @@ def _rank(curve: ThresholdCurve, look: Style, x: str, y: str) -> Trace:
         "xaxis": x,
         "yaxis": y,
     }
+
+
+def stability_figure(points_at: Sequence[tuple[float, Estimate]], reference: float) -> Figure:
+    """Agreement of the order at each threshold with that at the reference, with intervals."""
+    places = [place for place, _ in points_at]
+    estimates = [estimate for _, estimate in points_at]
+    traces = [
+        interval_lines(places, estimates, "y", line={"color": ACCENT, "width": 1.5}),
+        points(
+            places,
+            estimates,
+            "y",
+            unit="points",
+            about=[f"τ = {place:g}" for place in places],
+            mode="lines+markers",
+            showlegend=False,
+            line={"color": ACCENT, "width": 2},
+            marker={"color": ACCENT, "symbol": "circle", "size": 8},
+        ),
+    ]
+    layout = {
+        "xaxis": {"title": {"text": "rubric threshold τ"}},
+        "yaxis": {
+            "title": {"text": f"Kendall’s τ_b with τ = {reference:g}"},
+            "range": [-1.02, 1.02],
+        },
+        "annotations": undefined_marks(places, estimates, 0, "y"),
+        "height": 320,
+    }
+    return make_figure(traces, layout)

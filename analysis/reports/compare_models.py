@@ -1,7 +1,6 @@
 """Which of these agents is better, and is that real: pairs by task, corrected over their family."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from analysis.figures.pairs import PairMark, pair_forest, pair_matrix
 from analysis.figures.tools import Part, stacked_shares
@@ -15,6 +14,7 @@ from analysis.reports.compare_models_rows import (
     p_text,
     p_words,
     shown_pairs,
+    turned,
 )
 from analysis.reports.compare_models_tables import (
     pairs_table,
@@ -27,7 +27,6 @@ from analysis.reports.parts import FigureSpec, Notice, Report, exclusions, how_i
 from analysis.reports.words import counted, ends, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.model_comparisons import ModelPair
-from analysis.stats.results import Estimate
 from benchmarks.core.words import measures_of
 
 PURPOSE = "This page compares agents two by two on the tasks that both have."
@@ -121,16 +120,6 @@ def _against(found: Compared, tested: Sequence[ModelPair]) -> str:
     )
     farthest = max(tested, key=lambda pair: abs(pair.comparison.difference.value or 0))
     return f"{text}. {_said(found, farthest)}."
-
-
-def turned(estimate: Estimate) -> Estimate:
-    """A difference, second minus first."""
-    if estimate.value is None:
-        return estimate
-    interval = estimate.interval
-    if interval is not None:
-        interval = replace(interval, low=-interval.high, high=-interval.low)
-    return replace(estimate, value=-estimate.value, interval=interval)
 
 
 def _figures(found: Compared) -> list[FigureSpec]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from analysis.frames.outcomes import outcome_frame, unfinished, why_undefined
@@ -158,6 +158,16 @@ def difference_words(estimate: Estimate, is_rate: bool) -> str:
         sides = ends(estimate.interval, "share" if is_rate else "number").removesuffix(" %")
         inside = f"{level(estimate.interval)} interval {sides}, {inside}"
     return f"{text} ({inside}"
+
+
+def turned(estimate: Estimate) -> Estimate:
+    """A difference, second minus first."""
+    if estimate.value is None:
+        return estimate
+    interval = estimate.interval
+    if interval is not None:
+        interval = replace(interval, low=-interval.high, high=-interval.low)
+    return replace(estimate, value=-estimate.value, interval=interval)
 
 
 def p_text(p: float | None) -> str:

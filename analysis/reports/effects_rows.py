@@ -1,0 +1,149 @@
+"""A measure under every value of what is varied, and what the change from one to the next is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.frames.outcomes import outcome_frame, unfinished, why_undefined
+from analysis.reports import common
+from analysis.reports.compare_models_rows import CORRECTIONS, SEED, Flip
+from analysis.reports.words import Unit, plural
+from analysis.selection import ChosenRun, Selection
+from analysis.stats.condition_effects import ConditionChange, ConditionEffects, condition_effects
+from benchmarks.core.comparisons import Factor, factors_of
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.system import Published
+from benchmarks.core.words import Measure, measures_of
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What the page shows. ``titles`` names the values that runs have, in their order.
+
+    ``effects`` is None where no run has the factor at all.
+    """
+
+    factor: Factor
+    measure: Measure
+    metric: str
+    correction: str
+    titles: Mapping[Any, str]
+    runs: Mapping[tuple[str, str], ChosenRun]
+    effects: ConditionEffects | None
+    left_out: Mapping[str, int]
+    published: Mapping[str, Mapping[Any, Published]]
+
+    @property
+    def is_rate(self) -> bool:
+        return self.measure.kind == "rate"
+
+    @property
+    def unit(self) -> Unit:
+        return "share" if self.is_rate else "number"
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        return self.effects.models if self.effects is not None else ()
+
+    @property
+    def varied(self) -> bool:
+        """Whether there is anything to compare."""
+        return len(self.titles) > 1
+
+    @property
+    def family(self) -> str:
+        assert self.effects is not None
+        return f"{self.correction} over {plural(self.effects.family.size, 'test')}"
+
+    def flips(self, change: ConditionChange, flip: Flip | None = None) -> str:
+        """Where the tasks behind a change are."""
+        first = self.runs.get((change.model, change.condition))
+        second = self.runs.get((change.model, change.base))
+        if first is None or second is None:
+            return ""
+        query = {"a": first.pk, "b": second.pk, "measure": self.metric,
+                 **({"flip": flip} if flip else {})}  # fmt: skip
+        return common.address("analysis:compare_runs", query)
+
+
+def factor_of(selection: Selection) -> Factor | None:
+    """The factor that the selection was made for."""
+    known = factors_of(selection.system) if selection.system else ()
+    return next((one for one in known if one.name == selection.filters.factor), None)
+
+
+def effects_of(selection: Selection, factor: Factor) -> Effects:
+    """The runs of the selection by what is varied."""
+    metric = selection.filters.measure
+    measure = measures_of(selection.system)[metric]
+    runs = [run for run in selection.runs if run.value is not None]
+    titles = titles_of(factor, [run.value for run in runs])
+    method, correction = CORRECTIONS.get(selection.filters.correction, CORRECTIONS[""])
+    effects, left = None, dict[str, int]()
+    if runs:
+        frame = outcome_frame(runs, [metric])
+        by_run = {run.pk: titles[run.value] for run in runs}
+        words = common.titles_of(selection.system)
+        for run in runs:
+            for why, count in unfinished(run).items():
+                left[why] = left.get(why, 0) + count
+        for why, count in why_undefined(frame, metric).items():
+            reason = common.in_words(why, words)
+            left[reason] = left.get(reason, 0) + count
+        effects = condition_effects(
+            frame["label"].tolist(),
+            [by_run[pk] for pk in frame["run"]],
+            frame["task"].tolist(),
+            frame[metric].to_numpy(),
+            measure=measure.title,
+            order=list(titles.values()),
+            contrast="previous" if factor.steps else "baseline",
+            correction=method,
+            seed=SEED,
+        )
+    return Effects(
+        factor,
+        measure,
+        metric,
+        correction,
+        titles,
+        {(run.label, titles[run.value]): run for run in runs},
+        effects,
+        left,
+        published_of(selection, factor, metric),
+    )
+
+
+def titles_of(factor: Factor, values: list[Any]) -> dict[Any, str]:
+    """The values that occur, in the factor's order, others after them; each with its title."""
+    there = list(dict.fromkeys(values))
+    known = [value for value in factor.values if value in there]
+    others = sorted((value for value in there if value not in factor.values), key=_place)
+    return {value: title_of(factor, value) for value in [*known, *others]}
+
+
+def _place(value: Any) -> tuple[bool, float, str]:
+    is_number = isinstance(value, int | float)
+    return not is_number, float(value) if is_number else 0.0, str(value)
+
+
+def title_of(factor: Factor, value: Any) -> str:
+    """A value in words."""
+    if value in factor.values:
+        return factor.values[value].title
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def published_of(
+    selection: Selection, factor: Factor, metric: str
+) -> dict[str, dict[Any, Published]]:
+    """The published figures on this factor and measure, by model and value."""
+    if selection.filters.published == "hide" or selection.system not in SYSTEMS:
+        return {}
+    wanted = {name: value for (measure, value), name in factor.published.items()
+              if measure == metric}  # fmt: skip
+    found: dict[str, dict[Any, Published]] = {}
+    for entry in get_system(selection.system).published:
+        if entry.metric in wanted:
+            found.setdefault(entry.model, {})[wanted[entry.metric]] = entry
+    return found

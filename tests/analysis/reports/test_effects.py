@@ -1,0 +1,194 @@
+"""What levels, ablations, tracking and temperature change: by hand."""
+
+import pytest
+from django.test import Client
+
+from analysis.filters import Filters
+from analysis.pages import PAGES, select
+from analysis.reports.effects import effects_report
+from analysis.reports.parts import Report, Table
+from benchmarks.models import Agent, Constraint, Dataset, Endpoint, Profile, Run
+from tests.analysis.rows import make_dataset, make_person, make_run, make_trajectory
+from tests.analysis.tool_rows import make_query, make_tool_run, make_world
+
+pytestmark = pytest.mark.django_db
+
+
+def report(**words: str) -> Report:
+    reader = make_person(f"reader-{Run.objects.count()}-{'-'.join(words.values())}", superuser=True)
+    return effects_report(select(PAGES["effects"], Filters(**words), reader))  # type: ignore[arg-type]
+
+
+def lines(table: Table | None) -> list[dict[str, object]]:
+    assert table is not None
+    return [dict(zip(table.header, record, strict=True)) for record in table.records()]
+
+
+def make_outcomes(dataset: Dataset, agent: str, right: int, **more: object) -> Run:
+    """A finished run of ten tasks, the first ``right`` of them accurate."""
+    run = make_run(dataset, agent, **more)  # type: ignore[arg-type]
+    for task in range(1, 11):
+        make_trajectory(run, task, accurate=float(task <= right))
+    return run
+
+
+def make_setting(dataset: Dataset, agent: str, right: int, **settings: object) -> Run:
+    """A run with settings that differ from the defaults, called as such runs are."""
+    name = ", ".join(f"{key}={value}" for key, value in settings.items()) or "standard"
+    run = make_outcomes(dataset, agent, right, condition=name)
+    run.settings = settings
+    run.save()
+    return run
+
+
+@pytest.fixture
+def dataset(db: None) -> Dataset:
+    return make_dataset(tasks=10)
+
+
+def test_nothing_yet_and_systems_that_vary_nothing(dataset: Dataset) -> None:
+    assert report().empty is not None
+    make_query(make_tool_run(make_world(), "tia"), 0)
+    empty = report(dataset=str(Dataset.objects.get(system="planbench_xl").pk)).empty
+    assert empty is not None and "/analysis/conditions/" in empty.action_url
+
+
+def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
+    for agent, counts in (("ada", (9, 9, 1)), ("bob", (5, 4, 4))):
+        for level, right in zip(("low", "mid", "high"), counts, strict=True):
+            make_outcomes(dataset, agent, right, level=level)
+    made = report()
+    ada, bob = lines(made.table("values"))
+    assert [ada[name] for name in ("low", "mid", "high")] == [0.9, 0.9, 0.1]
+    changes = {(row["agent"], row["from"], row["to"]): row for row in lines(made.table("changes"))}
+    assert set(changes) == {(a, *c) for a in ("Ada", "Bob")
+                            for c in (("Low", "Mid"), ("Mid", "High"))}  # fmt: skip
+    fall = changes["Ada", "Mid", "High"]
+    # Eight tasks lost, none won: p = 2/2^8, Holm over four tests.
+    assert (fall["change"], fall["wins"], fall["losses"]) == (-0.8, 0, 8)
+    assert (fall["p"], fall["p adjusted"], fall["clear"]) == (0.0078125, 0.03125, "yes")
+    overall = lines(made.table("overall"))
+    # (0 − 0.1)/2 and (−0.8 + 0)/2, over two agents.
+    assert [row["mean change"] for row in overall] == pytest.approx([-0.05, -0.4])
+    assert overall[1]["mean change n"] == 2
+    # Medium and low of Bob: 0.5 − 0.4.
+    assert [row["range"] for row in lines(made.table("ranges"))] == pytest.approx([0.8, 0.1])
+    assert made.sentence.startswith(
+        "Acc, on average over 2 agents, falls from “Low” to “Mid” by 5.0 points (95 % "
+        "interval 0.0 to 15.0) and falls from “Mid” to “High” by 40.0 points (95 % interval "
+    )
+    assert (
+        "1 of 4 changes is clear (Holm over 4 tests); the largest is that of Ada" in made.sentence
+    )
+    assert "−80.0 points (95 % interval" in made.sentence and "p = 0.031)." in made.sentence
+    assert [figure.name for figure in made.figures] == ["values", "changes"]
+    assert any("mid to high" in line.lower() for line in made.how)
+
+
+def test_profiles_beside_those_of_the_paper(dataset: Dataset) -> None:
+    make_outcomes(dataset, "ada", 5, level="low")
+    for task, (world, user) in zip(dataset.tasks.order_by("pk"), ((1, 2), (3, 0)), strict=False):
+        profile = Profile.objects.create(task=task, level="low", rank=1)
+        for kind, count in (("world", world), ("user", user)):
+            for number in range(count):
+                key = f"{kind}{number}"
+                Constraint.objects.create(profile=profile, kind=kind, key=key, text="No.")
+    (low,) = lines(report().table("profiles"))
+    # World 1 and 3, user 2 and 0: means 2 and 1.
+    assert (low["world"], low["world published"]) == (2, 9.76)
+    assert (low["user"], low["user published"], low["user n"]) == (1, 10.91, 2)
+
+
+def test_ablation_against_both_kinds(dataset: Dataset) -> None:
+    make_setting(dataset, "ada", 4)
+    make_setting(dataset, "ada", 9, constraints="world_only")
+    make_setting(dataset, "ada", 6, constraints="user_only")
+    # Made with tracking: not alike otherwise, so it does not belong here.
+    make_setting(dataset, "ada", 1, constraints="user_only", tracking=True)
+    made = report(factor="constraints")
+    rows = [(row["from"], row["to"], row["change"]) for row in lines(made.table("changes"))]
+    assert rows == [("Both kinds", "World only", 0.5), ("Both kinds", "User only", 0.2)]
+    assert made.table("missing") is None
+    (said,) = lines(made.table("said"))
+    assert said["source"] == "Figure 6"
+
+
+def test_tracking_that_nobody_was_run_with(dataset: Dataset) -> None:
+    run = make_setting(dataset, "ada", 4)
+    made = report(factor="tracking")
+    assert made.sentence == (
+        "All runs here have the same tracking of constraints (“Without”), so there is nothing to "
+        "compare."
+    )
+    assert made.table("changes") is None
+    table = made.table("missing")
+    assert table is not None
+    ((value, missing, start),) = table.rows
+    assert (value.text, missing.text) == ("With", "Ada")
+    for part in (f"dataset={dataset.pk}", "agents=ada", "set_tracking=true", "levels=mid",
+                 "role_rubric_judge_1=even", "seed=7"):  # fmt: skip
+        assert part in start.url
+    run.delete()
+
+
+def test_the_way_to_a_missing_run_is_a_form_that_is_filled_in(
+    dataset: Dataset, client: Client
+) -> None:
+    agent = Agent.objects.create(
+        name="blunt", title="Blunt", kind="scripted", system="adaplanbench"
+    )
+    Profile.objects.create(task=dataset.tasks.all()[0], level="mid", rank=1)
+    make_setting(dataset, agent.name, 4)
+    table = report(factor="tracking").table("missing")
+    assert table is not None
+    client.force_login(make_person("sam", "start_runs", "view_results"))
+    page = client.get(table.rows[0][2].url)
+    assert page.status_code == 200
+    form = page.context["form"]
+    assert form["set_tracking"].value() == "true" and form["agents"].value() == ["blunt"]
+
+
+def make_endpoint(name: str, temperature: float, model: str = "gpt-x") -> Agent:
+    endpoint = Endpoint.objects.create(
+        name=name, title=name, base_url="https://example.org/v1", model=model,
+        parameters={"temperature": temperature},
+    )  # fmt: skip
+    return Agent.objects.create(name=name, title=name, kind="endpoint", endpoint=endpoint)
+
+
+def test_temperature_pairs_endpoints_of_one_model(dataset: Dataset) -> None:
+    for name, temperature, right in (("hot", 1.0, 3), ("cold", 0.0, 5), ("warm", 0.7, 5)):
+        make_endpoint(name, temperature)
+        make_outcomes(dataset, name, right, kind="endpoint")
+    make_outcomes(dataset, "script", 9)
+    made = report(factor="temperature")
+    (row,) = lines(made.table("values"))
+    assert (row["agent"], row["0"], row["0.7"], row["1"]) == ("gpt-x", 0.5, 0.5, 0.3)
+    assert [line["to"] for line in lines(made.table("changes"))] == ["0.7", "1"]
+    # Highest minus lowest: 0.5 − 0.3.
+    assert lines(made.table("ranges"))[0]["range"] == pytest.approx(0.2)
+
+
+def test_published_temperatures_stand_alone_without_runs(dataset: Dataset) -> None:
+    make_outcomes(dataset, "script", 9)
+    made = report(factor="temperature", measure="valid")
+    assert made.sentence.startswith("No run here has a known temperature")
+    assert made.table("values") is None and [f.name for f in made.figures] == ["published"]
+    rows = {row["model"]: row for row in lines(made.table("published"))}
+    # Table 5: 83.71, 81.09, 84.23; range 3.14.
+    llama = rows["Llama-3.3-70B-Instruct"]
+    assert (llama["0"], llama["0.7"], llama["1"], llama["range"]) == (0.8371, 0.8109, 0.8423, 3.14)
+    (missing,) = lines(made.table("missing"))
+    assert "endpoint" in str(missing["missing"])
+    hidden = report(factor="temperature", published="hide")
+    assert hidden.table("published") is None and hidden.table("said") is None
+
+
+def test_words_that_mean_nothing_and_a_mean_measure(dataset: Dataset) -> None:
+    for level in ("low", "mid"):
+        make_outcomes(dataset, "ada", 5, level=level)
+    made = report(factor="weather", measure="turns")
+    assert any("Nothing here is called weather" in notice.text for notice in made.notices)
+    assert made.sentence.startswith(
+        "Turns does not change from “Low” to “Mid”. Chance alone could explain this (Holm over 1 "
+    )
