@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
 
@@ -73,13 +74,12 @@ def remarks_version(runs: Iterable[int]) -> Mapping[int, str]:
     """
     runs = list(runs)
     latest: dict[int, list[int]] = {run: [0, 0, 0] for run in runs}
-    for place, (rows, run) in enumerate(
-        (
-            (TrajectoryLabel.objects.all(), "trajectory__run"),
-            (LabelRemoval.objects.all(), "put__trajectory__run"),
-            (RemarkText.objects.all(), "remark__trajectory__run"),
-        )
-    ):
+    sources: list[tuple[QuerySet[Any], str]] = [
+        (TrajectoryLabel.objects.all(), "trajectory__run"),
+        (LabelRemoval.objects.all(), "put__trajectory__run"),
+        (RemarkText.objects.all(), "remark__trajectory__run"),
+    ]
+    for place, (rows, run) in enumerate(sources):
         newest = rows.filter(**{f"{run}__in": runs}).order_by().values(run).annotate(last=Max("pk"))
         for pk, last in newest.values_list(run, "last"):
             latest[pk][place] = last

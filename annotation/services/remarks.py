@@ -4,8 +4,6 @@ Who may see a trajectory may write beside it: views see to that. What somebody w
 administrator change or take away.
 """
 
-from collections.abc import Sequence
-
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.text import slugify
@@ -222,9 +220,9 @@ def _locked(label: FailureLabel) -> FailureLabel:
 
 
 def _keep_wording(label: FailureLabel, by: User) -> None:
-    versions: Sequence[int] = label.wordings.order_by("-version").values_list("version", flat=True)
+    last = label.wordings.order_by("version").last()
     FailureWording.objects.create(
-        label=label, version=(versions[0] if versions else 0) + 1, title=label.title,
+        label=label, version=(last.version if last else 0) + 1, title=label.title,
         definition=label.definition, source=label.source, retired=label.retired, by=by,
     )  # fmt: skip
 
@@ -245,7 +243,9 @@ def _checked_words(title: str, definition: str, source: str) -> tuple[str, str, 
 
 def _check_title(title: str, but: FailureLabel | None = None) -> None:
     same = FailureLabel.objects.filter(title__iexact=title)
-    if same.exclude(pk=but.pk if but else None).exists():
+    if but is not None:
+        same = same.exclude(pk=but.pk)
+    if same.exists():
         raise Refused("invalid", f"there is a label “{title}” already")
 
 
