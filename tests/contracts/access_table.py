@@ -374,4 +374,15 @@ analysis:run_file                 GET  login    403      403      403      403  
 analysis:study_file               GET  login    404      403      404      ok       ok       403      404      404      ok
 analysis:study_quality_latex      GET  login    404      403      404      404      404      403      404      404      404
 analysis:study_quality_pdf        GET  login    404      403      404      404      404      403      404      404      404
+
+# Filters that are kept, and what failed in a list grouped by its words; the saved view is the viewer's
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+analysis:saved_view_save          POST login    403      403      403      403      403      403      404      403      404
+analysis:saved_view_rename        POST login    403      403      403      403      403      403      moved    403      404
+analysis:saved_view_share         POST login    403      403      403      403      403      403      moved    403      404
+analysis:saved_view_delete        POST login    403      403      403      403      403      403      moved    403      404
+analysis:trajectory_groups        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:trajectory_groups_later  GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:trajectory_groups_figure GET  login    403      403      403      403      403      403      404      403      404
+analysis:trajectory_groups_table  GET  login    403      403      403      403      403      403      404      403      404
 """  # noqa: E501

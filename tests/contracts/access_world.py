@@ -18,7 +18,9 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+from analysis.saved_views import TRAJECTORIES
 from analysis.services.rating_tables import store_table
+from analysis.services.saved_views import save_view
 from analysis.tidy.example import example_csv
 from analysis.tidy.settings import Settings
 from annotation.models import Invite, Membership, Message, Study
@@ -194,6 +196,7 @@ def build_world() -> World:
         "token_id": admin.api_tokens.get().pk,
         "table_id": _table(people["viewer"]),
         **_remarks(people["viewer"]),
+        "view_id": save_view(owner=people["viewer"], page=TRAJECTORIES, name="Mine", query="").pk,
     }
     handler = BaseHandler()
     handler.load_middleware()
