@@ -1,13 +1,15 @@
 """Judges' scores: one row per judged turn and dimension, and sums per judge."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from django.db import connections
 from django.db.models import Count, QuerySet, Sum
 
 from analysis.selection import ChosenRun
-from benchmarks.models import JudgeScore
+from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,30 +44,55 @@ def turn_scores(
 
     Missing where a judge who was asked gave no score: the mean of fewer judges is another measure.
     """
+    import numpy as np
     import pandas as pd
 
-    by_judging = {run.judging: run.label for run in runs if run.judging is not None}
-    groups = ("judging", "trajectory", "trajectory__task", "turn_index", "dimension")
-    rows = (
+    # In the order of the index, so that nothing is sorted; what turns are is read apart, once each.
+    groups = ("judging", "is_final", "dimension", "turn")
+    rows = _plain(
         _scores(runs, dimensions, final=final)
-        .filter(trajectory__status="done")
         .values(*groups)
         .annotate(total=Sum("value"), scored=Count("value"), asked=Count("pk"))
-        .values_list(*groups, "total", "scored", "asked")
+        .values_list("judging", "dimension", "turn", "total", "scored", "asked")
     )
-    frame = pd.DataFrame.from_records(
-        list(rows),
-        columns=["judging", "trajectory", "task", "turn", "dimension", "total", "scored", "asked"],
-    )
-    frame["label"] = frame["judging"].map(by_judging)
-    mean = frame["total"].astype("float64") / frame["asked"]
-    frame["score"] = mean.where(frame["scored"] == frame["asked"])
+    turns = _turns(runs, final=final)
+    rows = [row for row in rows if row[2] in turns]
+    judging, dimension, judged, *sums = zip(*rows, strict=True) if rows else ((),) * 6
+    total, scored, asked = np.array(sums, dtype=np.float64)
+    trajectory, task, turn = np.array([turns[pk] for pk in judged], np.int64).reshape(-1, 3).T
+    placed = {run.judging: place for place, run in enumerate(runs) if run.judging is not None}
     order = {key: place for place, key in enumerate(dimensions)}
-    frame["place"] = frame["dimension"].map(order)
-    placed = {label: place for place, label in enumerate(by_judging.values())}
-    frame["agent"] = frame["label"].map(placed)
-    frame = frame.sort_values(["agent", "place", "trajectory", "turn"], ignore_index=True)
-    return frame[list(COLUMNS)]
+    agent = np.array([placed[pk] for pk in judging], dtype=np.int64)
+    place = np.array([order[key] for key in dimension], dtype=np.int64)
+    score = np.where(scored == asked, total / np.maximum(asked, 1), np.nan)
+    ordered = np.lexsort((turn, trajectory, place, agent))
+    labels = np.array([run.label for run in runs], dtype=object)
+    keys = np.array(dimensions, dtype=object)
+    columns = (labels[agent], trajectory, task, turn, keys[place], score)
+    return pd.DataFrame(
+        {name: column[ordered] for name, column in zip(COLUMNS, columns, strict=True)}
+    )
+
+
+def _plain(rows: "QuerySet[JudgeScore, Any]") -> list[tuple[Any, ...]]:
+    """The rows as the database gives them: converting each costs more here than summing them."""
+    sql, params = rows.query.sql_with_params()
+    with connections[rows.db].cursor() as cursor:
+        cursor.execute(sql, params)
+        return list(cursor.fetchall())
+
+
+def _turns(runs: Sequence[ChosenRun], *, final: bool) -> dict[int, tuple[int, int, int]]:
+    """Trajectory, task and index of the turns of finished trajectories, by id."""
+    rows = Turn.objects.filter(
+        trajectory__run__in=[run.pk for run in runs], trajectory__status=Trajectory.Status.DONE
+    ).order_by()
+    if final:
+        rows = rows.filter(is_final=True)
+    fields = ("pk", "trajectory", "trajectory__task", "index")
+    return {
+        pk: (trajectory, task, index) for pk, trajectory, task, index in rows.values_list(*fields)
+    }
 
 
 def judge_cells(
@@ -75,23 +102,17 @@ def judge_cells(
     import pandas as pd
 
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
-    groups = ("judging", "dimension", "judge__name", "judge__version", "seat")
+    groups = ("judging", "dimension", "judge", "seat")
     rows = list(
         _scores(runs, dimensions, final=final)
         .values(*groups)
         .annotate(total=Sum("value"), n=Count("value"))
         .values_list(*groups, "total", "n")
     )
-    names = judge_names({(name, version, seat) for _, _, name, version, seat, _, _ in rows})
+    names = _names({(judge, seat) for _, _, judge, seat, _, _ in rows})
     records = [
-        (
-            by_judging[judging],
-            dimension,
-            names[name, version, seat],
-            total / n if n else None,
-            n,
-        )
-        for judging, dimension, name, version, seat, total, n in rows
+        (by_judging[judging], dimension, names[judge, seat], total / n if n else None, n)
+        for judging, dimension, judge, seat, total, n in rows
     ]
     frame = pd.DataFrame.from_records(records, columns=list(CELL_COLUMNS))
     order = {key: place for place, key in enumerate(dimensions)}
@@ -99,6 +120,16 @@ def judge_cells(
     keys = frame["label"].map(placed), frame["dimension"].map(order)
     frame = frame.assign(agent=keys[0], place=keys[1]).sort_values(["agent", "place", "judge"])
     return frame[list(CELL_COLUMNS)].reset_index(drop=True)
+
+
+def _names(seats: set[tuple[int, str]]) -> dict[tuple[int, str], str]:
+    """What to call whoever sat there, by id and seat."""
+    versions = AnswererVersion.objects.filter(pk__in={judge for judge, _ in seats})
+    known = {
+        pk: (name, version) for pk, name, version in versions.values_list("pk", "name", "version")
+    }
+    called = judge_names({(*known[judge], seat) for judge, seat in seats})
+    return {(judge, seat): called[(*known[judge], seat)] for judge, seat in seats}
 
 
 def judge_names(judges: set[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
@@ -134,11 +165,12 @@ def unscored(
     """Scores that were asked for and not given, by dimension, with the reasons."""
     rows = _scores(runs, dimensions, final=final)
     found: dict[str, Unscored] = {}
-    asked = dict(rows.values_list("dimension").annotate(n=Count("pk")))
     missing = rows.filter(value__isnull=True).values_list("dimension", "reason")
     reasons: dict[str, dict[str, int]] = {}
     for dimension, reason, count in missing.annotate(n=Count("pk")):
         reasons.setdefault(dimension, {})[reason or "no reason given"] = count
+    lacking = rows.filter(dimension__in=list(reasons)) if reasons else rows.none()
+    asked = dict(lacking.values_list("dimension").annotate(n=Count("pk")))
     for dimension, by_reason in reasons.items():
         ordered = dict(sorted(by_reason.items(), key=lambda item: (-item[1], item[0])))
         found[dimension] = Unscored(sum(ordered.values()), asked[dimension], ordered)
@@ -155,23 +187,26 @@ def single_scores(
     import pandas as pd
 
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
-    who = ("judge__name", "judge__version", "seat")
-    fields = ("judging", "trajectory", "trajectory__task", "turn_index", "is_final", "dimension")
+    groups = ("judging", "is_final", "dimension", "turn", "judge", "seat")
     rows = list(
         _scores(runs, dimensions, final=final)
-        .filter(trajectory__status="done")
-        .values_list(*fields, *who)
+        .values(*groups)
         .annotate(total=Sum("value"), scored=Count("value"), asked=Count("pk"))
+        .values_list(*groups, "total", "scored", "asked")
     )
-    names = judge_names({row[len(fields) : -3] for row in rows})
+    turns = _turns(runs, final=final)
+    names = _names({(row[4], row[5]) for row in rows})
     records = [
         (
-            by_judging[row[0]],
-            *row[1 : len(fields)],
-            names[row[len(fields) : -3]],
-            row[-3] / row[-1] if row[-2] == row[-1] else None,
+            by_judging[judging],
+            *turns[turn],
+            is_final,
+            dimension,
+            names[judge, seat],
+            total / asked if scored == asked else None,
         )
-        for row in rows
+        for judging, is_final, dimension, turn, judge, seat, total, scored, asked in rows
+        if turn in turns
     ]
     frame = pd.DataFrame.from_records(records, columns=list(SINGLE_COLUMNS))
     return frame.astype({"score": "float64"})
@@ -196,16 +231,15 @@ def unread(
     """By label of the run: turns that lack a score of some judge; runs without any are absent."""
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
     missing = _scores(runs, dimensions, final=final).filter(value__isnull=True)
-    turns = dict(missing.values_list("judging").annotate(n=Count("turn", distinct=True)))
-    if not turns:
+    gone = _plain(missing.values_list("judging", "turn", "judge", "seat"))
+    if not gone:
         return {}
-    who = ("judge__name", "judge__version", "seat")
-    gone = list(missing.values_list("judging", *who).annotate(n=Count("pk")))
-    names = judge_names({row[1:-1] for row in gone})
-    judges: dict[int, dict[str, int]] = {}
-    for judging, *judge, count in gone:
-        name, version, seat = judge
-        judges.setdefault(judging, {})[names[name, version, seat]] = count
+    names = _names({(judge, seat) for _, _, judge, seat in gone})
+    turns: dict[int, set[int]] = {}
+    judges: dict[int, Counter[str]] = {}
+    for judging, turn, judge, seat in gone:
+        turns.setdefault(judging, set()).add(turn)
+        judges.setdefault(judging, Counter())[names[judge, seat]] += 1
     asked = dict(
         _scores(runs, dimensions, final=final)
         .filter(judging__in=list(turns))
@@ -213,7 +247,9 @@ def unread(
         .annotate(n=Count("turn", distinct=True))
     )
     return {
-        label: Unread(label, turns[judging], asked[judging], judges[judging])
+        label: Unread(
+            label, len(turns[judging]), asked[judging], dict(sorted(judges[judging].items()))
+        )
         for judging, label in by_judging.items()
         if judging in turns
     }

@@ -55,10 +55,11 @@ class JudgeScore(models.Model):
                 name="judge_score_identity",
             )
         ]
+        # Analysis groups by turn and by judge in the order of this index, without reading rows.
         indexes = [
             models.Index(
-                fields=["judging", "is_final", "dimension", "turn_index", "judge", "value"],
-                name="judge_score_groups",
+                fields=["judging", "is_final", "dimension", "turn", "judge", "seat", "value"],
+                name="judge_score_turns",
             )
         ]
 

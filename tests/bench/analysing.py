@@ -115,7 +115,7 @@ def fill(scores: int) -> int:
             ),
             batch_size=10_000,
         )
-        JudgeScore.objects.bulk_create(score_rows(turns, keys, judges, rng), batch_size=2_000)
+        insert_scores(turns, keys, judges, rng)
     return JudgeScore.objects.filter(run__dataset=dataset).count()
 
 
@@ -161,23 +161,41 @@ def outcome(rng: random.Random) -> dict[str, float]:
     }  # fmt: skip
 
 
-def score_rows(
+def insert_scores(
     turns: Sequence[Any], keys: Sequence[str], judges: Sequence[int], rng: random.Random
-) -> Iterator[Any]:
-    """Three judges on every dimension of every turn; one reply in 200 cannot be read."""
+) -> None:
+    """Three judges on every dimension of every turn, without a model's instance for each."""
+    from django.db import connection
+
     from benchmarks.models import JudgeScore
 
+    fields = (
+        "judging", "turn", "judge", "seat", "dimension", "replicate", "value", "reason",
+        "trajectory", "run", "agent", "level", "condition", "turn_index", "is_final",
+    )  # fmt: skip
+    columns = [JudgeScore._meta.get_field(name).column for name in fields]
+    into = f"INSERT INTO {JudgeScore._meta.db_table} ({', '.join(columns)})"
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"{into} VALUES ({', '.join(['%s'] * len(columns))})",
+            score_rows(turns, keys, judges, rng),
+        )
+
+
+def score_rows(
+    turns: Sequence[Any], keys: Sequence[str], judges: Sequence[int], rng: random.Random
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of these turns; one reply in 200 cannot be read."""
     for turn in turns:
         run = turn.trajectory.run
+        about = (turn.trajectory_id, run.pk, run.agent_id, run.level, run.condition)
         for dimension in keys:
             for place, judge in enumerate(judges):
                 read = rng.random() >= 0.005
-                yield JudgeScore(
-                    judging=run.primary_judging, turn=turn, judge_id=judge, seat=str(place + 1),
-                    dimension=dimension, value=rng.randint(2, 5) if read else None,
-                    reason="" if read else "no score in the reply", trajectory=turn.trajectory,
-                    run=run, agent_id=run.agent_id, level=run.level, condition=run.condition,
-                    turn_index=turn.index, is_final=turn.is_final,
+                yield (
+                    run.primary_judging_id, turn.pk, judge, str(place + 1), dimension, 1,
+                    rng.randint(2, 5) if read else None, "" if read else "no score in the reply",
+                    *about, turn.index, turn.is_final,
                 )  # fmt: skip
 
 
