@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from analysis.reports.parts import Column, Report
+from analysis.reports.parts import Report
 from analysis.reports.words import counted, listed, plural
 from analysis.stats.results import Estimate, Interval
 
@@ -20,6 +20,9 @@ NAMES = {
     "F": "F-based",
     "Fisher z": "Fisher z",
 }
+PUBLISHED = "published"
+# Columns that say nothing without the title of their table.
+NAMELESS = frozenset({"Here", "Mean", "Value", "Estimate"})
 _BOOTSTRAP = re.compile(r"^(?P<unit>.+) bootstrap (?P<of>of ranks )?\(percentile\)$")
 # So many columns are named where intervals differ by column.
 MOST_NAMES = 6
@@ -27,9 +30,9 @@ MOST_NAMES = 6
 
 @dataclass(frozen=True)
 class Said:
-    """One estimate of a report and the column that shows it."""
+    """One estimate of a report, and what the table calls it."""
 
-    column: Column
+    label: str
     estimate: Estimate
 
 
@@ -44,11 +47,15 @@ def methods_sentence(report: Report) -> str:
 
 
 def _estimates(report: Report) -> Iterator[Said]:
+    """What was estimated here; published rows are not."""
     for table in report.tables:
         for row in table.rows:
+            if row and any(badge.text == PUBLISHED for badge in row[0].badges):
+                continue
             for cell, column in zip(row, table.columns, strict=True):
                 if cell.estimate is not None:
-                    yield Said(column, cell.estimate)
+                    label = table.title.lower() if column.label in NAMELESS else column.label
+                    yield Said(label, cell.estimate)
 
 
 def _what(report: Report, found: list[Said]) -> str:
@@ -71,8 +78,8 @@ def _intervals(known: list[Said]) -> str:
             without += 1
             continue
         labels = kinds.setdefault(_kind(interval), [])
-        if one.column.label not in labels:
-            labels.append(one.column.label)
+        if one.label not in labels:
+            labels.append(one.label)
     if not kinds:
         return "No value has an interval." if known else ""
     if len(kinds) == 1:

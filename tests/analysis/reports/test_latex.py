@@ -1,0 +1,192 @@
+"""Tables as LaTeX: whatever text says is set as that text, and the rows are those of the page."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.exports.latex import LINES, Source, latex_label, latex_table
+from analysis.exports.latex_text import KNOWN, latex_comment, latex_text
+from analysis.exports.notes import Notes, counts_note
+from analysis.reports.methods import methods_sentence
+from analysis.reports.parts import (
+    Badge,
+    Banner,
+    Cell,
+    Report,
+    Table,
+    estimate_cell,
+    estimate_column,
+    number_column,
+    text_cell,
+    text_column,
+    words_column,
+)
+from analysis.stats.proportions import share
+
+SOURCE = Source("leaderboard", "Household & co", ("Made by test.",))
+# Commands that text may become: those of LaTeX itself and of booktabs, no package besides.
+ALLOWED = {
+    command for piece in KNOWN.values() for command in re.findall(r"\\([A-Za-z]+|.)", piece)
+} | set("`'^~\"=.uvHrcdbij,{}$&#_%\\")
+TOKENS = re.compile(r"\\(?:[A-Za-z]+|[^A-Za-z])|[^\\]")
+
+
+def strict(text: str) -> None:
+    """Refuse what LaTeX would read as anything but text: a small reader of its syntax."""
+    assert text.isascii()
+    depth, maths = 0, False
+    for token in TOKENS.findall(text):
+        if token.startswith("\\"):
+            assert token[1:] in ALLOWED, token
+        elif token == "{":
+            depth += 1
+        elif token == "}":
+            depth -= 1
+            assert depth >= 0
+        elif token == "$":
+            maths = not maths
+        else:
+            # "~" is a space that does not break; the others would be commands.
+            assert token not in '#%&^_<>|"\n', token
+    assert depth == 0 and not maths
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=40))
+def test_any_text_is_text(text: str) -> None:
+    strict(latex_text(text))
+    assert "\n" not in latex_comment(text) and latex_comment(text).isascii()
+
+
+@given(st.text(alphabet="\\{}$&#_%^~[]*-,`?!<>| an", max_size=30))
+def test_what_latex_reads_as_commands_comes_back_as_it_was(text: str) -> None:
+    back = latex_text(text)
+    for sign, piece in KNOWN.items():
+        if sign.isascii() and sign not in "'\"\\{}":
+            back = back.replace(piece, sign)
+    back = back.replace(r"\textbackslash{}", "\0").replace(r"\{", "\1").replace(r"\}", "\2")
+    # What is left are the braces that keep two signs from becoming one.
+    back = back.replace("{}", "").replace("\0", "\\").replace("\1", "{").replace("\2", "}")
+    assert back == re.sub(" +", " ", text).strip(" ")
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("50.0 % of n", r"50.0\,\% of n"),
+        ("−0.12 ± 0.3", r"$-$0.12 $\pm$ 0.3"),
+        ("1–5", "1--5"),
+        ("a--b", "a-{}-b"),
+        ("[x]*", "{[}x{]}{*}"),
+        ("α ≤ 0.8…", r"$\alpha$ $\leq$ 0.8\ldots{}"),
+        ("naïve Łódź", "na\\\"{\\i}ve \\L{}\\'{o}d\\'{z}"),
+        ("“quoted”", "``quoted''"),
+        ("计划", "{[}U+8BA1{]}{[}U+5212{]}"),
+        ("\\end{table}\\input{/etc/passwd}",
+         r"\textbackslash{}end\{table\}\textbackslash{}input\{/etc/passwd\}"),
+        ("a\n\nb\tc", "a b c"),
+    ],
+    ids=["percent", "minus", "en dash", "two hyphens", "after a row", "symbols", "accents",
+         "quotes", "no such character", "commands", "one line"],
+)  # fmt: skip
+def test_text_in_latex(text: str, latex: str) -> None:
+    assert latex_text(text) == latex
+
+
+def board(names: list[str]) -> Table:
+    rows = tuple(
+        (
+            text_cell(name, badges=[Badge("published", why="Table 3")] if not i else []),
+            estimate_cell(share(8, 10), "share", show_n=True),
+            Cell(data=(None,), reason="not played") if not i else Cell("3", (3,)),
+        )
+        for i, name in enumerate(names)
+    )
+    columns = (text_column("Agent"), estimate_column("Acc"), number_column("Rank"))
+    return Table("board", "Acc & rank", columns, rows, note="A 95 % interval.")
+
+
+def test_a_table_as_on_the_page() -> None:
+    text = latex_table(
+        board(["GPT_5", "B"]), Source("leaderboard", "Set", (), (Banner("Demo", "x"),))
+    )
+    # Wilson of 8 of 10: (8 + 1.92) / 13.84 ± 1.96 / 13.84 · sqrt(1.6 + 0.96) = 0.4902, 0.9433.
+    assert (
+        r"GPT\_5 \textit{(published)}\textsuperscript{a} & 80.0\,\% & --\textsuperscript{b} \\"
+        in text
+    )
+    assert r" & {\footnotesize 49.0 to 94.3} &  \\" in text
+    assert r" & {\footnotesize n = 10} &  \\" in text
+    assert r"\begin{tabular}{@{}lrr@{}}" in text
+    assert r"\caption[{Acc \& rank}]{Acc \& rank (Set). A 95\,\% interval.}" in text
+    assert r"\label{tab:leaderboard-board}" in text
+    assert r"\textsuperscript{a}~published: Table 3. \par" in text
+    assert r"\textsuperscript{b}~not played. \par" in text
+    assert r"Demo: x \par" in text
+
+
+@given(
+    st.lists(
+        st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=12),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_rows_and_environments_hold_whatever_names_say(names: list[str]) -> None:
+    text = latex_table(board(names), SOURCE)
+    body = text[text.index("\\midrule") : text.index("\\bottomrule")].splitlines()[1:]
+    for line in body:
+        if line != r"\addlinespace":
+            assert line.endswith(r" \\")
+            # Two separators that are not escaped: three cells.
+            assert len(re.findall(r"(?<!\\)&", line)) == 2
+            assert not line.lstrip().startswith(("[", "*"))
+    for name in ("table", "tabular", "minipage"):
+        assert len(re.findall(rf"\\begin\{{{name}\}}", text)) == 1
+        assert len(re.findall(rf"\\end\{{{name}\}}", text)) == 1
+
+
+def test_a_long_table_is_cut_into_parts_with_one_number() -> None:
+    names = [f"agent {i}" for i in range(40)]
+    text = latex_table(board(names), SOURCE)
+    # Three lines a row: 14 rows of three lines are 42, and 15 would be more than 44.
+    assert LINES // 3 == 14
+    assert text.count(r"\begin{tabular}") == 3  # 14 + 14 + 12
+    assert text.count(r"\addtocounter{table}{-1}") == 2
+    assert text.count(r"\label{") == 1
+    assert all(f"agent {i} " in text or f"agent {i} &" in text for i in range(40))
+
+
+def test_long_words_get_lines_of_their_own() -> None:
+    row = (text_cell("a"), text_cell("word " * 30))
+    table = Table("t", "T", (text_column("A"), words_column("W")), (row,))
+    assert r"{@{}lp{0.42\linewidth}@{}}" in latex_table(table, SOURCE)
+
+
+def test_labels_and_letters() -> None:
+    assert latex_label("Turn scores", "Späte_Züge") == "tab:turn-scores-spate-zuge"
+    notes = Notes()
+    letters = [notes.mark(f"note {i}") for i in range(28)]
+    assert letters[0] == "a" and letters[25:] == ["z", "aa", "ab"]
+    assert notes.mark("note 3") == "d"
+
+
+def test_n_is_said_where_the_table_does_not() -> None:
+    columns = (text_column("A"), estimate_column("Acc"))
+    rows = tuple((text_cell("x"), estimate_cell(share(1, n), "share")) for n in (5, 12))
+    assert counts_note(Table("t", "T", columns, rows)) == "n = 5 to 12 per value."
+    assert counts_note(board(["x"])) == ""
+
+
+def test_the_methods_sentence_says_interval_n_and_what_was_left_out() -> None:
+    left = share(8, 10, excluded={"judge failure": 2})
+    columns = (text_column("A"), estimate_column("Acc"))
+    table = Table("t", "Accuracy", columns, ((text_cell("x"), estimate_cell(left, "share")),))
+    assert methods_sentence(Report(tables=(table,))) == (
+        "Estimated were “Accuracy”. Intervals are 95 % Wilson score intervals. n = 10. Left out of "
+        "a value at most: 2 (judge failure)."
+    )
+    said = methods_sentence(Report(tables=(table,), methods="Acc is a share."))
+    assert said.startswith("Acc is a share. Intervals are 95 %")
+    assert methods_sentence(Report()) == ""
