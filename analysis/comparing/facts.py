@@ -154,6 +154,7 @@ class Value:
 
     value: float | None
     difference: float | None
+    is_base: bool
     series: tuple[float | None, ...] = ()
 
 
@@ -184,6 +185,7 @@ def final_rows(chosen: Chosen, scores: Scores) -> list[ScoreRow]:
                     Value(
                         value := scores.value(c.pk, _last(c), key),
                         None if c.is_base else _minus(value, held),
+                        c.is_base,
                         tuple(
                             scores.value(c.pk, turn_at(c, place, longest, align), key)
                             for place in range(1, longest + 1)
@@ -211,7 +213,8 @@ def place_rows(chosen: Chosen, scores: Scores, dimension: str) -> list[ScoreRow]
         cells = []
         for column in chosen.columns:
             value = scores.value(column.pk, turn_at(column, place, longest, align), dimension)
-            cells.append(Value(value, None if column.is_base else _minus(value, held)))
+            difference = None if column.is_base else _minus(value, held)
+            cells.append(Value(value, difference, column.is_base))
         rows.append(ScoreRow(place_title(place, longest, align), tuple(cells)))
     return rows
 
