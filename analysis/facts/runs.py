@@ -21,21 +21,24 @@ MARKERS = (SIMULATED, SCRIPTED, RECORDED, IMPORTED)
 
 
 class Version(NamedTuple):
-    """``kept`` changes when facts of ended trajectories may have changed, ``states`` with every
+    """``run`` tells a run, and how its facts are packed, from any other that has or had its number.
+
+    ``kept`` changes when facts of ended trajectories may have changed, ``states`` with every
     trajectory that begins or ends.
     """
 
+    run: str
     kept: str
     states: str
 
     def __str__(self) -> str:
-        return f"{self.kept}:{self.states}"
+        return ":".join(self)
 
     @classmethod
     def parse(cls, text: str) -> "Version":
         """What ``str`` wrote."""
-        kept, _, states = text.partition(":")
-        return cls(kept, states)
+        run, kept, states = (*text.split(":"), "", "")[:3]
+        return cls(run, kept, states)
 
 
 @dataclass(frozen=True)
@@ -98,14 +101,14 @@ def run_rows() -> list[RunRow]:
 
 
 def _version(made: datetime, data: int, judging: int | None, states: Mapping[str, int]) -> Version:
-    # When it was made tells a run from another that had its number before a restore.
+    # Before a restore another run may have had this number.
     return Version(
-        _digest(FORMAT, made.isoformat(), data, judging), _digest(*sorted(states.items()))
+        _digest(FORMAT, made.isoformat()), _digest(data, judging), _digest(*sorted(states.items()))
     )
 
 
 def _digest(*parts: Any) -> str:
-    return blake2b(repr(parts).encode(), digest_size=12).hexdigest()
+    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()
 
 
 def _learn_markers(keys: list[tuple[int, datetime, int]]) -> None:

@@ -92,8 +92,8 @@ def _fresh(row: RunRow) -> bool:
 
 def _recall(rows: Sequence[RunRow]) -> None:
     """Take what was kept of runs that this process knows nothing newer of."""
-    there = {row.pk for row in rows}
-    for pk in [pk for pk in _known if pk not in there]:
+    there = {row.pk: row.version.run for row in rows}
+    for pk in [pk for pk, known in _known.items() if there.get(pk) != known.version.run]:
         del _known[pk]
     wanted = {row.pk: row for row in rows if not _fresh(row)}
     if not wanted:
@@ -102,7 +102,8 @@ def _recall(rows: Sequence[RunRow]) -> None:
     good = [
         pk
         for pk, version in kept.values_list("pk", "version")
-        if version == str(wanted[pk].version) or pk not in _known
+        if version == str(wanted[pk].version)
+        or (pk not in _known and Version.parse(version).run == there[pk])
     ]
     if not good:
         return
