@@ -253,7 +253,9 @@ def _code() -> str:
     """The code of reports and their pages: a cache that machines share outlives an upgrade."""
     digest = sha256()
     here = Path(__file__).parent
-    for path in sorted((*here.rglob("*.py"), *here.parent.glob("templates/analysis/*.html"))):
+    shown = (here.parent / "templates" / part for part in ("analysis", "includes"))
+    templates = (path for folder in shown for path in folder.glob("*.html"))
+    for path in sorted((*here.rglob("*.py"), *templates)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -165,12 +165,20 @@ def unscored(
     """Scores that were asked for and not given, by dimension, with the reasons."""
     rows = _scores(runs, dimensions, final=final)
     found: dict[str, Unscored] = {}
+    asked: Counter[str] = Counter()
+    given: Counter[str] = Counter()
+    # In the order of the index, as above.
+    groups = rows.values("judging", "is_final", "dimension")
+    counted = groups.annotate(asked=Count("pk"), given=Count("value"))
+    for dimension, count, there in counted.values_list("dimension", "asked", "given"):
+        asked[dimension] += count
+        given[dimension] += there
+    if asked == given:
+        return found
     missing = rows.filter(value__isnull=True).values_list("dimension", "reason")
     reasons: dict[str, dict[str, int]] = {}
     for dimension, reason, count in missing.annotate(n=Count("pk")):
         reasons.setdefault(dimension, {})[reason or "no reason given"] = count
-    lacking = rows.filter(dimension__in=list(reasons)) if reasons else rows.none()
-    asked = dict(lacking.values_list("dimension").annotate(n=Count("pk")))
     for dimension, by_reason in reasons.items():
         ordered = dict(sorted(by_reason.items(), key=lambda item: (-item[1], item[0])))
         found[dimension] = Unscored(sum(ordered.values()), asked[dimension], ordered)

@@ -53,6 +53,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
     context = {
         "page": found,
         "report": report,
+        "key": key,
         "selection": selection,
         "form": FilterForm(selection, found.filters),
         "banners": banners(selection),
