@@ -19,6 +19,7 @@ from benchmarks.blinding import Visibility
 
 if TYPE_CHECKING:
     from analysis.facts.listing import Listing
+    from analysis.facts.runs import RunRow
 
 MAKER = "failure-groups"
 FAILED, ALL = "failed", "all"
@@ -60,7 +61,8 @@ class Chosen:
     """The trajectories that are grouped, ascending, with the title of each one's agent.
 
     ``matching`` counts those of the list, ``left_out`` those of them that are not grouped, by
-    reason. ``marks`` are what the runs are, where they are not the real thing.
+    reason. ``marks`` are what the runs are, where they are not the real thing. ``settled``: no run
+    of the list is under way, so that the same address asks for the same a moment later.
     """
 
     ids: tuple[int, ...]
@@ -70,6 +72,7 @@ class Chosen:
     left_out: Mapping[str, int]
     marks: Mapping[str, int] = field(default_factory=dict)
     version: str = ""
+    settled: bool = True
 
 
 def read_asked(params: QueryDict) -> Asked:
@@ -122,7 +125,7 @@ def choose(found: "Listing", asked: Asked) -> Chosen:
     if asked.among == FAILED:
         reasons["did not fail"] = int((ended & (verdict == 1)).sum())
         reasons["no verdict"] = int((ended & (verdict == NONE)).sum())
-    runs = [found.facts.runs[place] for place in found.facts.run_index[rows].tolist()]
+    runs = _runs(found, rows)
     versions = sorted({f"{run.pk} {run.version.kept}" for run in runs})
     return Chosen(
         ids=tuple(columns.id[rows].tolist()),
@@ -132,7 +135,13 @@ def choose(found: "Listing", asked: Asked) -> Chosen:
         left_out={reason: count for reason, count in reasons.items() if count},
         marks=Counter(run.marker for run in runs),
         version="\n".join(versions),
+        settled=not any(run.under_way for run in _runs(found, found.rows)),
     )
+
+
+def _runs(found: "Listing", rows: Any) -> list["RunRow"]:
+    """The run of each of these rows."""
+    return [found.facts.runs[place] for place in found.facts.run_index[rows].tolist()]
 
 
 def wanted_groups(asked: Asked, chosen: Chosen) -> Wanted:

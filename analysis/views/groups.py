@@ -48,7 +48,7 @@ def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
         "saved": saved_views(
             page=GROUPS, query=asked.full_query, user=person(request), seen=visibility(request)
         ),
-        **_context(asked, look(wanted)),
+        **_context(asked, chosen, look(wanted)),
     }
     return render(request, "analysis/groups.html", context)
 
@@ -57,7 +57,7 @@ def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
 @signed_in
 def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
     """POST has the groups made, GET tells how far they are."""
-    asked, _, wanted, _ = _open(request)
+    asked, chosen, wanted, _ = _open(request)
     if request.method == "POST":
         state = ask(wanted=wanted, person=person(request))
     else:
@@ -66,7 +66,7 @@ def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
             return HttpResponse(status=204)
     if not wants_part(request):
         return redirect(_url("trajectory_groups", asked))
-    return render(request, "analysis/_later.html", _context(asked, state))
+    return render(request, "analysis/_later.html", _context(asked, chosen, state))
 
 
 @require_safe
@@ -109,13 +109,13 @@ def _url(name: str, asked: Asked, **more: str) -> str:
     return with_query(reverse(f"analysis:{name}", kwargs=more), asked.full_query)
 
 
-def _context(asked: Asked, state: Later) -> dict[str, object]:
+def _context(asked: Asked, chosen: Chosen, state: Later) -> dict[str, object]:
     """What the fragment shows: the report, or how far it is."""
     context: dict[str, object] = {
         "later": state,
         "later_url": _url("trajectory_groups_later", asked),
-        "later_settled": True,
-        "later_words": WORDS,
+        "later_settled": chosen.settled,
+        "later_words": WORDS if chosen.settled else "",
     }
     report = state.report
     if report is not None:
