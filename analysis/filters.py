@@ -29,6 +29,7 @@ class Filters:
     published: str = ""
     turns: str = ""
     align: str = ""
+    epsilon: str = ""
     dimensions: tuple[str, ...] = ()
     measure: str = ""
     against: str = ""

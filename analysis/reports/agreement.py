@@ -7,6 +7,7 @@ from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.rubric import people_and_judges
 from analysis.frames.ratings import final_scores, rating_frame
 from analysis.reports import common
+from analysis.reports.agreement_judges import agreement_later as agreement_later
 from analysis.reports.parts import (
     Cell,
     Column,

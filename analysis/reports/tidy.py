@@ -28,6 +28,7 @@ from analysis.reports.tidy_tables import (
     chance_table,
     correlation_table,
     difference_table,
+    planning_of,
     planning_table,
     score_table,
 )
@@ -78,7 +79,7 @@ def section_page(report: TidyReport, number: int, *, has_tasks: bool) -> Report:
             ),
             *pairs,
             score_table(one),
-            planning_table(one),
+            planning_table(planning_of(one)),
         ),
         notices=tuple(notices(part, has_tasks=has_tasks)),
         how=(*_how(report), *_how_section(part)),
@@ -119,7 +120,7 @@ def overview_page(report: TidyReport, urls: list[str], *, has_tasks: bool) -> Re
             *([verdict_table(parts, "Section"), against_table(parts, "Section")]
               if any(part.section.against for part in parts) else []),
             score_table(parts, "Section"),
-            planning_table(parts, "Section"),
+            planning_table(planning_of(parts), "Section"),
         ),
         notices=tuple(
             Notice(f"{listed(where, most=6)}: {text}") for text, where in told.items()

@@ -16,18 +16,17 @@ from analysis.reports.parts import (
     words_column,
 )
 from analysis.reports.tidy_tables import named, naming
-from analysis.reports.tidy_words import Part, epsilon_words, lacking
+from analysis.reports.tidy_words import Tested, epsilon_words, lacking
 from analysis.stats.alt_test import PASSING, AltTest
 
 PASSES, FAILS = "may stand in", "may not"
 
 
-def verdict_table(parts: Sequence[Part], word: str = "") -> Table:
+def verdict_table(parts: Sequence[Tested], word: str = "") -> Table:
     """One row per judge and section: both verdicts, how clear they are, or what is missing."""
     rows = []
     for part in parts:
-        for one, test in zip(part.section.against, part.family, strict=True):
-            alone = one.alternative
+        for alone, test in zip(part.alone, part.family, strict=True):
             rows.append(
                 (
                     *named(part, word),
@@ -64,7 +63,7 @@ def verdict_table(parts: Sequence[Part], word: str = "") -> Table:
     )
 
 
-def _family(parts: Sequence[Part]) -> str:
+def _family(parts: Sequence[Tested]) -> str:
     tests = [test for part in parts for test in part.family]
     if not tests:
         return "There is no judge to test against people."
@@ -106,12 +105,12 @@ def _p(p: float | None) -> Cell:
     return Cell("< 0.001" if p < 0.001 else f"{p:.3f}", (float(f"{p:.6g}"),))
 
 
-def person_table(parts: Sequence[Part], word: str = "") -> Table:
+def person_table(parts: Sequence[Tested], word: str = "") -> Table:
     """Each judge against each person, with p-values before and after both adjustments."""
     rows = []
     for part in parts:
-        for one, test in zip(part.section.against, part.family, strict=True):
-            own = {result.annotator: result for result in one.alternative.annotators}
+        for alone, test in zip(part.alone, part.family, strict=True):
+            own = {result.annotator: result for result in alone.annotators}
             for result in test.annotators:
                 rows.append(
                     (
@@ -150,13 +149,13 @@ def person_table(parts: Sequence[Part], word: str = "") -> Table:
     )
 
 
-def missing(part: Part) -> str:
+def missing(part: Tested) -> str:
     """What the section’s first refused test lacks; empty where all are available."""
     refused = next((test for test in part.family if test.passed is None), None)
     return lacking(refused) if refused is not None else ""
 
 
-def passing(part: Part) -> str:
+def passing(part: Tested) -> str:
     """Such as ``2 of 3``: the judges and the panel that pass, all tests together."""
     known = [test for test in part.family if test.passed is not None]
     return f"{sum(bool(test.passed) for test in known)} of {len(known)}" if known else ""

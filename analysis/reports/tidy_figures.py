@@ -9,7 +9,7 @@ from analysis.figures.forest import ForestRows, forest
 from analysis.figures.score_counts import score_bars
 from analysis.reports import common
 from analysis.reports.parts import FigureSpec
-from analysis.reports.tidy_words import Part, judges_of, score_counts
+from analysis.reports.tidy_words import Part, Tested, judges_of, score_counts
 from analysis.stats.agreement import Agreement
 from analysis.stats.results import Estimate
 from analysis.tidy.against import Against
@@ -129,7 +129,7 @@ def coefficients(group: Group) -> list[tuple[str, Estimate]]:
     ]
 
 
-def advantage_figure(parts: Sequence[Part], *, several: bool) -> FigureSpec | None:
+def advantage_figure(parts: Sequence[Tested], *, several: bool) -> FigureSpec | None:
     """Advantage probabilities with intervals, by judge; none where no test is available."""
     groups: dict[str, list[tuple[str, Estimate]]] = {}
     for part in parts:

@@ -15,11 +15,12 @@ from analysis.reports.parts import (
     text_column,
     words_column,
 )
-from analysis.reports.tidy_words import Part, score_counts
+from analysis.reports.tidy_words import Part, Tested, score_counts
 from analysis.reports.words import counted, number
 from analysis.stats.agreement import EXACT_RULE, ROUNDED_RULE
 from analysis.stats.sample_size import SampleSize
 from analysis.tidy.against import Against
+from analysis.tidy.report import Planning
 
 Row = tuple[Cell, ...]
 SAME_RULE = "Equal: {rule}. Bias is judge minus person: above 0 the judge is milder."
@@ -53,7 +54,7 @@ def naming(word: str) -> tuple[Column, ...]:
     return (text_column(word),) if word else ()
 
 
-def named(part: Part, word: str) -> Row:
+def named(part: Tested, word: str) -> Row:
     return (text_cell(part.title),) if word else ()
 
 
@@ -228,22 +229,25 @@ def score_table(parts: Sequence[Part], word: str = "") -> Table:
     return Table("scores", "Scores given", columns, tuple(rows))
 
 
-def planning_table(parts: Sequence[Part], word: str = "") -> Table:
-    """How many items would give intervals of the wanted width."""
+def planning_of(parts: Sequence[Part]) -> list[tuple[str, Planning]]:
+    return [(part.title, part.section.planning) for part in parts]
+
+
+def planning_table(plans: Sequence[tuple[str, Planning]], word: str = "") -> Table:
+    """How many items would give intervals of the wanted width, by section."""
     rows = []
-    for part in parts:
-        planning = part.section.planning
+    for title, planning in plans:
         sizes = (
             ("Share of equal pairs", planning.equal),
             ("Ordinal alpha", planning.alpha),
             ("ICC1", planning.icc),
         )
         rows += [
-            (*named(part, word), text_cell(name), *_size(size))
+            (*((text_cell(title),) if word else ()), text_cell(name), *_size(size))
             for name, size in sizes
             if size is not None
         ]
-    half = parts[0].section.planning.half_width if parts else 0
+    half = plans[0][1].half_width if plans else 0
     columns = (
         *naming(word),
         text_column("For"),

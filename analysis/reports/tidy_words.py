@@ -20,15 +20,19 @@ EPSILON_WORDS: Mapping[float, str] = {
 
 
 @dataclass(frozen=True)
-class Part:
-    """A section with its tests of judges, once for themselves and once in the family of all."""
+class Tested:
+    """Tests of judges in one section: each for itself, and in the family of all."""
 
-    section: SectionReport
+    title: str
+    alone: tuple[AltTest, ...]
     family: tuple[AltTest, ...]
 
-    @property
-    def title(self) -> str:
-        return title_of(self.section)
+
+@dataclass(frozen=True)
+class Part(Tested):
+    """A section with everything that was computed of it, tests of judges among it."""
+
+    section: SectionReport
 
 
 def parts_of(report: TidyReport) -> list[Part]:
@@ -36,7 +40,8 @@ def parts_of(report: TidyReport) -> list[Part]:
     found, start = [], 0
     for section in report.sections:
         end = start + len(section.against)
-        found.append(Part(section, report.family[start:end]))
+        alone = tuple(one.alternative for one in section.against)
+        found.append(Part(title_of(section), alone, report.family[start:end], section))
         start = end
     return found
 
@@ -134,16 +139,19 @@ def lacking(test: AltTest) -> str:
         return "nothing"
     more = PEOPLE_NEEDED - test.winning_rate.n
     nearest = sorted(test.left_out.items(), key=lambda item: (-item[1], item[0]))[:more]
+    lacks: dict[int, list[str]] = {}
+    for who, n in nearest:
+        lacks.setdefault(ITEMS_NEEDED - n, []).append(who)
     words = [
-        f"{plural(ITEMS_NEEDED - n, 'item')} of {who} that the judge and another person score too"
-        for who, n in nearest
+        f"{plural(n, 'item')}{' each' if len(people) > 1 else ''} of {listed(people)}"
+        for n, people in lacks.items()
     ]
-    further = more - len(nearest)
-    if further:
-        words.append(
-            f"{plural(further, 'more person', 'more people')} with {ITEMS_NEEDED} such items each"
-        )
-    return f"at least {listed(words)} {'is' if len(words) == 1 and further == 1 else 'are'} missing"
+    if words:
+        words[-1] += " that the judge and another person score too"
+    if further := more - len(nearest):
+        people = plural(further, "more person", "more people")
+        words.append(f"{people} with {ITEMS_NEEDED} such items{' each' if further > 1 else ''}")
+    return f"missing are at least {listed(words)}"
 
 
 def notices(part: Part, *, has_tasks: bool) -> list[Notice]:
@@ -200,20 +208,21 @@ def notices(part: Part, *, has_tasks: bool) -> list[Notice]:
     return found
 
 
+def skewed(group: Group) -> bool:
+    """Whether nearly all scores of a group are the same."""
+    return group.ratings > 0 and max(group.counts.values()) >= SKEWED * group.ratings
+
+
 def skew(who: str, group: Group) -> str:
     """What to say where nearly all scores of a group are the same; empty elsewhere."""
-    if not group.ratings:
+    if not skewed(group):
         return ""
     score, count = max(group.counts.items(), key=lambda item: item[1])
-    share = count / group.ratings
-    if share < SKEWED:
-        return ""
-    of_all = "All" if share == 1 else f"{number(share, 'share')} of the"
-    rest = (
-        "agreement beyond chance is undefined"
-        if share == 1
-        else "kappa and alpha are low however often raters agree"
-    )
+    if count == group.ratings:
+        of_all, rest = "All", "agreement beyond chance is undefined"
+    else:
+        of_all = f"{number(count / group.ratings, 'share')} of the"
+        rest = "kappa and alpha are low however often raters agree"
     return (
         f"{of_all} scores of {who} are {score}, so {rest}: read equal scores, AC2 and the counts "
         "of scores together."

@@ -1,6 +1,6 @@
 """Judges, and the panel of all of them, against people: every comparison of one section."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.stats.agreement import Agreement, agreement
 from analysis.stats.alpha import METRICS, Metric, krippendorff_alpha
-from analysis.stats.alt_test import AltTest, alt_test
+from analysis.stats.alt_test import AltTest, adjust_together, alt_test
 from analysis.stats.answers import answers_of_scores
 from analysis.stats.bland_altman import Limits, Pairs, bland_altman, paired_points
 from analysis.stats.bootstrap import repeated
@@ -24,6 +24,7 @@ from analysis.tidy.settings import Settings
 WITHOUT_RATIO: tuple[Metric, ...] = METRICS[:3]
 # Of one judge and people: how far a single judge's score stands for theirs, bias included.
 TWO_WAY: tuple[Form, ...] = tuple(form for form in FORMS if form in ("ICC2", "ICC3"))
+PANEL = "mean of all {n} judges"
 NO_CATEGORIES = "the mean of a panel is no score of the scale"
 
 
@@ -66,9 +67,7 @@ def against_people(
     ``drawing`` is what intervals draw: clusters and their unit, seed, resamples, level.
     """
     people_names, people = section.of_kind("human")
-    judge_names, judges = section.of_kind("llm")
-    if not people_names or not judge_names:
-        return ()
+    panels = panels_of(section)
     rows, columns = np.nonzero(~np.isnan(people))
     labels = section.items if drawing["clusters"] is None else drawing["clusters"]
     # Several people's answers to one item are not independent: they are drawn together.
@@ -76,7 +75,7 @@ def against_people(
     of_answers["clusters"] = repeated([labels[row] for row in rows])
     of_answers["unit"] = "item" if drawing["clusters"] is None else "task"
     human = people[rows, columns]
-    means = _means(people)
+    means = means_of(people)
 
     def against(name: str, own: Floats) -> Against:
         panel = own.shape[1]
@@ -121,13 +120,47 @@ def against_people(
             ),
         )  # fmt: skip
 
-    found = [against(name, judges[:, [n]]) for n, name in enumerate(judge_names)]
-    if len(judge_names) > 1:
-        found.append(against(f"mean of all {len(judge_names)} judges", judges))
-    return tuple(found)
+    return tuple(against(name, own) for name, own in panels)
 
 
-def _means(people: Floats) -> Floats:
+def panels_of(section: Section) -> list[tuple[str, Floats]]:
+    """Every judge and, of several, all together, with their scores; nobody where people lack."""
+    people, _ = section.of_kind("human")
+    names, judges = section.of_kind("llm")
+    if not people:
+        return []
+    found = [(name, judges[:, [n]]) for n, name in enumerate(names)]
+    return [*found, *([(PANEL.format(n=len(names)), judges)] if len(names) > 1 else [])]
+
+
+def drawing_of(section: Section, settings: Settings) -> dict[str, Any]:
+    """What the intervals of a section draw: its tasks where one occurs twice, else items."""
+    return {
+        "clusters": repeated(section.tasks), "unit": "task", "seed": settings.seed,
+        "resamples": settings.resamples, "level": settings.level,
+    }  # fmt: skip
+
+
+def alternative_tests(section: Section, settings: Settings) -> tuple[AltTest, ...]:
+    """The alternative annotator tests of a section alone, which take a fraction of the time."""
+    names, people = section.of_kind("human")
+    return tuple(
+        alt_test(
+            people, own.mean(axis=1), epsilon=settings.epsilon, names=names, label=label,
+            criterion=section.criterion, q=settings.q, **drawing_of(section, settings),
+        )
+        for label, own in panels_of(section)
+    )  # fmt: skip
+
+
+def adjusted(tests: Sequence[AltTest]) -> tuple[AltTest, ...]:
+    """The tests of all judges on all criteria as one family."""
+    people = sum(len(test.annotators) for test in tests)
+    statement = f"{people} comparisons with a person, of all judges on all criteria"
+    return adjust_together(tests, statement=statement)
+
+
+def means_of(people: Floats) -> Floats:
     """The mean of each item's people; missing where nobody scored it."""
     asked = ~np.isnan(people)
     there = asked.any(axis=1)

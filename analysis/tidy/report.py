@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.alpha import Metric, krippendorff_alpha
-from analysis.stats.alt_test import AltTest, adjust_together
+from analysis.stats.alt_test import AltTest
 from analysis.stats.answers import answers_of_scores
-from analysis.stats.bootstrap import repeated
 from analysis.stats.columns import Floats
 from analysis.stats.icc import FORMS, Form, intraclass, intraclass_one_way
 from analysis.stats.kappas import fleiss_kappa, gwet_ac
@@ -24,7 +23,13 @@ from analysis.stats.sample_size import (
     items_for_share,
 )
 from analysis.stats.weights import WEIGHTS, Weights
-from analysis.tidy.against import WITHOUT_RATIO, Against, against_people
+from analysis.tidy.against import (
+    WITHOUT_RATIO,
+    Against,
+    adjusted,
+    against_people,
+    drawing_of,
+)
 from analysis.tidy.reading import Section, TidyTable
 from analysis.tidy.settings import Settings
 
@@ -123,21 +128,13 @@ def tidy_report(table: TidyTable, settings: Settings) -> TidyReport:
     """Compute every statistic that applies, by dataset and criterion."""
     sections = tuple(_section(section, settings) for section in table.sections)
     tests = [each.alternative for section in sections for each in section.against]
-    people = sum(len(test.annotators) for test in tests)
-    family = adjust_together(
-        tests, statement=f"{people} comparisons with a person, of all judges on all criteria"
-    )
-    return TidyReport(settings, table.rows, table.blank, table.ignored, sections, family)
+    return TidyReport(settings, table.rows, table.blank, table.ignored, sections, adjusted(tests))
 
 
 def _section(section: Section, settings: Settings) -> SectionReport:
     people_names, people = section.of_kind("human")
     judge_names, judges = section.of_kind("llm")
-    tasks = repeated(section.tasks)
-    drawing: dict[str, Any] = {
-        "clusters": tasks, "unit": "task", "seed": settings.seed,
-        "resamples": settings.resamples, "level": settings.level,
-    }  # fmt: skip
+    drawing = drawing_of(section, settings)
     warnings = []
     asked = (~np.isnan(people)).sum(axis=1)
     if people_names and asked.max(initial=0) == 1:
@@ -147,11 +144,11 @@ def _section(section: Section, settings: Settings) -> SectionReport:
         section.dataset,
         section.criterion,
         len(section.items),
-        "item" if tasks is None else "task",
+        "item" if drawing["clusters"] is None else "task",
         person_group,
         _group(judge_names, judges, drawing, settings, (JUDGES_ALONE,)),
         against_people(section, drawing, settings),
-        _planning(person_group, people, settings),
+        _planning(person_group.equal, person_group.icc_unbalanced["single"], people, settings),
         tuple(warnings),
     )
 
@@ -203,15 +200,25 @@ def _group(
     )
 
 
-def _planning(group: Group, people: Floats, settings: Settings) -> Planning:
+def plan(section: Section, settings: Settings) -> Planning:
+    """How many items would do, from what the people of a section answered; without all the rest."""
+    _, people = section.of_kind("human")
+    drawing = drawing_of(section, settings)
+    answers = answers_of_scores(people, scale=settings.scale)
+    together = reliability(people, scale=settings.scale, **drawing)
+    single = intraclass_one_way(answers, average=False, **drawing)
+    return _planning(together.equal, single, people, settings)
+
+
+def _planning(equal: Estimate, icc: Estimate, people: Floats, settings: Settings) -> Planning:
     half, level = settings.half_width, settings.level
-    equal = alpha = icc = None
-    if group.equal.value is not None:
-        equal = items_for_share(group.equal.value, half, level=level)
+    for_equal = for_alpha = for_icc = None
+    if equal.value is not None:
+        for_equal = items_for_share(equal.value, half, level=level)
         answers = answers_of_scores(people, scale=settings.scale)
-        alpha = items_for_alpha(answers, half, seed=settings.seed, level=level)
-    single = group.icc_unbalanced["single"].value
-    raters = round(group.ratings / max(group.items + group.single, 1))
-    if single is not None and 0 <= single < 1 and raters >= 2:
-        icc = items_for_icc(single, half, raters=raters, level=level)
-    return Planning(half, equal, alpha, icc)
+        for_alpha = items_for_alpha(answers, half, seed=settings.seed, level=level)
+    asked = (~np.isnan(people)).sum(axis=1)
+    raters = round(asked.sum() / max((asked > 0).sum(), 1))
+    if icc.value is not None and 0 <= icc.value < 1 and raters >= 2:
+        for_icc = items_for_icc(icc.value, half, raters=raters, level=level)
+    return Planning(half, for_equal, for_alpha, for_icc)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.stats.bland_altman import NO_SPREAD, TOO_FEW, bland_altman
+from analysis.stats.bland_altman import NO_SPREAD, TOO_FEW, bland_altman, paired_points
 
 # Bland & Altman 1986, Lancet 327:307: peak flow of 17 people by two meters, first readings.
 WRIGHT = [494, 395, 516, 434, 476, 557, 413, 442, 650, 433, 417, 656, 267, 478, 178, 423, 427]
@@ -45,3 +45,18 @@ def test_tasks_that_repeat_are_drawn() -> None:
         assert one.value == pytest.approx(other.value)
         assert other.interval.details["clusters"] == 30
         assert other.interval.half_width > one.interval.half_width
+
+
+def test_points_are_counted_and_rounded_where_there_are_many() -> None:
+    # Means and differences of (1, 2), (1, 2), (3, 3): two points, one of them twice.
+    found = paired_points([1, 1, 3, np.nan], [2, 2, 3, 1])
+    assert (found.means, found.differences, found.counts) == ((1.5, 3.0), (-1.0, 0.0), (2, 1))
+    assert found.rounded == 0
+    assert paired_points([np.nan], [1]).counts == ()
+    first = np.random.default_rng(3).uniform(1, 100, 5000)
+    many = paired_points(first, first[::-1], most=200)
+    assert len(many.counts) <= 200 and sum(many.counts) == 5000 and many.rounded > 0
+    # No point lies further from its pairs than half a step of the grid: the extremes stay.
+    assert max(many.means) == pytest.approx(
+        ((first + first[::-1]) / 2).max(), abs=many.rounded + 1e-9
+    )
