@@ -62,6 +62,9 @@ def decline_report(selection: Selection) -> Report:
         tables=(_slopes(slopes, selection), _points(curves, align)),
         notices=(*common.selection_notices(selection), *_survivors(curves, align)),
         how=(*common.how_runs(selection), *_how(frame, align)),
+        methods="Mean scores by turn are over the trajectories that have such a turn, a turn's "
+        "score being the mean of its judges; the change per turn is a least-squares slope with one "
+        "intercept per trajectory.",
     )
 
 

@@ -11,6 +11,8 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from analysis.exports.about import about_file
+from analysis.exports.latex import Source
 from analysis.filters import as_id, with_query
 from analysis.models import RatingTable
 from analysis.rating_tables import Shown, ask_for, may_change, shown, tables_for
@@ -25,7 +27,8 @@ from analysis.services.rating_tables import (
 )
 from analysis.table_forms import SectionForm, TableForm
 from analysis.tidy.example import example_csv
-from analysis.views.answers import answer_figure, answer_table
+from analysis.views.answers import answer_figure, answer_latex, answer_table
+from analysis.views.figure_pdf import answer_pdf
 from analysis.views.reports import all_tabs
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in
@@ -150,6 +153,28 @@ def rating_table_csv(request: HttpRequest, table_id: int, part: str) -> HttpResp
     table, found = _open(request, table_id)
     title = found.sections[found.part - 1] if found.part else ""
     return answer_table(_there(found), part, [table.name, part, title])
+
+
+@require_safe
+@signed_in
+def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
+    """A table of the report as LaTeX."""
+    table, found = _open(request, table_id)
+    title = found.sections[found.part - 1] if found.part else ""
+    url = request.build_absolute_uri(_url("rating_table", table, found))
+    subject = " · ".join(word for word in (table.name, title) if word)
+    report = _there(found)
+    source = Source("table", subject, about_file(url), report.banners)
+    return answer_latex(report, part, [table.name, part, title], source)
+
+
+@require_safe
+@signed_in
+def rating_table_pdf(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
+    """A figure as PDF."""
+    table, found = _open(request, table_id)
+    spec = _there(found).figure(part)
+    return answer_pdf(request, spec, found.later.wanted.key, [table.name, part])
 
 
 @require_POST
