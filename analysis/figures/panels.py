@@ -6,7 +6,8 @@ from analysis.figures.parts import Panels, Trace, categories, interval_lines, po
 from analysis.figures.parts import undefined_marks as undefined
 from analysis.figures.theme import NEUTRAL, PEOPLE_SYMBOL, Figure, Style, make_figure, styles_for
 from analysis.figures.words import label
-from analysis.stats.panels import JudgePanel
+from analysis.stats.panels import JudgePanel, PanelJudge
+from analysis.stats.results import Estimate
 
 OTHERS, PEOPLE = "against the other judges", "against people"
 UNSEEN = "\u200b"
@@ -20,7 +21,7 @@ def judge_offsets(
     looks = styles_for(judges, styles)
     told = any(one.bias.value is not None for panel in panels.values() for one in panel.judges)
     names = [label(title) for title in panels]
-    rows = [row for name in names for row in ((name, name + UNSEEN) if told else (name,))]
+    rows = _rows(names, 2 if told else 1)
     columns = max(1, min(3, len(judges)))
     grid = Panels(len(judges), columns, judges)
     traces: list[Trace] = []
@@ -44,7 +45,7 @@ def judge_offsets(
         kinds = [
             (
                 OTHERS,
-                "",
+                0,
                 [one.severity for _, one in mine],
                 looks[judge].symbol,
                 looks[judge].colour,
@@ -52,9 +53,9 @@ def judge_offsets(
         ]
         if told:
             biases = [one.bias for _, one in mine]
-            kinds.append((PEOPLE, UNSEEN, biases, PEOPLE_SYMBOL + "-open", NEUTRAL))
-        for kind, suffix, estimates, symbol, colour in kinds:
-            places = [name + suffix for name, _ in mine]
+            kinds.append((PEOPLE, 1, biases, PEOPLE_SYMBOL + "-open", NEUTRAL))
+        for kind, below, estimates, symbol, colour in kinds:
+            places = [rows[rows.index(name) + below] for name, _ in mine]
             traces += [
                 interval_lines(places, estimates, "x", line={"color": colour}, **axes),
                 points(
@@ -82,14 +83,14 @@ def verdict_flips(panels: Mapping[str, JudgePanel]) -> Figure:
     judges = list(dict.fromkeys(one.judge for panel in panels.values() for one in panel.judges))
     looks = styles_for(judges, None)
     names = [label(title) for title in panels]
-    rows = [row for name in names for row in (name + UNSEEN * k for k in range(len(judges) + 1))]
+    rows = _rows(names, len(judges) + 1)
     traces: list[Trace] = []
     for k, judge in enumerate(judges):
         mine = [
-            (name + UNSEEN * k, one.flips.clustered)
+            (rows[rows.index(name) + k], flips)
             for name, found in zip(names, panels.values(), strict=True)
             for one in found.judges
-            if one.judge == judge and one.flips is not None
+            if one.judge == judge and (flips := flip_share(one)) is not None
         ]
         places = [place for place, _ in mine]
         estimates = [estimate for _, estimate in mine]
@@ -113,6 +114,22 @@ def verdict_flips(panels: Mapping[str, JudgePanel]) -> Figure:
         "height": 120 + 13 * len(rows),
     }  # fmt: skip
     return make_figure(traces, layout)
+
+
+def flip_share(one: PanelJudge) -> Estimate | None:
+    """The share of verdicts that turn; where none does all drawings agree, so Wilson's then."""
+    if one.flips is None:
+        return None
+    return one.flips.clustered if one.flips.clustered.interval else one.flips.wilson
+
+
+def _rows(names: Sequence[str], each: int) -> list[str]:
+    """So many rows of every name; all but the first are nameless, and no two alike."""
+    return [
+        name if k == 0 else UNSEEN * (1 + place * each + k)
+        for place, name in enumerate(names)
+        for k in range(each)
+    ]
 
 
 def _flip_names(judge: str, names: Sequence[str]) -> list[str]:

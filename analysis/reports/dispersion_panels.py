@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.panels import judge_offsets, verdict_flips
+from analysis.figures.panels import flip_share, judge_offsets, verdict_flips
 from analysis.frames.people import PeopleScores, people_scores
 from analysis.frames.scores import single_scores
 from analysis.later import tell
@@ -234,12 +234,11 @@ def _judges_table(panels: Mapping[str, JudgePanel], threshold: float | None) -> 
 
 
 def _flips_cell(one: PanelJudge) -> Cell:
-    if one.flips is None:
+    share = flip_share(one)
+    if share is None:
         why = "the runs have no threshold in common, or one judge"
         return Cell(data=(None, None, None, 0, why), reason=why)
-    # Where no verdict turns all drawings agree: the interval is Wilson's.
-    drawn = one.flips.clustered
-    return estimate_cell(drawn if drawn.interval is not None else one.flips.wilson, "share")
+    return estimate_cell(share, "share")
 
 
 def _notices(panels: Mapping[str, JudgePanel], others: Mapping[str, Sequence[str]]) -> list[Notice]:
