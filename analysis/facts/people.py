@@ -176,4 +176,5 @@ def gaps(
     both = (counts > 0) & ~np.isnan(judged)
     gap = np.where(both, sums / np.maximum(counts, 1) - judged, 0.0).sum(axis=1)
     number = both.sum(axis=1)
-    return np.where(number > 0, gap / np.maximum(number, 1), np.nan)
+    # Judges' means are kept as single-precision numbers: what is beyond these is noise.
+    return np.round(np.where(number > 0, gap / np.maximum(number, 1), np.nan), 6)

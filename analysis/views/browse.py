@@ -121,7 +121,8 @@ def _rows(found: "Listing", part: "Slice", seen: Visibility) -> list[ListedRow]:
             ListedRow(
                 row.trajectory, row.end, row.verdicts, row.metrics, row.scores,
                 _defined(columns.spread[place]),
-                _defined(found.said.gap[place]),
+                # Two decimals are shown, and none of them as minus zero.
+                None if (gap := _defined(found.said.gap[place])) is None else round(gap, 2) + 0.0,
                 tokens if tokens >= 0 else None,
                 int(columns.violations[place]),
                 marked.get(row.trajectory.pk),
