@@ -176,7 +176,7 @@ def _character(one: str) -> str:
         return one
     if unicodedata.category(one) in ("Cc", "Cf"):
         return ""  # it has no shape: joiners, directions, controls
-    base, *marks = unicodedata.normalize("NFD", one)
+    base, *marks = list(unicodedata.normalize("NFD", one))
     if len(marks) == 1 and marks[0] in ACCENTS and base.isascii() and base.isalpha():
         return rf"\{ACCENTS[marks[0]]}{{{DOTLESS.get(base, base)}}}"
     return _code(one, "{[}", "{]}")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from analysis.reports.parts import Report
+from analysis.reports.parts import Report, Table
 from analysis.reports.words import counted, listed, plural
 from analysis.stats.results import Estimate, Interval
 
@@ -54,18 +54,23 @@ def _estimates(report: Report) -> Iterator[Said]:
                 continue
             for cell, column in zip(row, table.columns, strict=True):
                 if cell.estimate is not None:
-                    label = table.title.lower() if column.label in NAMELESS else column.label
+                    label = f"“{_title(table)}”" if column.label in NAMELESS else column.label
                     yield Said(label, cell.estimate)
 
 
 def _what(report: Report, found: list[Said]) -> str:
     """What the tables estimate, by their titles, where a report does not say it itself."""
     holding = [
-        re.sub(r" \([\d,]+ rows?\)$", "", table.title)
+        _title(table)
         for table in report.tables
         if any(cell.estimate is not None for row in table.rows for cell in row)
     ]
     return f"Estimated were {listed([f'“{title}”' for title in holding], most=len(holding))}."
+
+
+def _title(table: Table) -> str:
+    """The title of a table without its number of rows."""
+    return re.sub(r" \([\d,]+ rows?\)$", "", table.title)
 
 
 def _intervals(known: list[Said]) -> str:

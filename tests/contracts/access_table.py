@@ -252,6 +252,7 @@ analysis:decline_table            GET  login    403      403      403      403  
 analysis:agreement                GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:agreement_figure         GET  login    403      403      403      403      403      403      404      403      404
 analysis:agreement_table          GET  login    403      403      403      403      403      403      404      403      404
+analysis:agreement_later          GET  login    403      403      403      403      403      403      404      403      404
 analysis:judges                   GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:judges_figure            GET  login    403      403      403      403      403      403      404      403      404
 analysis:judges_table             GET  login    403      403      403      403      403      403      404      403      404
@@ -309,6 +310,8 @@ analysis:rating_table             GET  login    403      403      403      403  
 analysis:rating_table_later       GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:rating_table_later       POST login    403      403      403      403      403      403      moved    403      moved
 analysis:rating_table_figure      GET  login    403      403      403      403      403      403      404      403      404
+analysis:rating_table_latex       GET  login    403      403      403      403      403      403      404      403      404
+analysis:rating_table_pdf         GET  login    403      403      403      403      403      403      404      403      404
 analysis:rating_table_csv         GET  login    403      403      403      403      403      403      404      403      404
 analysis:rating_table_rename      POST login    403      403      403      403      403      403      moved    403      moved
 analysis:rating_table_share       POST login    403      403      403      403      403      403      moved    403      moved
