@@ -14,6 +14,8 @@ from benchmarks.selectors.timeline import Bin
 register = template.Library()
 WIDTH, HEIGHT, EDGE = 200.0, 80.0, 7.0
 LOWEST, HIGHEST = 1.0, 5.0
+# Violations of more turns than this are bars, whose height tells how many they are.
+MARKS, TALLEST = 16, 20.0
 # Rows of the drawing of violations, from the top.
 ROWS = {"new": 16.0, "repeated": 42.0, "withheld": 68.0}
 
@@ -58,11 +60,13 @@ def small_multiple(panel: Panel, shown: Sequence[int]) -> dict[str, Any]:
 
 @register.inclusion_tag("analysis/_violation_strip.html")
 def violation_strip(multiples: Multiples, shown: Sequence[int]) -> dict[str, Any]:
-    """Violations turn by turn: a row for new, repeated and withheld ones."""
+    """Violations turn by turn: a row for new, repeated and withheld ones, bars where many."""
     bins: Sequence[Bin] = multiples.bins
+    most = max((n for one in bins for n in one.marks.values()), default=1)
     marks = [
         {
             "kind": kind, "x": _x(place, len(bins)), "y": y, "count": one.marks[kind],
+            "tall": (tall := round(TALLEST * one.marks[kind] / most, 1)), "up": TALLEST / 2 - tall,
             "first": one.first, "here": one.first in shown,
             "words": f"{one.words}: {one.marks[kind]} {kind}",
         }
@@ -74,6 +78,7 @@ def violation_strip(multiples: Multiples, shown: Sequence[int]) -> dict[str, Any
     words = ", ".join(f"{n} {kind}" for kind, n in totals.items())
     return {
         "marks": marks,
+        "bars": len(bins) > MARKS,
         "rows": list(ROWS.values()),
         "words": f"Violations turn by turn: {words} in all",
         "width": f"{WIDTH:.0f}",

@@ -102,6 +102,20 @@ class SaidInStudy:
     places: Sequence[Place]
     beside: Sequence[Beside]
 
+    @property
+    def whole(self) -> list[Place]:
+        """What was asked of the trajectory as a whole or of its last plan."""
+        return [place for place in self.places if place.turn is None]
+
+    @property
+    def by_turn(self) -> list[tuple[int, list[Place]]]:
+        """What was asked of single turns, turn by turn."""
+        found: dict[int, list[Place]] = defaultdict(list)
+        for place in self.places:
+            if place.turn is not None:
+                found[place.turn].append(place)
+        return sorted(found.items())
+
 
 def said_about(*, trajectory: int, profile: int | None, user: User) -> list[SaidInStudy]:
     """What the studies that this person may see say of a trajectory; eight queries at most.

@@ -154,7 +154,7 @@ class TestTrajectory:
         Turn.objects.filter(trajectory=row, index__gt=3).delete()
         with CaptureQueriesContext(connection) as short:
             page(researcher, row)
-        assert len(long) == len(short) <= 20
+        assert len(long) == len(short) <= 25
 
     def test_side_by_side(self, researcher: Client, nursery: Dataset) -> None:
         rows = [run_of(nursery, name).trajectories.get() for name in ("path-follower", "gullible")]
