@@ -7,6 +7,7 @@ from statistics import fmean
 
 from django.db.models import Avg, Count, F, Q, Sum
 
+from analysis.comparing.address import PORTION
 from analysis.comparing.aligned import place_title, turn_at
 from analysis.comparing.chosen import Chosen, Column
 from benchmarks.core.words import plain
@@ -53,6 +54,11 @@ class Mark:
     def words(self) -> str:
         """The turn, or the first and the last of them."""
         return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
+
+    @property
+    def shown_from(self) -> int:
+        """Where the portion of turns begins that shows the first of them."""
+        return (self.first - 1) // PORTION * PORTION + 1
 
 
 @dataclass(frozen=True)

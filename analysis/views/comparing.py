@@ -84,7 +84,7 @@ def _compared(chosen: Chosen, seen: Visibility) -> dict[str, Any]:
     }
     if address.view == VIOLATIONS:
         context["matrix"] = facts.matrix(columns, found)
-        context["to_turns"] = address.query(view=TURNS, first=1)
+        context["to_turns"] = address.query(view=TURNS, first=1, align=ALIGNS[0])
     elif address.view == SCORES:
         known = dict(scores.dimensions)
         dimension = address.dimension if address.dimension in known else ""

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.comparing import aligned
+from analysis.comparing import aligned, facts
 from analysis.comparing.address import MOST, Address, read_address
 from benchmarks import blinding
 from benchmarks.models import Dataset, Trajectory
@@ -178,6 +178,8 @@ class TestDifferences:
             ("World", "There is no hammer.", [[("new", "1"), ("repeated", "2–3")], [("new", "1")]]),
             ("User", "Glue is dear.", [[("withheld", "4")], []]),
         ]
+        late = facts.Mark("new", 21, 25)
+        assert (found.rows[0].cells[0][1].shown_from, late.shown_from) == (1, 21)
         assert (found.differing, found.untouched) == (1, ("There is no saw.",))
         line = page.context["lines"][0][0]
         assert (line.counts, line.constraints) == ({"new": 1, "repeated": 2, "withheld": 1}, 2)
