@@ -247,6 +247,8 @@ analysis:rubric                   GET  login    403      403      403      403  
 analysis:rubric_figure            GET  login    403      403      403      403      403      403      404      403      404
 analysis:rubric_table             GET  login    403      403      403      403      403      403      404      403      404
 analysis:decline                  GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:decline_later            GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:decline_later            POST login    403      403      403      403      403      403      moved    403      moved
 analysis:decline_figure           GET  login    403      403      403      403      403      403      404      403      404
 analysis:decline_table            GET  login    403      403      403      403      403      403      404      403      404
 analysis:agreement                GET  login    403      403      403      403      403      403      ok       403      ok
@@ -257,6 +259,8 @@ analysis:judges                   GET  login    403      403      403      403  
 analysis:judges_figure            GET  login    403      403      403      403      403      403      404      403      404
 analysis:judges_table             GET  login    403      403      403      403      403      403      404      403      404
 analysis:dispersion               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:dispersion_later         GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:dispersion_later         POST login    403      403      403      403      403      403      moved    403      moved
 analysis:dispersion_figure        GET  login    403      403      403      403      403      403      404      403      404
 analysis:dispersion_table         GET  login    403      403      403      403      403      403      404      403      404
 analysis:conditions               GET  login    403      403      403      403      403      403      ok       403      ok
@@ -286,6 +290,8 @@ analysis:ratings                  GET  login    403      403      403      403  
 analysis:ratings_figure           GET  login    403      403      403      403      403      403      404      403      404
 analysis:ratings_table            GET  login    403      403      403      403      403      403      404      403      404
 analysis:turn-scores              GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:turn-scores_later        GET  login    403      403      403      403      403      403      404      403      404
+analysis:turn-scores_later        POST login    403      403      403      403      403      403      404      403      404
 analysis:turn-scores_figure       GET  login    403      403      403      403      403      403      404      403      404
 analysis:turn-scores_table        GET  login    403      403      403      403      403      403      404      403      404
 analysis:violation-check          GET  login    403      403      403      403      403      403      ok       403      ok
