@@ -61,13 +61,20 @@ def pair_forest(marks: Sequence[PairMark], *, unit: Unit, title: str) -> Figure:
             )
             | {"hovertext": [_hover(mark, unit) for _, mark in mine]},
         ]
-    axis = {"title": {"text": title}, "showgrid": True, "zeroline": True}
+    found = [mark.difference for mark in marks]
+    ends = [end for one in found if one.interval for end in (one.interval.low, one.interval.high)]
+    ends += [0.0, *(one.value for one in found if one.value is not None)]
+    room = 0.04 * ((max(ends) - min(ends)) or 1.0)
+    axis = {
+        "title": {"text": title},
+        "showgrid": True,
+        "zeroline": True,
+        "range": [min(ends) - room, max(ends) + room],
+    }
     layout = {
         "xaxis": axis | ({"tickformat": "+.0%"} if unit == "share" else {}),
         "yaxis": categories(names, downwards=True),
-        "annotations": undefined_marks(
-            names, [mark.difference for mark in marks], 0, "x", xanchor="left"
-        ),
+        "annotations": undefined_marks(names, found, 0, "x", xanchor="left"),
         "height": 150 + 26 * len(names),
     }
     return make_figure(traces, layout)

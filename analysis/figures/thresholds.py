@@ -125,7 +125,7 @@ def stability_figure(points_at: Sequence[tuple[float, Estimate]], reference: flo
     layout = {
         "xaxis": {"title": {"text": "rubric threshold τ"}},
         "yaxis": {
-            "title": {"text": f"Kendall’s τ_b with τ = {reference:g}"},
+            "title": {"text": f"Kendall’s tau-b with τ = {reference:g}"},
             "range": [-1.02, 1.02],
         },
         "annotations": undefined_marks(places, estimates, 0, "y"),

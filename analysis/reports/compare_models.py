@@ -170,8 +170,7 @@ def _mark(found: Compared, pair: ModelPair, *, from_second: bool = False) -> Pai
     first, second = (pair.second, pair.first) if from_second else (pair.first, pair.second)
     text = ""
     if shown.value is not None:
-        value = 100 * shown.value if found.is_rate else shown.value
-        text = f"{value:+.1f}" if found.is_rate else number(value, "number", signed=True)
+        text = number(shown.value, found.unit, signed=True).removesuffix(" %")
     about = f"n = {plural(shown.n, 'task')}"
     if shown.interval is not None:
         about += f"; 95 % interval {ends(shown.interval, found.unit, signed=True)}"

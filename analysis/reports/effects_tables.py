@@ -239,7 +239,7 @@ def missing_table(found: Effects, selection: Selection) -> list[Table]:
         if not found.varied:
             words = f"{factor.advice[:1].upper()}{factor.advice[1:]}."
             url = common.address("benchmarks:endpoint_list")
-            rows.append((text_cell(factor.title), text_cell(words), _start("Endpoints", url)))
+            rows.append((text_cell(factor.title), text_cell(words), _start("Endpoints →", url)))
     else:
         for value in _wanted(factor, selection):
             lacking = _lacking(found, selection.runs, title_of(factor, value))
@@ -249,7 +249,7 @@ def missing_table(found: Effects, selection: Selection) -> list[Table]:
                 changed = {} if factor.kind == "level" else {factor.name: value}
                 url = new_run_url(selection, lacking, changed, level=level)
                 title = text_cell(title_of(factor, value))
-                rows.append((title, text_cell(names), _start("Fill in the form", url)))
+                rows.append((title, text_cell(names), _start("Fill in the form →", url)))
     if not rows:
         return []
     columns = (

@@ -121,7 +121,7 @@ def sentence(found: Refined) -> str:
     parts = []
     if gains:
         curve, point = max(gains, key=lambda end: end[1].accuracy_change.value or 0)
-        parts.append(f"accuracy {_moved(point, 'accuracy')} for {curve.model}{_most(gains)}")
+        parts.append(f"accuracy {_moved(point, 'accuracy')}{_who(curve, point, gains)}")
     curve, point = min(ends, key=lambda end: end[1].valid_change.value or 0)
     parts.append(f"the valid plan rate {_moved(point, 'valid')} for {curve.model}")
     recovered = sum(point.recovered for _, point in ends)
@@ -133,8 +133,18 @@ def sentence(found: Refined) -> str:
     )
 
 
-def _most(gains: Sequence[object]) -> str:
-    return ", which gains most" if len(gains) > 1 else ""
+def _who(
+    curve: RefinementCurve,
+    point: RefinementPoint,
+    gains: Sequence[tuple[RefinementCurve, RefinementPoint]],
+) -> str:
+    """Of whom the largest gain is; of nobody where nothing changes at all."""
+    if not any(other.accuracy_change.value for _, other in gains):
+        return " for anybody" if len(gains) > 1 else f" for {curve.model}"
+    if len(gains) < 2:
+        return f" for {curve.model}"
+    most = "which gains most" if (point.accuracy_change.value or 0) > 0 else "which loses least"
+    return f" for {curve.model}, {most}"
 
 
 def _moved(point: RefinementPoint, what: str) -> str:
@@ -263,7 +273,7 @@ def _missing_table(selection: Selection, setting: str) -> list[Table]:
     row = (
         text_cell(f"{plural(most, 'extra turn')}"),
         text_cell(names),
-        text_cell("Fill in the form", url=url),
+        text_cell("Fill in the form →", url=url),
     )
     columns = (text_column("Run with"), words_column("Agents"), text_column("Start"))
     note = (

@@ -92,12 +92,12 @@ def sweeps_later(selection: Selection) -> Report:
         tau, least = min(known, key=lambda pair: pair[1].value or 0)
         said = (
             f"The order at τ = {tau:g} agrees least with that at τ = {found.reference:g}: "
-            f"Kendall’s τ_b {stated(least, 'points')}, {plural(found.tasks, 'task')} drawn anew."
+            f"Kendall’s tau-b {stated(least, 'points')}, {plural(found.tasks, 'task')} drawn anew."
         )
     figure = common.figure_spec(
         "stability",
         f"Agreement of each order with that at τ = {found.reference:g}",
-        "Kendall’s τ_b with 95 % intervals: 1 is the same order, 0 no relation.",
+        "Kendall’s tau-b with 95 % intervals: 1 is the same order, 0 no relation.",
         stability_figure(pairs, found.reference),
     )
     estimates = [one for _, one in pairs]
@@ -106,7 +106,7 @@ def sweeps_later(selection: Selection) -> Report:
         figures=(figure,),
         tables=(rank_table(found), agreement_table(found)),
         how=(
-            f"Ranks and τ_b: the same drawn tasks for all agents and thresholds; "
+            f"Ranks and tau-b: the same drawn tasks for all agents and thresholds; "
             f"{how_interval(estimates) or 'no interval'}. Drawing adds chance to both orders, so "
             "an interval may lie below its value.",
         ),
@@ -199,7 +199,7 @@ def sentence(sweep: ThresholdSweep, counted_words: str) -> str:
     worst = min(turned, key=lambda order: order.kendall or 0)
     return (
         f"The order {where} changes most at τ = {worst.threshold:g}: {_reversed(worst)} than at "
-        f"τ = {sweep.reference:g} (Kendall’s τ_b {number(worst.kendall or 0, 'points')}). "
+        f"τ = {sweep.reference:g} (Kendall’s tau-b {number(worst.kendall or 0, 'points')}). "
         f"{_leader(sweep)}{tail}"
     )
 
@@ -280,6 +280,6 @@ def _how(found: Sweeps, selection: Selection) -> list[str]:
         f"dimension that counts ({SETS[found.chosen]}); {how_interval(estimates) or 'none'} "
         "intervals.",
         f"Left out: {counted(left)}." if left else "Nothing is left out.",
-        "Orders are compared over the pairs of agents that differ at both thresholds; τ_b also "
+        "Orders are compared over the pairs of agents that differ at both thresholds; tau-b also "
         "takes ties into account.",
     ]

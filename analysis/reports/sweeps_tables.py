@@ -104,7 +104,9 @@ def orders_table(sweep: ThresholdSweep, name: str, title: str) -> Table:
             "Turned round", "reversed pairs", f"Pairs ordered oppositely to τ = {sweep.reference:g}"
         ),
         number_column("Pairs", help="Pairs of agents that differ here and at the reference"),
-        number_column("Kendall’s τ_b", "kendall", "With the order at the reference, ties included"),
+        number_column(
+            "Kendall’s tau-b", "kendall", "With the order at the reference, ties included"
+        ),
     )
     note = "Agents that are equal stand beside each other in the order in which they were run."
     return Table(name, title, columns, tuple(rows), note)
@@ -177,7 +179,7 @@ def rank_table(found: ThresholdStability) -> Table:
 
 
 def agreement_table(found: ThresholdStability) -> Table:
-    """Kendall's τ_b of each order with the one at the reference."""
+    """Kendall's tau-b of each order with the one at the reference."""
     rows = tuple(
         (
             Cell(f"τ = {point.threshold:g}", (point.threshold,)),
@@ -185,6 +187,6 @@ def agreement_table(found: ThresholdStability) -> Table:
         )
         for point in found.points
     )
-    columns = (text_column("Threshold"), estimate_column("Kendall’s τ_b", "kendall"))
+    columns = (text_column("Threshold"), estimate_column("Kendall’s tau-b", "kendall"))
     note = f"With the order at τ = {found.reference:g}; n counts agents."
     return Table("agreement", "Agreement of orders", columns, rows, note)

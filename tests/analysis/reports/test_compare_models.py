@@ -170,8 +170,8 @@ def test_figures_hold_every_pair(three: Dataset) -> None:
     assert list(drawn) == ["differences", "matrix", "wins"]
     (matrix,) = drawn["matrix"]["data"]
     assert matrix["y"] == ["Ada", "Cy", "Bob"]
-    assert matrix["text"][0][2] == "+80.0 *" and matrix["text"][2][0] == "-80.0 *"
-    assert matrix["z"][0][0] is None
+    assert matrix["text"][0][2] == "+80.0 *" and matrix["text"][2][0] == "−80.0 *"
+    assert matrix["z"][0][0] is None and matrix["text"][1][2] == "0.0"
     counts = {trace["name"]: trace["text"] for trace in drawn["wins"]["data"]}
     assert counts["first alone"][1] == "8" and counts["neither"][1] == "1"
 

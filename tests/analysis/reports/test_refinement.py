@@ -115,6 +115,15 @@ def test_nobody_needed_an_extra_turn(dataset: Dataset) -> None:
     )
 
 
+def test_nobody_gains_and_one_loses_least(dataset: Dataset) -> None:
+    make_refined(dataset, "ada", [[WEAK, WEAK], [GOOD]])
+    make_refined(dataset, "bob", [[WEAK, BROKEN], [GOOD]])
+    said = report().sentence
+    # Accuracy stays at 1 of 2 for both; of Bob's two valid plans one is lost.
+    assert said.startswith("After 2 extra turns accuracy does not change for anybody; the valid ")
+    assert "falls by 50.0 points" in said and said.endswith("and 1 lost a valid plan.")
+
+
 def test_without_such_runs_the_way_to_one(dataset: Dataset) -> None:
     make_trajectory(make_run(dataset, "ada"), 1)
     made = report()

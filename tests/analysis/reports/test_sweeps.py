@@ -61,8 +61,8 @@ def test_accuracy_and_order_by_hand(two: Dataset) -> None:
     assert [row["kendall"] for row in orders] == [-1, 1, 1, None, 1, -1, -1]
     assert made.sentence == (
         "The order of the 2 agents, by all dimensions, changes most at τ = 2: there 1 of 1 pair "
-        "stands the other way round than at τ = 3.5 (Kendall’s τ_b −1.00). Bob, first at τ = 3.5, "
-        "is first at 4 of 7 thresholds."
+        "stands the other way round than at τ = 3.5 (Kendall’s tau-b −1.00). Bob, first at τ = "
+        "3.5, is first at 4 of 7 thresholds."
     )
 
 
