@@ -33,9 +33,8 @@ def forest(
     unit: Unit = "points",
     least: float = 0.0,
     most: float = 1.0,
-    marked: float | None = None,
 ) -> Figure:
-    """One row per estimate, with a line at 0 and, where wanted, at what is ``marked``.
+    """One row per estimate, with a line at 0.
 
     The axis goes from ``least`` to ``most`` and further where an interval does; a dash with its
     reason stands at ``least`` where there is no value. The same name may stand in several groups.
@@ -72,7 +71,6 @@ def forest(
         notes += undefined_marks(rows, estimates, least, "x", xanchor="left")
     low, high = min(ends), max(ends)
     room = 0.03 * (high - low)
-    lines = [0.0, *([marked] if marked is not None else [])]
     layout = {
         "xaxis": {
             "range": [low - room if low < least else low, high + room],
@@ -84,15 +82,13 @@ def forest(
         "shapes": [
             {
                 "type": "line",
-                "x0": at,
-                "x1": at,
+                "x0": 0,
+                "x1": 0,
                 "y0": 0,
                 "y1": 1,
                 "yref": "paper",
-                "line": {"color": NEUTRAL, "width": 1, "dash": "dot" if at else "solid"},
+                "line": {"color": NEUTRAL, "width": 1},
             }
-            for at in lines
-            if low <= at <= high
         ],
         "annotations": notes,
         "height": 130 + 24 * len(names),

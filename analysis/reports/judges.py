@@ -83,8 +83,11 @@ def judges_report(selection: Selection) -> Report:
         figures=(advantage,) if advantage is not None else (),
         tables=(
             (
-                verdict_table(parts, WORD),
-                person_table(parts, WORD),
+                *(
+                    (verdict_table(parts, WORD), person_table(parts, WORD))
+                    if any(test.passed is not None for part in parts for test in part.family)
+                    else ()
+                ),
                 missing_table(parts),
                 severity_table(table),
                 planning_table([(s.criterion, plan(s, settings)) for s in table.sections], WORD),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from analysis.reports.parts import (
     Badge,
     Cell,
+    Column,
     Table,
     count_cell,
     estimate_cell,
@@ -36,8 +37,7 @@ def verdict_table(parts: Sequence[Tested], word: str = "") -> Table:
                     estimate_cell(test.winning_rate, "points"),
                     estimate_cell(alone.winning_rate, "points"),
                     estimate_cell(test.advantage, "points"),
-                    count_cell(len(test.annotators)),
-                    _p(max((a.adjusted for a in test.annotators), default=None)),
+                    _wins(test),
                     text_cell(_to_know(test)),
                 )
             )
@@ -54,8 +54,7 @@ def verdict_table(parts: Sequence[Tested], word: str = "") -> Table:
             "Advantage probability",
             help="How often the judge is at least as close to the other people as a person is",
         ),
-        number_column("People tested"),
-        number_column("Largest adjusted p", help="Over the people tested, all together"),
+        Column("Wins", ("wins", "people tested"), help="People against whom it wins"),
         words_column("What to know", "note"),
     )
     return Table(
@@ -85,6 +84,13 @@ def _verdict(test: AltTest) -> Cell:
     return Cell(data=(word,), badges=(Badge(word, "ok" if test.passed else "warn"),))
 
 
+def _wins(test: AltTest) -> Cell:
+    won, n = sum(result.won for result in test.annotators), len(test.annotators)
+    if not n:
+        return Cell(data=(None, 0), reason="nobody was tested")
+    return Cell(f"{won} of {n}", (won, n))
+
+
 def _to_know(test: AltTest) -> str:
     words = [f"not available: {lacking(test)}"] if test.passed is None else []
     words += test.warnings
@@ -99,9 +105,7 @@ def _people(test: AltTest, most: int = 6) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _p(p: float | None) -> Cell:
-    if p is None:
-        return Cell(data=(None,), reason="nobody was tested")
+def _p(p: float) -> Cell:
     return Cell("< 0.001" if p < 0.001 else f"{p:.3f}", (float(f"{p:.6g}"),))
 
 

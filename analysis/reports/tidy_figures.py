@@ -100,7 +100,10 @@ def _cut(section: SectionReport) -> str:
 
 def _estimates(section: SectionReport, shown: Sequence[Against]) -> list[ForestRows]:
     groups = [
-        ForestRows(f"{who} among themselves", coefficients(group))
+        ForestRows(
+            f"{who} among themselves",
+            [(f"{who}: {name}", estimate) for name, estimate in coefficients(group)],
+        )
         for who, group in (("People", section.people), ("Judges", section.judges))
         if len(group.raters) > 1
     ]
@@ -108,11 +111,11 @@ def _estimates(section: SectionReport, shown: Sequence[Against]) -> list[ForestR
         *groups,
         ForestRows(
             "Judge with people: quadratic kappa",
-            [(one.judge, one.kappas["quadratic"]) for one in shown if one.panel == 1],
+            [(f"{one.judge}: kappa", one.kappas["quadratic"]) for one in shown if one.panel == 1],
         ),
         ForestRows(
             "Judge with people: ordinal alpha",
-            [(one.judge, one.alphas["ordinal"]) for one in shown if one.panel == 1],
+            [(f"{one.judge}: alpha", one.alphas["ordinal"]) for one in shown if one.panel == 1],
         ),
     ]
 
@@ -120,7 +123,7 @@ def _estimates(section: SectionReport, shown: Sequence[Against]) -> list[ForestR
 def coefficients(group: Group) -> list[tuple[str, Estimate]]:
     """The coefficients of a group that a figure shows."""
     return [
-        *((f"Alpha, {metric}", alpha) for metric, alpha in group.alphas.items()),
+        *((f"{metric} alpha", alpha) for metric, alpha in group.alphas.items()),
         ("AC1", group.gwet["none"]),
         ("AC2, quadratic", group.gwet["quadratic"]),
         ("Fleiss’ kappa", group.fleiss["none"]),
@@ -149,6 +152,5 @@ def advantage_figure(parts: Sequence[Tested], *, several: bool) -> FigureSpec | 
             [ForestRows(name, rows) for name, rows in groups.items()],
             title="advantage probability",
             unit="share",
-            marked=0.5,
         ),
     )

@@ -85,7 +85,7 @@ def _verdict(part: Part) -> str:
     if panel and panel[0].passed is not None:
         verdict = "passes" if panel[0].passed else "does not pass"
         together = f"; the {panel[0].judge} {verdict}"
-    who = f" ({listed(passing, most=6)})" if passing else ""
+    who = f" ({listed(passing, most=6)})" if 0 < len(passing) < len(single) else ""
     changed = f" ({alone} if each is tested alone)" if alone != len(passing) else ""
     return (
         f"By the alternative annotator test with ε = {epsilon:g}, {len(passing)} of "

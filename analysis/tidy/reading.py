@@ -4,8 +4,9 @@ import csv
 import gzip
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import BinaryIO
 
 import numpy as np
@@ -117,6 +118,12 @@ class _Rows:
         self.blank = 0
         self.ignored: tuple[str, ...] = ()
         self.has_tasks = False
+        # Fields that were found right before, as they stand in the file: most rows repeat them.
+        self.pick: Callable[[Sequence[str]], tuple[str, ...]] = tuple
+        self.known_sections: dict[tuple[str, str], int] = {}
+        self.known_items: dict[tuple[str, str, str], int] = {}
+        self.known_raters: dict[tuple[str, str], int] = {}
+        self.known_scores: dict[str, float] = {}
 
     @property
     def line(self) -> int:
@@ -129,10 +136,11 @@ class _Rows:
         places = self._places(header)
         if places is None:
             return
+        width = len(header)
         for fields in self.lines:
             if not fields:
                 continue
-            if len(fields) != len(header):
+            if len(fields) != width:
                 self.problems.add(
                     _at(self.line), f"{len(header)} fields", Said(f"{len(fields)} fields")
                 )
@@ -158,9 +166,22 @@ class _Rows:
                 self.problems.add(f"{_at(1)}, column {name}", "one such column", Said("several"))
         self.ignored = tuple(name for name in names if name not in known)
         self.has_tasks = TASK in names
-        return {name: names.index(name) for name in known if name in names}
+        places = {name: names.index(name) for name in known if name in names}
+        # Without tasks the dataset stands in for them: it is the same for all rows of an item.
+        self.pick = itemgetter(*(places.get(name, places["dataset"]) for name in known))
+        return places
 
     def _add(self, fields: Sequence[str], places: Mapping[str, int]) -> None:
+        dataset, item_, criterion, rater_, kind, score_, task_ = self.pick(fields)
+        known = (
+            self.known_sections.get((dataset, criterion)),
+            self.known_items.get((dataset, item_, task_)),
+            self.known_raters.get((rater_, kind)),
+            self.known_scores.get(score_),
+        )
+        if None not in known:
+            self._append(*known)  # type: ignore[arg-type]
+            return
         row = {name: fields[place].strip() for name, place in places.items()}
         before = self.problems.total
         for name, value in row.items():
@@ -183,9 +204,20 @@ class _Rows:
             if self.task_of.setdefault(item, task) != task:
                 expected = f"{self.tasks[self.task_of[item]][0]!r}, as in this item's first row"
                 self._wrong(TASK, expected, row[TASK])
-        numbers = (self.sections(row["dataset"], row["criterion"]), item, rater, self.line)
-        for column, number in zip(self.columns.values(), numbers, strict=True):
-            column.append(number)
+        section = self.sections(row["dataset"], row["criterion"])
+        self._append(section, item, rater, score)
+        if self.problems.total == before:
+            self.known_sections[dataset, criterion] = section
+            self.known_items[dataset, item_, task_] = item
+            self.known_raters[rater_, kind] = rater
+            self.known_scores[score_] = score
+
+    def _append(self, section: int, item: int, rater: int, score: float) -> None:
+        columns = self.columns
+        columns["section"].append(section)
+        columns["item"].append(item)
+        columns["rater"].append(rater)
+        columns["line"].append(self.lines.line_num)
         self.scores.append(score)
         self.blank += score != score
 
