@@ -109,7 +109,7 @@ def _matched(
     what = f"{curve.agent}, {curve.dimension}"
     line = {"color": look.colour, "width": 1}
     traces = [
-        interval_lines(turns, curve.points, "y", line=line, opacity=0.6, **group),
+        interval_lines(turns, curve.points, "y", line=line, opacity=0.3, **group),
         points(
             turns,
             curve.points,

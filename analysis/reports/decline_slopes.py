@@ -23,6 +23,7 @@ from analysis.reports.parts import (
 from analysis.reports.turn_columns import chosen_dimensions, columns_of
 from analysis.reports.turn_slopes import (
     MOST_ROWS,
+    OPEN_ROWS,
     TurnColumns,
     fit_slopes,
     slopes_figure,
@@ -31,7 +32,7 @@ from analysis.reports.turn_slopes import (
     slopes_sentence,
     slopes_table,
 )
-from analysis.reports.words import listed
+from analysis.reports.words import listed, plural
 from analysis.selection import Selection
 from analysis.stats.matched_turns import MatchedCurve, matched_turns
 
@@ -94,7 +95,7 @@ def matched_table(matched: Sequence[MatchedCurve]) -> Table:
         )
     return Table(
         "matched",
-        "The same trajectories at every turn",
+        f"The same trajectories at every turn ({plural(len(rows), 'row')})",
         (
             text_column("Agent"),
             text_column("Dimension"),
@@ -110,7 +111,7 @@ def matched_table(matched: Sequence[MatchedCurve]) -> Table:
         note="Turns 1 to the highest that half of an agent's trajectories reach, over trajectories "
         "with a score on each of them: who ends early cannot move these means, but they speak of "
         "trajectories that last so long alone.",
-        open=len(rows) <= MOST_ROWS // 2,
+        open=len(rows) <= OPEN_ROWS,
         most=MOST_ROWS,
     )
 

@@ -26,7 +26,7 @@ from analysis.stats.results import Estimate
 from analysis.stats.slopes import SHARED, SlopeModels, curve_name, slope_models, slope_tests
 
 ALPHA = 0.05
-MOST_ROWS = 100
+MOST_ROWS, OPEN_ROWS = 100, 24
 FEW = "only "
 FEW_WORDS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str], ...] = (
     (
@@ -197,7 +197,7 @@ def slopes_table(slopes: Slopes, who: str = "Agent") -> Table:
         )
     return Table(
         "slope-models",
-        "Change per turn, by four fits",
+        f"Change per turn, by four fits ({plural(len(rows), 'row')})",
         (
             text_column(who),
             text_column("Dimension"),
@@ -211,6 +211,7 @@ def slopes_table(slopes: Slopes, who: str = "Agent") -> Table:
         tuple(rows),
         note="Points of the scale per turn, with 95 % intervals and n trajectories. Where the fits "
         "differ, trajectories that ended early are the likely reason.",
+        open=len(rows) <= OPEN_ROWS,
         most=MOST_ROWS,
     )
 
