@@ -87,7 +87,8 @@ def how(estimate: Estimate) -> str:
 
 def across_table(name: str, title: str, parts: Sequence[Part], word: str, *, judges: bool) -> Table:
     """The statistics of one kind of rater, a row for each section."""
-    rows, labels = [], []
+    rows = []
+    labels: list[str] = []
     for part in parts:
         group = part.section.judges if judges else part.section.people
         found = list(statistics_of(group))
