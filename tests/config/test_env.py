@@ -92,3 +92,18 @@ def test_a_message_does_not_repeat_the_value(variable) -> None:
     with pytest.raises(env.BadVariable) as caught:
         env.words(NAME)
     assert "secret" not in str(caught.value)
+
+
+def test_a_program_is_one_that_can_be_run(variable, tmp_path: Path) -> None:
+    assert env.program("PLANJURY_NOT_SET") == ""
+    variable("off")
+    assert env.program(NAME) == "off"
+    path = tmp_path / "browser"
+    path.write_text("")
+    for nonsense in ("chromium", str(tmp_path), str(path)):
+        variable(nonsense)
+        with pytest.raises(env.BadVariable, match="must be the absolute path of a program"):
+            env.program(NAME)
+    path.chmod(0o755)
+    variable(str(path))
+    assert env.program(NAME) == str(path)
