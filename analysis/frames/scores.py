@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.models import Count, QuerySet, Sum
 
@@ -76,7 +77,10 @@ def turn_scores(
 
 def _plain(rows: "QuerySet[JudgeScore, Any]") -> list[tuple[Any, ...]]:
     """The rows as the database gives them: converting each costs more here than summing them."""
-    sql, params = rows.query.sql_with_params()
+    try:
+        sql, params = rows.query.sql_with_params()
+    except EmptyResultSet:  # no judging to look for
+        return []
     with connections[rows.db].cursor() as cursor:
         cursor.execute(sql, params)
         return list(cursor.fetchall())
