@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PURPOSE = "The agreement page compares people's scores of final plans with the judges' mean."
+ELSEWHERE = "A table of ratings made elsewhere is read under Your own table."
 SEED = 20250104
 ENOUGH = 0.6
 
@@ -58,7 +59,9 @@ def agreement_report(selection: Selection) -> Report:
     """Everything on the page about people and judges."""
     study = selection.study
     if study is None:
-        return Report(empty=no_study(PURPOSE), notices=tuple(map(Notice, selection.notes)))
+        return Report(
+            empty=no_study(f"{PURPOSE} {ELSEWHERE}"), notices=tuple(map(Notice, selection.notes))
+        )
     questionnaire = load_questionnaire(study.questionnaire)
     questions = whole_scores(questionnaire)
     if not asks_dimensions(questionnaire):

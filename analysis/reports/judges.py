@@ -54,6 +54,7 @@ PURPOSE = (
     "The page about judges tests whether a judge may stand in for a person, and says how severe "
     "judges are."
 )
+ELSEWHERE = "A table of ratings made elsewhere is read under Your own table."
 SEED = 20260117
 STRICTEST = 0.1
 EPSILONS = ("0.15", "0.2")
@@ -65,7 +66,7 @@ def judges_report(selection: Selection) -> Report:
     study = selection.study
     notices = tuple(map(Notice, selection.notes))
     if study is None:
-        return Report(empty=no_study(PURPOSE), notices=notices)
+        return Report(empty=no_study(f"{PURPOSE} {ELSEWHERE}"), notices=notices)
     if not asks_dimensions(load_questionnaire(study.questionnaire)):
         return Report(empty=other_page(PURPOSE, study), notices=notices)
     frame, people, everyone = chosen_people(rating_frame(study, selection.runs), selection)
