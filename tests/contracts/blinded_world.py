@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from django.contrib.auth.models import User
 from django.db import connection
 
+from analysis.models import SavedView
 from annotation.models import Aspect, Membership, Study
 from annotation.services.items import skip_assignment
 from annotation.services.ratings import record_rating
@@ -70,6 +71,8 @@ def make_world() -> World:
         _say(study, bob)
     _same_agent_elsewhere()
     _open_run()
+    for page in ("trajectories", "leaderboard"):
+        SavedView.objects.create(owner=root, page=page, name="Where zebra fails", shared=True)
     ann.refresh_from_db()
     root.refresh_from_db()
     return World(ann, bob, root, (plans, talks))

@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from analysis.filters import Filters
+from analysis.models import SavedView
 from analysis.pages import PAGES, make_report, report_key, select
 from annotation.services.items import skip_assignment
 from benchmarks.blinding import Visibility
@@ -121,6 +122,11 @@ def values(world: World) -> dict[str, list[Any]]:
         "uidb36": ["x"],
         "extra_path": [""],
         "token_id": [1],
+        "view_id": ids(SavedView.objects.all()),
+        "table_id": [1],
+        "put_id": [1],
+        "note_id": [1],
+        "label_key": ["format_error"],
         # Parts of analysis pages come from their links.
         "part": ["board"],
     }
