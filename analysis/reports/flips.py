@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from analysis.comparing.attempts import Attempt, Measured, TaskText
 from analysis.reports.parts import how_interval
 from analysis.reports.words import Unit, counted, ends, level, number, plural
-from analysis.stats.paired import PairComparison, PairedTasks, compare_pair, pair_by_task
 from analysis.stats.results import Estimate
+
+if TYPE_CHECKING:
+    from analysis.stats.paired import PairComparison, PairedTasks
 
 SEED = 20250101
 Flip = Literal["won", "lost", "both_pass", "both_fail", "tie", "undefined", "one_sided"]
@@ -51,8 +53,8 @@ class FlipReport:
     measured: Measured
     names: tuple[str, str]
     rows: tuple[TaskRow, ...]
-    paired: PairedTasks
-    comparison: PairComparison
+    paired: "PairedTasks"
+    comparison: "PairComparison"
     sentence: str
     how: tuple[str, ...]
     counts: Mapping[str, int]
@@ -93,6 +95,9 @@ def flips_report(
     texts
         The tasks; one that is not in it is not shown.
     """
+    # Brings numpy, which the start of the web server does without.
+    from analysis.stats.paired import compare_pair, pair_by_task
+
     first = [one for one in first if one.task in texts]
     second = [one for one in second if one.task in texts]
     paired = pair_by_task(
@@ -182,8 +187,8 @@ def p_words(p: float) -> str:
 def _sentence(
     measured: Measured,
     names: tuple[str, str],
-    paired: PairedTasks,
-    comparison: PairComparison,
+    paired: "PairedTasks",
+    comparison: "PairComparison",
     counts: Mapping[str, int],
 ) -> str:
     n = len(paired.tasks)
@@ -216,7 +221,7 @@ def _sentence(
     return f"{text} {test}; {ahead}."
 
 
-def _test(comparison: PairComparison) -> str:
+def _test(comparison: "PairComparison") -> str:
     name = "McNemar, exact:" if comparison.mcnemar is not None else "Sign-flip test:"
     return f"{name} p {p_words(comparison.p_value if comparison.p_value is not None else 1.0)}"
 
@@ -248,8 +253,8 @@ def _nothing(names: tuple[str, str], counts: Mapping[str, int], measured: Measur
 def _how(
     measured: Measured,
     names: tuple[str, str],
-    paired: PairedTasks,
-    comparison: PairComparison,
+    paired: "PairedTasks",
+    comparison: "PairComparison",
     sides: tuple[Sequence[Attempt], Sequence[Attempt]],
 ) -> tuple[str, ...]:
     if not paired.tasks:

@@ -90,7 +90,7 @@ def line_of(row: TaskRow, measured: Measured, details: Details, system: str) -> 
 
 
 def _difference_words(row: TaskRow, measured: Measured) -> str:
-    """A minus B: of one attempt on either side +1, 0 or −1, else in points or the measure's unit."""
+    """A minus B: of one attempt each +1, 0 or −1, else in points or the measure's unit."""
     if row.difference is None:
         return ""
     if measured.binary and len(attempts_of_row(row)) == 2:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from hashlib import sha256
 from math import comb
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
@@ -15,11 +15,13 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from analysis.models import RatingTable
-from analysis.tidy.reading import GZIP, TidyTable, read_tidy
-from analysis.tidy.report import MOST_RATERS
+from analysis.tidy.layout import GZIP, MOST_RATERS
 from analysis.tidy.settings import Settings
 from benchmarks.core.problems import Problems, Said, text_fault
 from benchmarks.services.uploads import TooLarge, safe_name
+
+if TYPE_CHECKING:
+    from analysis.tidy.reading import TidyTable
 
 CHUNK = 1 << 20
 LONGEST_NAME = 120
@@ -97,10 +99,10 @@ def settings_of(row: RatingTable) -> Settings:
     return Settings(scale=(low, high), **given)
 
 
-def read_table(row: RatingTable) -> TidyTable:
+def read_table(row: RatingTable) -> "TidyTable":
     """The table again, as it was checked."""
     packed = io.BytesIO(bytes(row.content))
-    return read_tidy(packed, scale=settings_of(row).scale)
+    return _read(packed, settings_of(row).scale)
 
 
 def rename_table(*, table: RatingTable, name: str) -> None:
@@ -127,7 +129,7 @@ def is_quick(row: RatingTable) -> bool:
     return row.rows <= FEW_RATINGS and _comparisons(read_table(row)) <= FEW_COMPARISONS
 
 
-def _comparisons(table: TidyTable) -> int:
+def _comparisons(table: "TidyTable") -> int:
     """How many pairs of raters, and judges against people, a report computes."""
     total = 0
     for section in table.sections:
@@ -137,8 +139,14 @@ def _comparisons(table: TidyTable) -> int:
     return total
 
 
-def _checked(content: bytes, settings: Settings) -> TidyTable:
-    table = read_tidy(io.BytesIO(content), scale=settings.scale)
+def _read(file: BinaryIO, scale: tuple[int, int]) -> "TidyTable":
+    from analysis.tidy.reading import read_tidy  # brings numpy, which the start does without
+
+    return read_tidy(file, scale=scale)
+
+
+def _checked(content: bytes, settings: Settings) -> "TidyTable":
+    table = _read(io.BytesIO(content), settings.scale)
     if len(table.sections) > MOST_SECTIONS:
         problems = Problems()
         expected = f"at most {MOST_SECTIONS} pairs of a dataset and a criterion"
@@ -166,7 +174,7 @@ def _unpacked(upload: "UploadedFile[bytes]") -> bytes:
             pieces.append(piece)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         upload.seek(0)
-        read_tidy(file)  # refuses it, and says after which line it is damaged
+        _read(file, Settings().scale)  # refuses it, and says after which line it is damaged
         raise
     return b"".join(pieces)
 

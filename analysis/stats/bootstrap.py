@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from analysis.stats.columns import Codes, Floats, check_length_of, check_level, encode
+from analysis.stats.results import RESAMPLES as RESAMPLES
 from analysis.stats.results import Estimate, Interval
 
 FEW_CLUSTERS = 20
-RESAMPLES = 1000
 FEWEST_RESAMPLES = 100
 DRAWS_AT_ONCE = 500_000
 # From so many kinds on, with no more units than so many of each, units are drawn one by one.

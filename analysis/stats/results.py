@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+# Of a bootstrap, where nobody says otherwise.
+RESAMPLES = 1000
+
 ONE_VALUE = "one value only: no interval"
 ALL_EQUAL = "all values are equal: their spread says nothing about the uncertainty"
 

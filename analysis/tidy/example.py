@@ -3,7 +3,7 @@
 import csv
 import io
 
-from analysis.tidy.reading import COLUMNS, TASK
+from analysis.tidy.layout import COLUMNS, TASK
 
 RATERS = (
     ("Anna", "human"), ("Ben", "human"), ("Chris", "human"), ("judge A", "llm"), ("judge B", "llm"),

@@ -12,12 +12,9 @@ from typing import BinaryIO
 import numpy as np
 
 from analysis.stats.columns import Codes, Floats
+from analysis.tidy.layout import COLUMNS, GZIP, KINDS, TASK
 from benchmarks.core.problems import Problems, Said
 
-COLUMNS = ("dataset", "item", "criterion", "rater", "rater_kind", "score")
-TASK = "task"
-KINDS = ("human", "llm")
-GZIP = b"\x1f\x8b"
 LONGEST = 300
 MOST_CELLS = 50_000_000
 

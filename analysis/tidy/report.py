@@ -30,6 +30,7 @@ from analysis.tidy.against import (
     against_people,
     drawing_of,
 )
+from analysis.tidy.layout import MOST_RATERS
 from analysis.tidy.reading import Section, TidyTable
 from analysis.tidy.settings import Settings
 
@@ -39,7 +40,6 @@ ONE_EACH = (
     "every item was scored by one person: how far people agree with each other is unknown, and "
     "comparing them with judges says nothing about it"
 )
-MOST_RATERS = 40
 TOO_MANY = "pairs of raters are listed for up to {most} raters, not for {n}"
 JUDGES_ALONE = "agreement of judges with each other is consistency, not correctness"
 

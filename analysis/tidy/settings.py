@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from analysis.stats.bootstrap import RESAMPLES
+from analysis.stats.results import RESAMPLES
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def test_analysis_says_what_is_missing(admin: Client, imported: Run, name: str) 
 def test_queries_do_not_grow(
     researcher: Client, imported: Run, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(25):
         text_of(researcher, "analysis:trajectory", Trajectory.objects.order_by("pk")[0].pk)
     with django_assert_max_num_queries(20):
         text_of(researcher, "run", imported.pk)
