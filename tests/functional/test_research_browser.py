@@ -106,7 +106,7 @@ def test_keys_lead_through_a_narrowed_list(live_server: Any, desk: Page, dataset
 
     desk.goto(f"{live_server.url}/trajectories/")
     expect(desk.locator("tbody tr")).to_have_count(6)
-    desk.locator(".rail").get_by_label("Agent").select_option(label="Coin flipper")
+    desk.locator(".rail").get_by_role("checkbox", name="Coin flipper").check()
     expect(desk.locator("tbody tr")).to_have_count(3)
     query = f"agent={wanted.agent_id}"
     expect(desk).to_have_url(f"{live_server.url}/trajectories/?{query}")
@@ -142,8 +142,9 @@ def test_keys_are_left_alone_while_somebody_types(live_server: Any, desk: Page) 
     row = run.trajectories.order_by("-pk")[0]
     url = f"{live_server.url}/trajectories/{row.pk}/"
     desk.goto(url)
-    desk.get_by_role("searchbox").fill("n")
-    desk.get_by_role("searchbox").press("n")
+    search = desk.get_by_role("searchbox", name="Search trajectories")
+    search.fill("n")
+    search.press("n")
     expect(desk).to_have_url(url)
 
 

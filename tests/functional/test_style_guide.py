@@ -46,7 +46,7 @@ def test_figure_is_redrawn_in_the_colours_of_the_theme(live_server: Any, page: P
     line = page.locator("#decline .scatterlayer .lines path").first
     expect(line).to_be_attached()
     light = line.evaluate("path => getComputedStyle(path).stroke")
-    page.locator("[data-menu] summary").click()
+    page.locator("header [data-menu] summary").click()
     page.locator("[data-theme-choice=dark]").click()
     expect(line).not_to_have_css("stroke", light)
     page.reload()
