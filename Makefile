@@ -23,12 +23,9 @@ services-stop: ## Stop them; their data stay
 	@requirements/scripts/services.sh stop
 
 # Three parts: the browser's event loop would get in the way of other tests in its processes, and a
-# process knows one database. All are run even when one fails; the last one's closing line is that
-# of most tests.
+# process knows one database.
 test: $(VENV)/.dev chromium ## Run all tests
-	@code=0; for part in test-browser test-postgres test-unit; do \
-		$(MAKE) --no-print-directory $$part || code=1; \
-	done; exit $$code
+	@MAKE="$(MAKE)" requirements/scripts/test_all.sh
 
 test-browser: $(VENV)/.dev ## Run the tests that drive a browser
 	@$(PY) -m pytest tests/functional -m browser -n 2 --dist worksteal --durations=15; code=$$?; [ $$code -eq 5 ] || exit $$code

@@ -15,6 +15,7 @@ from django.core.cache import caches
 from django.core.cache.backends.db import DatabaseCache
 from django.core.management.commands import flush
 
+from analysis.exports import figure_page, report_file
 from tests import databases
 from tests.installations import Install, Installation
 
@@ -155,3 +156,10 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 def browser_type_launch_args() -> dict[str, Any]:
     """The system's chromium, so that none need be downloaded."""
     return {"executable_path": CHROMIUM}
+
+
+@pytest.fixture
+def small_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports in one file without the drawing library: a script of its size takes long to read."""
+    for module in (report_file, figure_page):
+        monkeypatch.setattr(module, "PLOTLY", "js/theme.js")

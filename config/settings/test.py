@@ -55,3 +55,6 @@ CELERY_BROKER_TRANSPORT_OPTIONS = brokers.transport_options(CELERY_BROKER_URL, f
 CACHES = brokers.caches(CELERY_BROKER_URL)
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
+
+# Figures are printed by a browser only where a test says so: starting one takes seconds.
+CHROMIUM = "off"

@@ -15,14 +15,12 @@ def nothing(request: HttpRequest) -> HttpResponse:
 
 # Not all places: the others have no page yet, and the bar must bear that.
 benchmarks = (
-    [
-        path("runs/", nothing, name="run_list"),
-        path("trajectories/", nothing, name="trajectory_list"),
-    ],
+    [path("runs/", nothing, name="run_list")],
     "benchmarks",
 )
+analysis = ([path("trajectories/", nothing, name="trajectory_list")], "analysis")
 annotation = ([path("studies/", nothing, name="study_list")], "annotation")
-urlpatterns = [path("", include(benchmarks)), path("", include(annotation))]
+urlpatterns = [path("", include(places)) for places in (benchmarks, annotation, analysis)]
 
 pytestmark = pytest.mark.urls(__name__)
 

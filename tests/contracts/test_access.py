@@ -78,6 +78,7 @@ def test_every_line_has_an_address() -> None:
     assert not gone, f"Delete from access_table.py, for there is no such address: {gone}"
 
 
+@pytest.mark.usefixtures("small_drawings")
 def test_everybody_gets_what_the_table_says(world: World) -> None:
     wrong = []
     for address in site():

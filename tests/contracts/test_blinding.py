@@ -14,7 +14,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from analysis.exports.embedding import PLOTLY, static_text
 from analysis.filters import Filters
 from analysis.models import SavedView
 from analysis.pages import PAGES, make_report, report_key, select
@@ -35,6 +34,8 @@ TABS = {f"/analysis/{name}" for name in PAGES}
 OWN = re.compile(r"^/(studies/|account/|demo/|$)")
 # Has no fragments.
 WHOLE = re.compile(r"^/(admin|accounts|api|analysis)/")
+# Where no browser prints figures, their addresses say so.
+NO_CHROMIUM = 501
 # Of links that differ in numbers or filters only.
 PER_SHAPE = 1
 EXTRA = {
@@ -66,8 +67,6 @@ def enter(user: User) -> Client:
 def told(answer: Any) -> str:
     """Everything that reaches the other side."""
     body = b"".join(answer) if answer.streaming else answer.content
-    # A report in one file carries the drawing library, which has numbers of its own.
-    body = body.replace(static_text(PLOTLY).encode(), b"")
     headers = " ".join(f"{name}: {value}" for name, value in answer.headers.items())
     return f"{headers} {body.decode(errors='replace')}"
 
@@ -199,7 +198,7 @@ def read(client: Client, paths: set[str], **headers: str) -> dict[str, str]:
     found = {}
     for path in sorted(paths):
         answer = client.get(path, headers=headers)
-        assert answer.status_code < 500, path
+        assert answer.status_code < 500 or answer.status_code == NO_CHROMIUM, path
         found[path] = told(answer)
     return found
 
@@ -209,6 +208,7 @@ def kind(path: str) -> str:
     return re.sub(r"(?<=/)\d+(?=/|$)", "N", urlsplit(path).path)
 
 
+@pytest.mark.usefixtures("small_drawings")
 def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> None:
     every = addresses(world)
     shown = read(enter(world.root), every)
