@@ -1,7 +1,7 @@
 """What is used is written down: dependencies, environment variables, system checks."""
 
-import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ SOURCES = [
     for folder in ("config", "benchmarks", "annotation", "analysis")
     for path in (ROOT / folder).rglob("*.py")
 ]
-_VARIABLE = re.compile(r"(PLANJURY_[A-Z_]*[A-Z]|DATABASE_URL|PORT)")
+_VARIABLE = re.compile(r"""(["'])(PLANJURY_[A-Z_]*[A-Z]|DATABASE_URL|PORT)\1""")
 
 
 def direct_dependencies() -> list[str]:
@@ -30,15 +30,10 @@ def pins(lock: str) -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9.-]+)==(\S+)", text, flags=re.MULTILINE))
 
 
+@cache
 def variables() -> set[str]:
     """Every string in the source that is, as a whole, the name of a variable."""
-    found = set()
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            value = node.value if isinstance(node, ast.Constant) else None
-            if isinstance(value, str) and _VARIABLE.fullmatch(value):
-                found.add(value)
-    return found
+    return {name for path in SOURCES for _, name in _VARIABLE.findall(path.read_text())}
 
 
 @pytest.mark.parametrize("name", direct_dependencies())
