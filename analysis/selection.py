@@ -24,7 +24,7 @@ from annotation.models import Study
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.comparisons import Factor, contrasts_of, factors_of
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
-from benchmarks.models import Dataset, Run, Trajectory
+from benchmarks.models import COUNTED, Dataset, Run, Trajectory
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def select_runs(
     notes: list[str] = []
     fitting = fits or (lambda system: (system == EXTERNAL) is imported)
     dataset = _dataset(datasets, filters, notes, fitting)
-    rows = list(runs_in_order(seen.of(Run.objects.filter(dataset=dataset))))
+    rows = list(runs_in_order(seen.of(Run.objects.filter(COUNTED).filter(dataset=dataset))))
     if about is not None:
         rows = [run for run in rows if about(run)] or rows
     factor = choose_factor(dataset.system, filters.factor, rows, notes) if varied else None

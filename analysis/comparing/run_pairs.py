@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Case, Value, When
 
 from benchmarks.blinding import Visibility
-from benchmarks.models import Run
+from benchmarks.models import COUNTED, Run
 from benchmarks.selectors.casting import FillerView, run_roles, system_of
 
 MOST_CHOICES = 300
@@ -114,7 +114,7 @@ def run_groups(seen: Visibility, beside: Run | None) -> tuple[RunGroup, ...]:
     Runs of other datasets come last, because tasks belong to a dataset; without a run to compare
     with, groups are datasets.
     """
-    rows = seen.of(Run.objects.exclude(status=Run.Status.CANCELLED)).order_by("-pk")
+    rows = seen.of(Run.objects.filter(COUNTED).exclude(status=Run.Status.CANCELLED)).order_by("-pk")
     groups: dict[str, list[RunChoice]] = {}
     if beside is not None:
         groups = {ALIKE: [], SAME_DATASET: []}

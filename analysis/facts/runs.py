@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count
 
 from analysis.facts.columns import FORMAT
-from benchmarks.models import Run, Trajectory
+from benchmarks.models import COUNTED, Run, Trajectory
 
 # A run in one of these changes from second to second, and counts trajectories that have not ended.
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)
@@ -75,7 +75,11 @@ def run_rows() -> list[RunRow]:
     rows = Trajectory.objects.order_by().values_list("run", "status").annotate(n=Count("pk"))
     for run, status, number in rows:
         counts.setdefault(run, {})[status] = number
-    found = [row for row in Run.objects.order_by().values_list(*_FIELDS) if row[0] in counts]
+    found = [
+        row
+        for row in Run.objects.filter(COUNTED).order_by().values_list(*_FIELDS)
+        if row[0] in counts
+    ]
     _learn_markers([(row[0], row[1], row[2]) for row in found])
     return [
         RunRow(

@@ -12,6 +12,7 @@ from annotation.models.remarks import (
     RemarkText,
     TrajectoryLabel,
 )
+from annotation.models.sessions import LiveDraft, LiveEvent, LivePlace, LivePlan, LiveSession
 from annotation.models.studies import (
     Annotator,
     Membership,
@@ -31,6 +32,11 @@ __all__ = [
     "Invite",
     "Item",
     "LabelRemoval",
+    "LiveDraft",
+    "LiveEvent",
+    "LivePlace",
+    "LivePlan",
+    "LiveSession",
     "Membership",
     "Message",
     "MessageRead",

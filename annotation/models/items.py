@@ -23,6 +23,7 @@ class Item(models.Model):
         GOLD = "gold", "Gold"
         TRAINING = "training", "Training"
         BACKGROUND = "background", "Background questions"
+        PLAYED = "played", "A session, asked of who played in it"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="items", db_index=False)
     use = models.CharField(max_length=10, choices=Use.choices, default=Use.MAIN)

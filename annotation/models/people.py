@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from annotation.models.append_only import AppendOnly
 from annotation.models.items import Item
+from annotation.models.sessions import LivePlace
 from annotation.models.studies import Membership, Study, StudyText
 
 USER = django_settings.AUTH_USER_MODEL
@@ -31,12 +32,18 @@ class Consent(AppendOnly):
 
 
 class Invite(models.Model):
-    """A link that lets one person into a study. Only a digest of its token is kept."""
+    """A link that lets one person into a study. Only a digest of its token is kept.
+
+    One to a ``place`` gives its user that place of a session too.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invites")
     digest = models.CharField(max_length=64, unique=True)
     role = models.CharField(max_length=12, choices=Membership.Role.choices)
     label = models.CharField(max_length=120, blank=True)
+    place = models.ForeignKey(
+        LivePlace, null=True, blank=True, on_delete=models.CASCADE, related_name="invites"
+    )
     by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

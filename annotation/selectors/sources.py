@@ -11,7 +11,7 @@ from annotation.questionnaires import Questionnaire
 from annotation.selectors.needs import what_tasks_have, what_trajectories_have
 from benchmarks.blinding import Visibility
 from benchmarks.core.errors import UnknownName
-from benchmarks.models import Dataset, Experiment, Run, Task, Trajectory
+from benchmarks.models import COUNTED, Dataset, Experiment, Run, Task, Trajectory
 from benchmarks.selectors.datasets import find_dataset
 
 
@@ -54,7 +54,7 @@ def _check_system(questionnaire: Questionnaire, systems: set[str]) -> None:
 
 def _find_runs(source: Source, seen: Visibility) -> list[Run]:
     """The runs that a source names, of those that the planner may see."""
-    rows = seen.of(Run.objects.select_related("dataset", "agent")).order_by("pk")
+    rows = seen.of(Run.objects.filter(COUNTED).select_related("dataset", "agent")).order_by("pk")
     if not (source.runs or source.experiment or source.dataset):
         words = "say where the items come from: runs, an experiment or a dataset"
         raise PlanError([PlanProblem("items", words)])

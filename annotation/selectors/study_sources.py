@@ -10,7 +10,7 @@ from annotation.questionnaires import newest_questionnaires
 from benchmarks.blinding import Visibility
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import plain
-from benchmarks.models import Candidate, Dataset, Experiment, Run, Task, Trajectory
+from benchmarks.models import COUNTED, Candidate, Dataset, Experiment, Run, Task, Trajectory
 
 TASKS = "tasks"
 
@@ -27,7 +27,7 @@ class SourceChoice:
 
     def runs(self, seen: Visibility) -> QuerySet[Run]:
         """Its runs; none where it is about tasks."""
-        rows = seen.of(Run.objects.exclude(status=Run.Status.CANCELLED))
+        rows = seen.of(Run.objects.filter(COUNTED).exclude(status=Run.Status.CANCELLED))
         if self.unit == "task":
             return rows.none()
         if self.source.runs:
@@ -65,7 +65,7 @@ def source_choices(seen: Visibility) -> Mapping[str, SourceChoice]:
 
 def _started_together(seen: Visibility) -> list[SourceChoice]:
     rows = (
-        seen.of(Run.objects.exclude(status=Run.Status.CANCELLED))
+        seen.of(Run.objects.filter(COUNTED).exclude(status=Run.Status.CANCELLED))
         .filter(experiment__isnull=False)
         .order_by("-experiment", "pk")
         .values_list("experiment", "level", "dataset__system", "agent")

@@ -4,7 +4,7 @@
 ``templates/systems/<system>/_reply_<kind>.html``. Every other kind of reply is written as text.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,17 +27,30 @@ class FieldsRefused(CoreError):
 
 
 @dataclass(frozen=True)
+class Hint:
+    """Something that seems wrong with a reply, which its author may send all the same.
+
+    ``code`` is stable, for the record; ``about`` is the key of what it is about.
+    """
+
+    code: str
+    words: str
+    about: str = ""
+
+
+@dataclass(frozen=True)
 class ReplyForm:
-    """A form for one kind of reply. Both functions are pure and know the ask's context alone.
+    """A form for one kind of reply. All functions are pure and know the ask's context alone.
 
     ``show`` makes what the page shows, with what was filled in and what is wrong with it;
     ``compose`` makes the text of the reply, or raises ``FieldsRefused``. A form ``needs`` parts of
-    the context; an ask without them is answered in text.
+    the context; an ask without them is answered in text. ``hints`` looks over the text of a reply.
     """
 
     show: Callable[[Json, Fields, Mapping[str, str]], Any]
     compose: Callable[[Json, Fields], str]
     needs: frozenset[str] = frozenset()
+    hints: Callable[[Json, str], Sequence[Hint]] = lambda context, text: ()
 
 
 def reply_form_of(system: str, kind: str, context: Json) -> ReplyForm | None:

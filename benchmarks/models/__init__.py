@@ -3,14 +3,15 @@
 from benchmarks.models.answering import Agent, AnswererVersion
 from benchmarks.models.datasets import Candidate, Constraint, Dataset, Profile, SharedData, Task
 from benchmarks.models.endpoints import Endpoint, EndpointTrial
-from benchmarks.models.exchanges import Exchange, OpenAsk, StoredMessage
+from benchmarks.models.exchanges import Exchange, OpenAsk, StoredMessage, Suggestion
 from benchmarks.models.jobs import Job
-from benchmarks.models.runs import Experiment, Run, Trajectory, Turn, Violation
+from benchmarks.models.runs import COUNTED, Experiment, Run, Trajectory, Turn, Violation
 from benchmarks.models.scores import JudgeScore, Judging
 from benchmarks.models.tokens import ApiToken, StoredAnswer
 from benchmarks.models.uploads import Upload, UploadChunk
 
 __all__ = [
+    "COUNTED",
     "Agent",
     "AnswererVersion",
     "ApiToken",
@@ -30,6 +31,7 @@ __all__ = [
     "StoredAnswer",
     "SharedData",
     "StoredMessage",
+    "Suggestion",
     "Task",
     "Trajectory",
     "Turn",

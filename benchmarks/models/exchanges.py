@@ -114,3 +114,41 @@ class OpenAsk(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} at step {self.step}"
+
+
+class Suggestion(models.Model):
+    """What a script or model would have answered to an ask that a person answered.
+
+    It never decides anything. ``state`` is as in exchanges; ``value`` the parsed reply.
+    """
+
+    trajectory = models.ForeignKey(
+        Trajectory, on_delete=models.CASCADE, related_name="suggestions", db_index=False
+    )
+    step = models.PositiveSmallIntegerField()
+    slot = models.PositiveSmallIntegerField()
+    role = models.CharField(max_length=40)
+    seat = models.CharField(max_length=40, blank=True)
+    answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT)
+    ask_digest = models.CharField(max_length=32)
+    seed = models.BigIntegerField()
+    state = models.CharField(max_length=10, choices=Exchange.State.choices)
+    text = models.TextField(blank=True)
+    value = models.JSONField(null=True)
+    reason = models.TextField(blank=True)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost = models.FloatField(null=True)
+    latency = models.FloatField(null=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["trajectory", "step", "slot"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["trajectory", "step", "slot"], name="suggestion_identity"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} at step {self.step}"

@@ -35,6 +35,7 @@ class Run(models.Model):
     class Kind(models.TextChoices):
         MADE = "made", "Made here"
         IMPORTED = "imported", "Imported"
+        PRACTICE = "practice", "Practice round"
 
     class Status(models.TextChoices):
         QUEUED = "queued", "Queued"
@@ -96,11 +97,18 @@ class Run(models.Model):
         return f"run {self.pk}"
 
 
+# Runs whose results count: practice rounds stand apart from everything.
+COUNTED = ~models.Q(kind=Run.Kind.PRACTICE)
+
+
 class Trajectory(models.Model):
     """One unit of work: a task under a profile, tried for the ``attempt``-th time by a run.
 
     The lease says which worker carries it, until when; a unit whose lease ran out can be claimed.
     ``metrics`` and ``undefined`` are the outcome's; both are derived and can be recomputed.
+    A ``reserved`` one belongs to people who were given its places: nobody else answers its asks,
+    and it begins when they do. ``recast`` names who fills roles in place of those of the run, from
+    some turn on; who in fact answered stands in its exchanges.
     """
 
     class Status(models.TextChoices):
@@ -128,6 +136,8 @@ class Trajectory(models.Model):
     scorer_version = models.CharField(max_length=20, blank=True)
     lease_owner = models.CharField(max_length=80, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
+    reserved = models.BooleanField(default=False)
+    recast = models.JSONField(default=dict, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 

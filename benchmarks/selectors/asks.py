@@ -30,9 +30,13 @@ OPEN, MOVING, PAUSED, ENDED, STUCK = "open", "moving", "paused", "ended", "stuck
 
 
 def open_asks(seen: Visibility = EVERYTHING) -> QuerySet[OpenAsk]:
-    """The asks that a reply would bring on, the oldest first."""
+    """The asks that a reply of anybody's would bring on, the oldest first.
+
+    Those of reserved trajectories are for the people of a session.
+    """
     rows = seen.of(OpenAsk.objects.all()).filter(
         answered_at=None,
+        trajectory__reserved=False,
         trajectory__status=Trajectory.Status.WAITING,
         trajectory__run__status__in=_ALIVE,
     )

@@ -1,6 +1,6 @@
 """Endpoints: made and changed by administrators, and turned into answerers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -111,7 +111,7 @@ def answerer_at(system: str) -> Callable[[str, str], Answerer]:
     return build
 
 
-def endpoints_in(fillers: Mapping[str, list[dict[str, Any]]]) -> list[Endpoint]:
+def endpoints_in(fillers: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Endpoint]:
     """The endpoints among those who fill a run's roles, by title."""
     names = {row["endpoint"] for rows in fillers.values() for row in rows if "endpoint" in row}
     return list(Endpoint.objects.filter(name__in=names).order_by("title")) if names else []

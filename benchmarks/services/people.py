@@ -15,13 +15,16 @@ from benchmarks.services.runs import RunError, reopen_run
 from benchmarks.services.store import answerer_version
 
 
-def answer_open_ask(*, ask: OpenAsk, by: User, text: str) -> Exchange:
+def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) -> Exchange:
     """Store a person's reply and let the trajectory go on once none of its asks is open.
 
     Raises ``UnreadableReply`` where the text cannot be read, so that the person can mend it, and
     ``RunError`` where somebody has answered before or nobody waits; neither changes anything.
+    ``seated``: the caller has seen to it that the place in a reserved trajectory is this person's.
     """
     trajectory = ask.trajectory
+    if trajectory.reserved and not seated:
+        raise RunError("this belongs to a session; it is answered there")
     system = get_system(trajectory.run.dataset.system)
     reply = storable(text)
     value = storable(system.parsers[ask.expect["kind"]](reply, ask.expect["params"]))

@@ -16,7 +16,7 @@ from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
 from benchmarks.services import doorbell
-from benchmarks.services.casting import assign_roles
+from benchmarks.services.casting import Filler, assign_roles
 from benchmarks.services.endpoints import check_cap, currency_of, endpoints_in
 from benchmarks.services.locks import lock_run, lock_trajectories_of
 
@@ -40,12 +40,23 @@ def current_pins(system: System) -> dict[str, str]:
     }
 
 
-def condition_name(system: System, settings: Mapping[str, Any]) -> str:
-    """``standard``, or the settings that differ from the defaults, as ``name=value``."""
+def condition_name(
+    system: System, settings: Mapping[str, Any], roles: Mapping[str, Sequence[Filler]] | None = None
+) -> str:
+    """``standard``, or the settings that differ from the defaults, as ``name=value``.
+
+    A role that people fill beside the agent makes another condition too, as ``role=person``: what
+    people and models judged or said is never pooled.
+    """
     changed = [
         f"{setting.name}={settings[setting.name]}"
         for setting in system.settings
         if settings[setting.name] != setting.default
+    ]
+    changed += [
+        f"{role}=person"
+        for role, fillers in (roles or {}).items()
+        if role != "agent" and any(filler["kind"] == "human" for filler in fillers)
     ]
     name = ", ".join(changed) or _STANDARD
     if len(name) <= _LONGEST:
@@ -139,23 +150,9 @@ def _create_run(
     cost_cap: float | None,
 ) -> Run:
     fillers = assign_roles(system, dataset, agent, settings, roles)
-    paid = endpoints_in(fillers)
-    check_cap(cost_cap, paid)
-    run = Run.objects.create(
-        experiment=experiment,
-        dataset=dataset,
-        agent=agent,
-        level=level,
-        condition=condition_name(system, settings),
-        settings=dict(settings),
-        roles=fillers,
-        currency=currency_of(paid),
-        cost_cap=cost_cap,
-        pins=current_pins(system),
-        seed=seed,
+    run = create_empty_run(
+        system, experiment, dataset, agent, level, settings, fillers, seed, cost_cap
     )
-    run.primary_judging = Judging.objects.create(run=run, name="live")
-    run.save(update_fields=["primary_judging"])
     units = _units(dataset, level, tasks)
     if not units:
         raise RunError(f"{dataset} has no task at level {level or 'none'} to run")
@@ -171,6 +168,40 @@ def _create_run(
         ],
         batch_size=CHUNK,
     )
+    return run
+
+
+def create_empty_run(
+    system: System,
+    experiment: Experiment,
+    dataset: Dataset,
+    agent: Agent,
+    level: str,
+    settings: Mapping[str, Any],
+    fillers: Mapping[str, Sequence[Filler]],
+    seed: int,
+    cost_cap: float | None,
+    kind: str = Run.Kind.MADE,
+) -> Run:
+    """A run without trajectories, within a transaction; ``settings`` are complete."""
+    paid = endpoints_in(fillers)
+    check_cap(cost_cap, paid)
+    run = Run.objects.create(
+        experiment=experiment,
+        kind=kind,
+        dataset=dataset,
+        agent=agent,
+        level=level,
+        condition=condition_name(system, settings, fillers),
+        settings=dict(settings),
+        roles=dict(fillers),
+        currency=currency_of(paid),
+        cost_cap=cost_cap,
+        pins=current_pins(system),
+        seed=seed,
+    )
+    run.primary_judging = Judging.objects.create(run=run, name="live")
+    run.save(update_fields=["primary_judging"])
     return run
 
 

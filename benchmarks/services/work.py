@@ -181,7 +181,7 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
         return derive_seed(run.seed, task.id, run.level, trajectory.attempt, step, slot)
 
     driver = Driver(
-        cast=build_cast(system, task, run.roles, run.settings),
+        cast=build_cast(system, task, {**run.roles, **trajectory.recast}, run.settings),
         log=DatabaseLog(trajectory, owner),
         parsers=system.parsers,
         seed_for=seed_for,

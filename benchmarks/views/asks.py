@@ -52,7 +52,8 @@ def ask_list(request: HttpRequest) -> HttpResponse:
 
 
 def _asks() -> QuerySet[OpenAsk]:
-    return OpenAsk.objects.select_related("trajectory__run__dataset", "trajectory__task")
+    rows = OpenAsk.objects.filter(trajectory__reserved=False)
+    return rows.select_related("trajectory__run__dataset", "trajectory__task")
 
 
 @signed_in

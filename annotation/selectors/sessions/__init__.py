@@ -1,0 +1,1 @@
+"""Live sessions as pages show them."""

@@ -1,0 +1,138 @@
+"""Changing who plays while a session is under way, and ending it before its time."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import LiveEvent, LivePlace, LiveSession
+from annotation.services.errors import Refused
+from annotation.services.sessions.events import lock_open_session, record_live_event
+from benchmarks.core.errors import CoreError
+from benchmarks.core.registry import get_system
+from benchmarks.models import Agent, Trajectory
+from benchmarks.services.casting import human_filler, named_filler
+from benchmarks.services.reserved import cancel_trajectory, recast_agent, recast_role
+from benchmarks.services.runs import retry_trajectory
+
+Kind = LiveEvent.Kind
+
+
+def free_place(*, place: LivePlace, by: User | None, reason: str = "") -> None:
+    """Take the place from its player, so that somebody else can sit down there."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        if place.player_id is None:
+            return
+        record_live_event(session=session, kind=Kind.LEFT, by=by, place=place, reason=reason)
+        place.player = place.joined_at = place.ready_at = place.last_seen_at = None
+        place.save(update_fields=["player", "joined_at", "ready_at", "last_seen_at"])
+
+
+def take_over(*, place: LivePlace, user: User, reason: str = "") -> None:
+    """Sit down in place of whoever (or whatever) fills the place now, and play on from here."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        if place.player_id == user.pk:
+            return
+        if session.places.filter(player=user).exists():
+            raise Refused("conflict", "you have another place in this session")
+        detail = {"from": place.player_id, "stand_in": place.stand_in}
+        if place.stand_in:
+            for role in place.roles:
+                _recast(session, role, None)
+        place.player, place.stand_in = user, ""
+        place.joined_at = place.ready_at = place.last_seen_at = timezone.now()
+        place.save(update_fields=["player", "stand_in", "joined_at", "ready_at", "last_seen_at"])
+        record_live_event(
+            session=session, kind=Kind.TAKEN_OVER, by=user, place=place, reason=reason,
+            detail=detail,
+        )  # fmt: skip
+
+
+def let_stand_in(
+    *, place: LivePlace, by: User | None, stand_in: str = "", reason: str = ""
+) -> None:
+    """Let a script or model fill the place from here on.
+
+    ``stand_in`` names it as runs do; the system's own choice for the role where it is empty.
+    """
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        before = place.player_id
+        named = [_recast(session, role, stand_in) for role in place.roles]
+        place.player, place.stand_in = None, ", ".join(dict.fromkeys(named))
+        place.ready_at = None
+        place.save(update_fields=["player", "stand_in", "ready_at"])
+        record_live_event(
+            session=session, kind=Kind.STAND_IN, by=by, place=place, about=before, reason=reason,
+            detail={"stand_in": place.stand_in},
+        )  # fmt: skip
+
+
+def _recast(session: LiveSession, role: str, name: str | None) -> str:
+    """Give a role to a script or model by name, or to people where that is None."""
+    trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
+    run = trajectory.run
+    system = get_system(run.dataset.system)
+    spec = next(each for each in system.roles if each.name == role)
+    count = len(system.seats(role, run.settings)) if role != "agent" else 1
+    if name is None:
+        names = ["human"] * count
+    else:
+        wanted = [name] if name else list(run.dataset.roles.get(role) or spec.default)
+        if not wanted:
+            raise Refused("invalid", f"nothing but a person can be {spec.title.lower()} here")
+        names = [wanted[place % len(wanted)] for place in range(count)]
+    try:
+        fillers = [
+            human_filler() if each == "human" else named_filler(system, role, each)
+            for each in names
+        ]
+        recast_role(trajectory=trajectory, role=role, fillers=fillers)
+    except CoreError as error:
+        raise Refused("conflict", str(error)) from error
+    return names[0]
+
+
+def give_to_agent(*, session: LiveSession, agent: Agent, by: User, reason: str = "") -> None:
+    """Let another agent go on from here, for instance after calls to the first one failed."""
+    with transaction.atomic():
+        session = lock_open_session(session.pk)
+        trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
+        try:
+            recast_agent(trajectory=trajectory, agent=agent)
+        except CoreError as error:
+            raise Refused("conflict", str(error)) from error
+        record_live_event(
+            session=session, kind=Kind.AGENT, by=by, reason=reason, detail={"agent": agent.name}
+        )
+
+
+def retry_call(*, session: LiveSession, by: User) -> None:
+    """Try a call again that failed."""
+    with transaction.atomic():
+        session = lock_open_session(session.pk)
+        trajectory = Trajectory.objects.select_related("run").get(pk=session.trajectory_id)
+        try:
+            retry_trajectory(trajectory=trajectory)
+        except CoreError as error:
+            raise Refused("conflict", str(error)) from error
+        record_live_event(session=session, kind=Kind.RETRIED, by=by)
+
+
+def end_session(*, session: LiveSession, by: User | None, reason: str = "") -> None:
+    """End a session where it stands; what was said stays. Harmless where it is over."""
+    with transaction.atomic():
+        try:
+            session = lock_open_session(session.pk)
+        except Refused:
+            return
+        record_live_event(session=session, kind=Kind.CANCELLED, by=by, reason=reason)
+        LiveSession.objects.filter(pk=session.pk).update(
+            state=LiveSession.State.CANCELLED, ended_at=timezone.now()
+        )
+        trajectory = Trajectory.objects.get(pk=session.trajectory_id)
+        cancel_trajectory(trajectory=trajectory)

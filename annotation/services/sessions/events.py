@@ -1,0 +1,54 @@
+"""Writing down what happened in a session, and the lock under which it happens."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.models import LiveEvent, LivePlace, LiveSession
+from annotation.services.errors import Refused
+from benchmarks.models import Trajectory
+
+
+def lock_session(pk: int) -> LiveSession:
+    """A session as it is now; nobody else changes it until the transaction ends."""
+    rows = LiveSession.objects.select_for_update(no_key=True).order_by()
+    return rows.get(pk=pk)
+
+
+def lock_open_session(pk: int) -> LiveSession:
+    """The same, refused where the session is over."""
+    session = lock_session(pk)
+    if session.state in LiveSession.OVER:
+        word = session.get_state_display().lower()
+        raise Refused("closed", f"this session has {word}; nothing in it can change any more")
+    return session
+
+
+def record_live_event(
+    *,
+    session: LiveSession,
+    kind: str,
+    by: User | None,
+    place: LivePlace | None = None,
+    about: int | None = None,
+    reason: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> LiveEvent:
+    """Add one line to a session's record, in the transaction of what it tells of.
+
+    ``about`` is the id of the person whom it concerns: of a place that is its player.
+    """
+    if about is None and place is not None:
+        about = place.player_id
+    done = Trajectory.objects.values_list("turn_count", flat=True).get(pk=session.trajectory_id)
+    return LiveEvent.objects.create(
+        session=session,
+        kind=kind,
+        place=place,
+        about_id=about,
+        turn=done + 1,
+        reason=reason,
+        detail=dict(detail or {}),
+        by=by,
+    )

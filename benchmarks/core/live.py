@@ -1,0 +1,72 @@
+"""Playing roles live: which places a system offers, and what whoever sits there sees.
+
+A system says so in a module ``live`` of its folder: ``MODES`` are the ways in which people can take
+part, ``DIALOGUES`` map kinds of reply to what has been said, as far as the context of an ask tells
+it to that role. A system without the module can be played all the same, one role at a time, and
+shows the messages of the ask.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.core.registry import get_system
+from benchmarks.core.types import Json
+from benchmarks.core.words import system_part
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place at the table: the roles that one person fills together."""
+
+    title: str
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way in which people take part. Results of different modes are never pooled.
+
+    ``suggests`` are roles of which a script or model answers beside the person, without deciding.
+    """
+
+    key: str
+    title: str
+    about: str
+    places: tuple[Place, ...]
+    suggests: tuple[str, ...] = ()
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """All roles that people fill."""
+        return frozenset(role for place in self.places for role in place.roles)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that was said, in its order: by whom in a word, and of which turn (0: before any).
+
+    ``plan``: it is a plan of the agent, which pages compare with the one before.
+    """
+
+    speaker: str
+    text: str
+    turn: int = 0
+    plan: bool = False
+
+
+Dialogue = Callable[[Json], Sequence[Line]]
+
+
+def modes_of(key: str) -> tuple[Mode, ...]:
+    """The modes of a system: its own, or one for each role."""
+    own: tuple[Mode, ...] = getattr(system_part(key, "live"), "MODES", ())
+    return own or tuple(
+        Mode(role.name, role.title, "", (Place(role.title, (role.name,)),))
+        for role in get_system(key).roles
+    )
+
+
+def dialogue_of(key: str, kind: str) -> Dialogue | None:
+    """What was said before a reply of this kind, as the system tells it; None where it does not."""
+    found: Mapping[str, Dialogue] = getattr(system_part(key, "live"), "DIALOGUES", {})
+    return found.get(kind)
