@@ -21,11 +21,15 @@ from annotation.services.demo_studies import (
 from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.services.demo import (
     CONDITIONS,
+    VARIATIONS,
     nursery_size,
     save_demo_dataset,
     save_nursery_dataset,
     start_demo_runs,
+    start_demo_variation,
     start_nursery_runs,
+    variation_runs,
+    variations_size,
 )
 from benchmarks.services.jobs import Progress, enqueue_job, job_kind
 from benchmarks.services.work import WORKABLE, work_on_run
@@ -96,7 +100,7 @@ def load_demo(job: Job, progress: Progress) -> None:
     """Everything in steps that find out what is done already, so it can be killed anywhere.
 
     The level of the studies comes first, then the first study, the other levels, the two checks,
-    and the runs among tools.
+    a few runs under the paper's other conditions, and the runs among tools.
     """
     dataset = save_demo_dataset()
     for level in LEVELS:
@@ -107,6 +111,10 @@ def load_demo(job: Job, progress: Progress) -> None:
             _make_study(TEN_QUESTIONS, dataset, progress)
     for kind in (VIOLATION_CHECK, FILTER_CHECK):
         _make_study(kind, dataset, progress)
+    for variation in VARIATIONS:
+        start_demo_variation(dataset, LEVEL, variation)
+        runs = variation_runs(dataset, variation)
+        _finish_runs(job, runs, f"Scripted agents: {variation.title}", dataset, progress)
     nursery = save_nursery_dataset()
     for condition in CONDITIONS:
         start_nursery_runs(nursery, condition)
@@ -156,7 +164,9 @@ def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
     done = ended.count()
     progress.report(
         done=done,
-        total=dataset.tasks.count() * len(TEMPERAMENTS) * len(LEVELS) + nursery_size(),
+        total=dataset.tasks.count() * len(TEMPERAMENTS) * len(LEVELS)
+        + variations_size(dataset)
+        + nursery_size(),
         message=message,
     )
     # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.

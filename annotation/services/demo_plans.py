@@ -99,11 +99,12 @@ def turn_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> Stud
 
 
 def _demo_runs(dataset: Dataset) -> list[Run]:
-    return list(Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True).order_by("pk"))
+    """The demo's runs at the level that is studied: those that were started together, first."""
+    runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True).order_by("pk")
+    return list(runs.filter(experiment=runs.values("experiment")[:1]))
 
 
 def _runs(dataset: Dataset) -> Source:
-    """The demo's runs at the level that is studied: they were started together."""
     first = _demo_runs(dataset)[0]
     return Source(experiment=str(first.experiment_id), levels=(LEVEL,))
 

@@ -1,6 +1,10 @@
 """The demo datasets and their runs: made by the driver like every other, from tasks we wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
 
 from benchmarks.core.digests import digest
 from benchmarks.models import Agent, Dataset, Run
@@ -19,6 +23,26 @@ NAME = "Household demo"
 NURSERY = "Nursery demo"
 CONDITIONS = ("default", "blocker")
 SEED = 20261121
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A condition of the paper, under which a few agents play a few tasks again."""
+
+    title: str
+    settings: Mapping[str, Any]
+
+
+# Temperature is not among them: scripts have none.
+VARIATIONS = (
+    Variation("world constraints alone", {"constraints": "world_only"}),
+    Variation("user constraints alone", {"constraints": "user_only"}),
+    Variation("tracking of constraints", {"tracking": True}),
+    Variation("refinement, six extra turns", {"refinement": 6}),
+)
+# Two who forget, whom tracking helps, and one who tries something else after every remark.
+VARIED_AGENTS = ("explorer", "last-word", "forgetful")
+EVERY_NTH_TASK = 4
 
 
 def save_demo_dataset() -> Dataset:
@@ -65,6 +89,45 @@ def start_demo_runs(dataset: Dataset, levels: Sequence[str]) -> list[Run]:
         seed=SEED,
         name=f"{NAME}: ten scripted agents, {', '.join(missing)}",
     )
+
+
+def start_demo_variation(dataset: Dataset, level: str, variation: Variation) -> list[Run]:
+    """Some agents on some tasks under a variation, unless they have their runs already."""
+    ensure_scripted_agents()
+    if variation_runs(dataset, variation).exists():
+        return []
+    return start_runs(
+        dataset=dataset,
+        agents=list(Agent.objects.filter(name__in=_varied_agents()).order_by("pk")),
+        levels=[level],
+        settings=variation.settings,
+        seed=SEED,
+        tasks=_varied_tasks(dataset),
+        name=_experiment(variation),
+    )
+
+
+def variation_runs(dataset: Dataset, variation: Variation) -> QuerySet[Run]:
+    """The runs of the demo under a variation, not those that people start later."""
+    return Run.objects.filter(dataset=dataset, experiment__name=_experiment(variation))
+
+
+def variations_size(dataset: Dataset) -> int:
+    """How many trajectories the runs under all variations have."""
+    return len(VARIATIONS) * len(_varied_agents()) * len(_varied_tasks(dataset))
+
+
+def _experiment(variation: Variation) -> str:
+    return f"{NAME}: {variation.title}"
+
+
+def _varied_agents() -> list[str]:
+    return [name for name in VARIED_AGENTS if name in TEMPERAMENTS]
+
+
+def _varied_tasks(dataset: Dataset) -> list[str]:
+    names = dataset.tasks.order_by("external_id").values_list("external_id", flat=True)
+    return list(names[::EVERY_NTH_TASK])
 
 
 def save_nursery_dataset() -> Dataset:

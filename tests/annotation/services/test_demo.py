@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from annotation.models import Annotator, Assignment, Rating, RatingEdit, Study
 from annotation.selectors.ratings import human_scores
-from annotation.services import demo
+from annotation.services import demo, demo_plans
 from annotation.services.simulation import simulate_annotator
 from benchmarks.models import Dataset, Job, Run, Trajectory
+from benchmarks.services import demo as benchmark_demo
 from benchmarks.services import jobs
 from tests.annotation.rows import make_person
 from tests.small_demo import shrink_demo
@@ -102,6 +103,27 @@ def test_the_job_makes_runs_and_a_study_partly_answered() -> None:
     scores = list(human_scores())
     assert scores
     assert all(score.is_simulated for score in scores)
+
+
+def test_variations_are_few_and_are_not_what_the_studies_are_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    variations = benchmark_demo.VARIATIONS
+    shrink_demo(monkeypatch, tasks=5)
+    dataset = benchmark_demo.save_demo_dataset()
+    studied = benchmark_demo.start_demo_runs(dataset, [demo.LEVEL])
+    # one of the three agents, on the first and the fifth of the tasks
+    for variation in variations:
+        (run,) = benchmark_demo.start_demo_variation(dataset, demo.LEVEL, variation)
+        assert variation.settings.items() <= run.settings.items()
+        assert run.trajectories.count() == 2
+        assert not benchmark_demo.start_demo_variation(dataset, demo.LEVEL, variation)
+        assert list(benchmark_demo.variation_runs(dataset, variation)) == [run]
+    plan = demo_plans.paper_plan(dataset, ["annotator"], name="Ten questions")
+    assert plan.items.experiment == str(studied[0].experiment_id)
+    monkeypatch.setattr(benchmark_demo, "VARIATIONS", variations)
+    everything = Trajectory.objects.count()
+    assert everything == 5 * 3 + benchmark_demo.variations_size(dataset)
 
 
 class Killed(BaseException):
