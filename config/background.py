@@ -15,6 +15,13 @@ def sweep_studies() -> None:
     close_ended_studies()
 
 
+def sweep_sessions() -> None:
+    """Apply the policies of live sessions that somebody has left, and note which have ended."""
+    from annotation.services.sessions.leaving import sweep_sessions as sweep
+
+    sweep()
+
+
 def sweep_search() -> None:
     """Have a worker take new texts into the index of words."""
     from analysis.services.search_index import enqueue_index

@@ -30,10 +30,11 @@ def run(children: Sequence[Child], started: Callable[[], None]) -> None:
 
 
 def sweep() -> None:
-    """Ring again for what a dead worker held, close studies in time, have new texts indexed."""
+    """Ring again for what a dead worker held, and do what falls due at a time."""
     try:
         background.sweep_jobs()
         background.sweep_studies()
+        background.sweep_sessions()
         background.sweep_search()
     except Exception:
         # A locked or absent database is no reason to take the web server down.

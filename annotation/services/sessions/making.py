@@ -15,6 +15,7 @@ from annotation.services.setup import store_study
 from benchmarks.core.errors import CoreError
 from benchmarks.core.live import Mode, modes_of
 from benchmarks.models import Agent, Dataset, Experiment, Task
+from benchmarks.services.agents import PERSON
 from benchmarks.services.casting import HUMAN
 from benchmarks.services.reserved import make_shared_run, reserve_trajectory
 
@@ -46,7 +47,7 @@ def store_live_study(*, study: Study, plan: LivePlan, by: User) -> LivePlan:
 def make_session(
     *,
     study: Study,
-    agent: Agent,
+    agent: Agent | None,
     task: Task,
     level: str = "",
     settings: Mapping[str, Any] | None = None,
@@ -59,14 +60,17 @@ def make_session(
 ) -> LiveSession:
     """A session of a live study: a reserved trajectory, and the places of the study's mode.
 
-    ``agent`` plays where no person is the agent (where one is, it stands for people); ``roles``
-    names who fills the roles that people do not. ``players`` by place; nobody where left out.
+    ``agent`` plays where no person is the agent, and only there; ``roles`` names who fills the
+    roles that people do not. ``players`` by place; nobody where left out.
     """
     plan = LivePlan.objects.select_related("experiment").get(study=study)
     mode = mode_of(plan.system, plan.mode)
     dataset = Dataset.objects.get(pk=task.dataset_id)
     if dataset.system != plan.system:
         raise Refused("invalid", f"task {task.external_id} belongs to another system")
+    agent = Agent.objects.get(name=PERSON) if "agent" in mode.roles else agent
+    if agent is None:
+        raise Refused("invalid", "choose the agent that the players are to meet")
     cast = {**(roles or {}), **{role: [HUMAN] for role in mode.roles if role != "agent"}}
     try:
         with transaction.atomic():

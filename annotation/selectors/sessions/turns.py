@@ -1,0 +1,90 @@
+"""Whose turn it is in sessions, and since when: read from their trajectories."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from django.db.models import Max
+
+from annotation.models import LivePlace, LiveSession
+from benchmarks.models import OpenAsk, Trajectory
+
+Standing = Literal["gathering", "asked", "background", "stuck", "paused", "over"]
+_S = Trajectory.Status
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Where a session stands.
+
+    ``asked``: people at ``places`` have to reply to ``asks``. ``background``: a script or model is
+    at work. ``stuck``: a call failed, and somebody in charge has to decide; ``problem`` says why,
+    which may name the agent and is therefore not for players.
+    """
+
+    standing: Standing
+    since: datetime | None
+    places: tuple[LivePlace, ...] = ()
+    asks: tuple[OpenAsk, ...] = ()
+    problem: str = ""
+
+    def asks_of(self, place: LivePlace) -> tuple[OpenAsk, ...]:
+        """What this place is asked, in the order of the protocol."""
+        return tuple(ask for ask in self.asks if ask.role in place.roles)
+
+
+def whose_turn(session: LiveSession) -> Turn:
+    """Where one session stands; its trajectory is read anew."""
+    return whose_turns([session])[session.pk]
+
+
+def whose_turns(sessions: Iterable[LiveSession]) -> Mapping[int, Turn]:
+    """The same for many, in three queries and one for their places."""
+    rows = {session.pk: session for session in sessions}
+    if not rows:
+        return {}
+    trajectories = {
+        row.pk: row
+        for row in Trajectory.objects.filter(live_session__in=rows)
+        .annotate(said=Max("open_asks__answered_at"))
+        .only("status", "problem", "started_at", "reserved")
+        .order_by()
+    }
+    waiting = [pk for pk, row in trajectories.items() if row.status == _S.WAITING]
+    asks: dict[int, list[OpenAsk]] = {}
+    if waiting:
+        open_ = OpenAsk.objects.filter(trajectory__in=waiting, answered_at=None)
+        for ask in open_.order_by("step", "slot"):
+            asks.setdefault(ask.trajectory_id, []).append(ask)
+    places: dict[int, list[LivePlace]] = {}
+    for place in LivePlace.objects.filter(session__in=rows).order_by("session", "number"):
+        places.setdefault(place.session_id, []).append(place)
+    return {
+        pk: _turn(
+            session,
+            trajectories[session.trajectory_id],
+            asks.get(session.trajectory_id, []),
+            places.get(pk, []),
+        )
+        for pk, session in rows.items()
+    }
+
+
+def _turn(
+    session: LiveSession, trajectory: Trajectory, asks: list[OpenAsk], places: list[LivePlace]
+) -> Turn:
+    if session.state in LiveSession.OVER or trajectory.status in (_S.DONE, _S.CANCELLED):
+        return Turn("over", session.ended_at)
+    if session.state == LiveSession.State.GATHERING:
+        missing = tuple(p for p in places if p.ready_at is None and not p.stand_in)
+        return Turn("gathering", session.created_at, missing)
+    since = getattr(trajectory, "said", None) or session.started_at
+    asked = tuple(p for p in places if any(ask.role in p.roles for ask in asks))
+    if session.state == LiveSession.State.PAUSED:
+        return Turn("paused", session.paused_at, asked, tuple(asks))
+    if trajectory.status in (_S.FAILED, _S.DECISION):
+        return Turn("stuck", since, (), (), trajectory.problem)
+    if asks:
+        return Turn("asked", min(ask.opened_at for ask in asks), asked, tuple(asks))
+    return Turn("background", since)
