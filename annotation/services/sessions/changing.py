@@ -9,7 +9,7 @@ from annotation.services.errors import Refused
 from annotation.services.sessions.events import lock_open_session, record_live_event
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
-from benchmarks.models import Agent, Trajectory
+from benchmarks.models import Agent, Run, Trajectory
 from benchmarks.services.casting import human_filler, named_filler
 from benchmarks.services.reserved import cancel_trajectory, recast_agent, recast_role
 from benchmarks.services.runs import retry_trajectory
@@ -82,7 +82,7 @@ def _recast(session: LiveSession, role: str, name: str | None) -> str:
     if name is None:
         names = ["human"] * count
     else:
-        wanted = [name] if name else list(run.dataset.roles.get(role) or spec.default)
+        wanted = [name] if name else usual_names(run, role)
         if not wanted:
             raise Refused("invalid", f"nothing but a person can be {spec.title.lower()} here")
         names = [wanted[place % len(wanted)] for place in range(count)]
@@ -95,6 +95,13 @@ def _recast(session: LiveSession, role: str, name: str | None) -> str:
     except CoreError as error:
         raise Refused("conflict", str(error)) from error
     return names[0]
+
+
+def usual_names(run: Run, role: str) -> list[str]:
+    """Who fills a role where a run says nothing: the dataset's choice, then the system's."""
+    system = get_system(run.dataset.system)
+    spec = next(each for each in system.roles if each.name == role)
+    return list(run.dataset.roles.get(role) or spec.default)
 
 
 def give_to_agent(*, session: LiveSession, agent: Agent, by: User, reason: str = "") -> None:
