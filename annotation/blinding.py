@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.urls import reverse
 
-from annotation.models import Assignment, Item, Participant, Study
+from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
 from benchmarks.blinding import Closed, Duty, blinding_duties, blinding_rule
 from benchmarks.models import Run
 
@@ -15,15 +15,21 @@ def blind_studies(user: User) -> QuerySet[Study]:
     """Blinded studies in which this person has open items, or may take some from the pool.
 
     Between two items of a pool nobody has an open one, but what they looked up would serve for the
-    next. Whoever was unblinded is not blind any more: their later answers are marked.
+    next. The same holds for who plays in sessions. Whoever was unblinded is not blind any more:
+    their later answers are marked.
     """
     here = Participant.objects.filter(study=OuterRef("pk"), user=user)
     seats = Assignment.objects.filter(study=OuterRef("pk"), annotator=user)
     pool = Q(status=Study.Status.OPEN, dealing=Study.Dealing.POOL)
     pool &= Q(Exists(here.filter(state=Participant.State.ACTIVE)))
     pool &= Q(Exists(_free(user).filter(study=OuterRef("pk"))))
+    plays = Exists(_own_places(user).filter(session__study=OuterRef("pk")))
+    may_play = Q(status=Study.Status.OPEN) & Q(Exists(here.filter(state=Participant.State.ACTIVE)))
+    may_play &= Q(Exists(_free_places().filter(session__study=OuterRef("pk"))))
     rows = Study.objects.filter(blinded=True).order_by()
-    rows = rows.filter(Q(Exists(seats.filter(state=Assignment.State.OPEN))) | pool)
+    rows = rows.filter(
+        Q(Exists(seats.filter(state=Assignment.State.OPEN))) | pool | Q(plays) | may_play
+    )
     return rows.exclude(Exists(here.filter(unblinded_at__isnull=False)))
 
 
@@ -31,6 +37,18 @@ def _free(user: User) -> QuerySet[Item]:
     """Items with a free seat that this person has not had."""
     had = Assignment.objects.filter(item=OuterRef("pk"), annotator=user)
     return Item.objects.filter(given__lt=F("wanted")).exclude(Exists(had)).order_by()
+
+
+def _own_places(user: User) -> QuerySet[LivePlace]:
+    """Their places in sessions that are not over."""
+    rows = LivePlace.objects.filter(player=user).order_by()
+    return rows.exclude(session__state__in=LiveSession.OVER)
+
+
+def _free_places() -> QuerySet[LivePlace]:
+    """Places that somebody may still take."""
+    rows = LivePlace.objects.filter(player=None, stand_in="").order_by()
+    return rows.exclude(session__state__in=LiveSession.OVER)
 
 
 @blinding_rule
@@ -46,7 +64,9 @@ def closed_by_open_items(user: User) -> Closed:
         return Closed()
     items = Item.objects.filter(study__in=studies).order_by()
     judged = items.filter(trajectory__isnull=False).values("trajectory__run")
-    same = Run.objects.filter(dataset=OuterRef("dataset"), agent=OuterRef("agent"), pk__in=judged)
+    played = LiveSession.objects.filter(study__in=studies).order_by().values("trajectory__run")
+    same = Run.objects.filter(dataset=OuterRef("dataset"), agent=OuterRef("agent"))
+    same = same.filter(Q(pk__in=judged) | Q(pk__in=played))
     asked = items.filter(trajectory=None, task__isnull=False)
     return Closed(
         Run.objects.filter(Exists(same.order_by())).order_by().values_list("pk", flat=True),
@@ -62,6 +82,7 @@ def items_left(user: User) -> Iterable[Duty]:
         left = own.count()
         if study.dealing == Study.Dealing.POOL and study.status == Study.Status.OPEN:
             left += _free(user).filter(study=study).count()
+        left += _own_places(user).filter(session__study=study).count()
         word = study.get_status_display().lower()
         title = study.name if study.status == Study.Status.OPEN else f"{study.name} ({word})"
         yield Duty(title, left, reverse("annotation:study", args=[study.pk]))
