@@ -80,13 +80,18 @@ _ROLES = Prepared(
 )  # fmt: skip
 
 
+def roles_in(study: int, user: int) -> frozenset[str]:
+    """What somebody is in a study, by the ids of both."""
+    return frozenset(_ROLES.all(study=study, user=user))
+
+
 def fetch_study(request: HttpRequest, pk: int) -> StudyAccess:
     """A study for anybody who takes part in it; for others it does not exist."""
     user = person(request)
     study = _STUDY.first(pk=pk) if pk <= LARGEST else None
     if study is None:
         raise Http404
-    roles = frozenset(_ROLES.all(study=pk, user=user.pk))
+    roles = roles_in(pk, user.pk)
     if not roles and not user.is_superuser:
         raise Http404
     return StudyAccess(study, user, roles)

@@ -1,0 +1,63 @@
+"""Who may do what in a live session. Every view of one begins with `fetch_session`."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest
+
+from annotation.access import LARGEST, StudyAccess, person, roles_in
+from annotation.models import LivePlace, LiveSession
+from benchmarks.prepared import Prepared
+
+
+@dataclass(frozen=True)
+class SessionAccess:
+    """A session together with what this person may do in it.
+
+    ``places`` are all its places by number; ``place`` is the one that they fill, if any.
+    """
+
+    session: LiveSession
+    study: StudyAccess
+    places: tuple[LivePlace, ...]
+    place: LivePlace | None
+
+    @property
+    def user(self) -> User:
+        return self.study.user
+
+    @property
+    def oversees(self) -> bool:
+        """Whether they may see all of the session; who plays in it may not before it is over."""
+        if self.place is not None and self.session.state not in LiveSession.OVER:
+            return False
+        return self.study.oversees and not self.study.blind
+
+    @property
+    def manages(self) -> bool:
+        """Whether they may change who plays, hand over and end."""
+        return self.study.manages
+
+
+_SESSION = Prepared(
+    lambda pk: LiveSession.objects.filter(pk=pk).select_related("study").order_by(), pk=int
+)
+_PLACES = Prepared(
+    lambda session: LivePlace.objects.filter(session=session).order_by("number"), session=int
+)
+
+
+def fetch_session(request: HttpRequest, pk: int) -> SessionAccess:
+    """A session for whoever plays in it or oversees its study; for others it does not exist."""
+    user = person(request)
+    session = _SESSION.first(pk=pk) if pk <= LARGEST else None
+    if session is None:
+        raise Http404
+    places = tuple(_PLACES.all(session=pk))
+    place = next((place for place in places if place.player_id == user.pk), None)
+    study = StudyAccess(session.study, user, roles_in(session.study_id, user.pk))
+    if place is None and not study.oversees:
+        raise Http404
+    for each in places:
+        each.session = session
+    return SessionAccess(session, study, places, place)
