@@ -7,61 +7,17 @@ from django import forms
 
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.errors import CoreError, SettingError
-from benchmarks.core.system import Role, Setting, System
-from benchmarks.core.words import choices_of, first_settings, plain
+from benchmarks.core.system import System
+from benchmarks.forms.casting import CastForm
 from benchmarks.forms.lists import set_choices
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.selectors.casting import agents_for
 from benchmarks.selectors.datasets import dataset_levels
-from benchmarks.selectors.endpoints import agent_title
-from benchmarks.services.casting import AT, HUMAN
+from benchmarks.services.casting import AT
 from benchmarks.services.endpoints import check_cap
 from benchmarks.services.runs import check_cost_cap
 
 LARGEST_SEED = 2**63 - 1
-
-
-class SettingField(forms.CharField):
-    """A setting of a system: drawn by its kind, read and refused by the system's own rules."""
-
-    def __init__(self, setting: Setting, meanings: Mapping[str, str]) -> None:
-        self.setting = setting
-        super().__init__(
-            label=plain(setting.name),
-            help_text=setting.help,
-            initial=_as_text(setting.default),
-            required=False,
-            widget=_widget(setting, meanings),
-        )
-
-    def clean(self, value: Any) -> Any:
-        text = str(value or "").strip()
-        if not text:
-            return self.setting.default
-        try:
-            return self.setting.read(text)
-        except SettingError as error:
-            raise forms.ValidationError(f"Expected {error.expected}, found {text!r}.") from None
-
-
-def _as_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _widget(setting: Setting, meanings: Mapping[str, str]) -> forms.Widget:
-    if setting.kind == "bool":
-        return forms.Select(choices=[("false", "Off"), ("true", "On")])
-    if setting.choices:
-        return forms.Select(
-            choices=[
-                (name, f"{name}: {meanings[name]}" if name in meanings else plain(name))
-                for name in setting.choices
-            ]
-        )
-    bounds = {"min": setting.minimum, "max": setting.maximum}
-    step = "1" if setting.kind == "int" else "any"
-    given = {name: f"{bound:g}" for name, bound in bounds.items() if bound is not None}
-    return forms.NumberInput(attrs={**given, "step": step})
 
 
 class CapField(forms.FloatField):
@@ -86,10 +42,8 @@ class CapForm(forms.Form):
     cap = CapField(label="Cost cap")
 
 
-class NewRunForm(forms.Form):
+class NewRunForm(CastForm):
     """Runs on one dataset: agents, levels, and in folds roles, settings, seed and tasks."""
-
-    use_required_attribute = False
 
     agents = forms.MultipleChoiceField(
         label="Agents",
@@ -131,12 +85,9 @@ class NewRunForm(forms.Form):
         system: System,
         seen: Visibility = EVERYTHING,
     ) -> None:
-        super().__init__(data)
-        self.dataset, self.system = dataset, system
+        super().__init__(data, dataset=dataset, system=system, seen=seen)
         self.all_agents: list[Agent] = agents_for(system.key, seen)
         self.all_levels = dataset_levels(dataset)
-        endpoints = seen.of(Endpoint.objects.filter(retired=False))
-        self.endpoints = {e.name: e for e in endpoints}
         self.fields["cost_cap"].help_text = _told_of_cap(self.endpoints.values())
         set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
         self.fields["agents"].initial = dataset.roles.get("agent", [])
@@ -145,36 +96,6 @@ class NewRunForm(forms.Form):
             self.fields["levels"].initial = self.all_levels[:1]
         else:
             del self.fields["levels"]
-        self.role_names: list[str] = []
-        for role in system.roles[1:]:
-            for seat in range(1, role.seats + 1):
-                self._add_role(role, seat)
-        self.setting_names = []
-        for setting in system.settings:
-            self.fields[f"set_{setting.name}"] = SettingField(
-                setting, choices_of(system.key, setting.name)
-            )
-            self.setting_names.append(f"set_{setting.name}")
-
-    def _add_role(self, role: Role, seat: int) -> None:
-        policies = [p for p in self.system.scripted.values() if p.role == role.name]
-        wanted = self.dataset.roles.get(role.name) or role.default
-        title = f"{role.title.removesuffix('s')} {seat}" if role.seats > 1 else role.title
-        groups = [
-            ("Scripts", [(p.name, f"{p.title} ({p.label})") for p in policies]),
-            (
-                "Language models",
-                [(AT + e.name, agent_title(e)) for e in self.endpoints.values()],
-            ),
-            ("People", [(HUMAN, "A person")]),
-        ]
-        name = f"role_{role.name}_{seat}"
-        self.fields[name] = forms.ChoiceField(
-            label=title,
-            choices=[(title, pairs) for title, pairs in groups if pairs],
-            initial=wanted[(seat - 1) % len(wanted)] if wanted else None,
-        )
-        self.role_names.append(name)
 
     @property
     def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:
@@ -184,21 +105,6 @@ class NewRunForm(forms.Form):
         for agent, option in zip(self.all_agents, options, strict=True):
             groups.setdefault(agent.get_kind_display(), []).append(option)
         return list(groups.items())
-
-    @property
-    def role_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.role_names]
-
-    @property
-    def first_fields(self) -> list[forms.BoundField]:
-        """The settings that one chooses first, in the open."""
-        return [self[f"set_{name}"] for name in first_settings(self.system.key)]
-
-    @property
-    def setting_fields(self) -> list[forms.BoundField]:
-        """The others, folded."""
-        first = [f"set_{name}" for name in first_settings(self.system.key)]
-        return [self[name] for name in self.setting_names if name not in first]
 
     def clean_seed(self) -> int:
         return self.cleaned_data["seed"] or 0
@@ -254,18 +160,6 @@ class NewRunForm(forms.Form):
     def chosen_agents(self) -> list[Agent]:
         wanted = self.cleaned_data.get("agents", ())
         return [agent for agent in self.all_agents if agent.name in wanted]
-
-    @property
-    def chosen_roles(self) -> dict[str, list[str]]:
-        chosen: dict[str, list[str]] = {}
-        for name in self.role_names:
-            role = name.removeprefix("role_").rpartition("_")[0]
-            chosen.setdefault(role, []).append(self.cleaned_data[name])
-        return chosen
-
-    @property
-    def chosen_settings(self) -> dict[str, Any]:
-        return {name.removeprefix("set_"): self.cleaned_data[name] for name in self.setting_names}
 
 
 def _told_of_cap(endpoints: Iterable[Endpoint]) -> str:
