@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from django.core.exceptions import EmptyResultSet
-from django.db import connections
 from django.db.models import Count, QuerySet, Sum
 
 from analysis.selection import ChosenRun
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
+from benchmarks.selectors.plain_rows import plain_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -50,7 +49,7 @@ def turn_scores(
 
     # In the order of the index, so that nothing is sorted; what turns are is read apart, once each.
     groups = ("judging", "is_final", "dimension", "turn")
-    rows = _plain(
+    rows = plain_rows(
         _scores(runs, dimensions, final=final)
         .values(*groups)
         .annotate(total=Sum("value"), scored=Count("value"), asked=Count("pk"))
@@ -73,17 +72,6 @@ def turn_scores(
     return pd.DataFrame(
         {name: column[ordered] for name, column in zip(COLUMNS, columns, strict=True)}
     )
-
-
-def _plain(rows: "QuerySet[JudgeScore, Any]") -> list[tuple[Any, ...]]:
-    """The rows as the database gives them: converting each costs more here than summing them."""
-    try:
-        sql, params = rows.query.sql_with_params()
-    except EmptyResultSet:  # no judging to look for
-        return []
-    with connections[rows.db].cursor() as cursor:
-        cursor.execute(sql, params)
-        return list(cursor.fetchall())
 
 
 def _turns(runs: Sequence[ChosenRun], *, final: bool) -> dict[int, tuple[int, int, int]]:
@@ -243,7 +231,7 @@ def unread(
     """By label of the run: turns that lack a score of some judge; runs without any are absent."""
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
     missing = _scores(runs, dimensions, final=final).filter(value__isnull=True)
-    gone = _plain(missing.values_list("judging", "turn", "judge", "seat"))
+    gone = plain_rows(missing.values_list("judging", "turn", "judge", "seat"))
     if not gone:
         return {}
     names = _names({(judge, seat) for _, _, judge, seat in gone})

@@ -1,13 +1,15 @@
 """Drawings of a trajectory's turns, made by the server: scores by dimension, and violations."""
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 from urllib.parse import parse_qsl
 
 from django import template
 from django.http import HttpRequest
+from django.utils.safestring import mark_safe
 
-from analysis.reading import Multiples, Panel
+from analysis.reading import Multiples, Panel, Point
 from analysis.views.browse import list_query
 from benchmarks.selectors.timeline import Bin
 
@@ -32,30 +34,39 @@ def _y(value: float) -> float:
 @register.inclusion_tag("analysis/_multiple.html")
 def small_multiple(panel: Panel, shown: Sequence[int]) -> dict[str, Any]:
     """One dimension turn by turn on the scale of 1 to 5; turns without a score are a gap."""
-    points: list[dict[str, Any]] = []
+    points: list[str] = []
     lines: list[list[str]] = [[]]
     for place, point in enumerate(panel.points):
         x = _x(place, len(panel.points))
-        judges = point.judges if point.judges and point.judges.mean is not None else None
+        judges, drawn = point.judges, ""
         if judges is None or judges.mean is None or judges.low is None or judges.high is None:
             lines.append([])
-            drawn: dict[str, Any] = {"y": None}
         else:
-            lines[-1].append(f"{x},{_y(judges.mean)}")
-            drawn = {"y": _y(judges.mean), "top": _y(judges.high), "foot": _y(judges.low)}
-        people = None if point.people is None else _y(point.people.mean)
-        points.append(
-            {"x": x, **drawn, "people": people, "words": point.words, "first": point.bin.first,
-             "here": point.bin.first in shown}
-        )  # fmt: skip
+            y = _y(judges.mean)
+            lines[-1].append(f"{x},{y}")
+            drawn = f'<line class="spread" x1="{x}" x2="{x}" y1="{_y(judges.low)}" '
+            drawn += f'y2="{_y(judges.high)}"/><circle class="judges" cx="{x}" cy="{y}" r="2"/>'
+        if point.people is not None:
+            y = _y(point.people.mean)
+            drawn += f'<circle class="people" cx="{x}" cy="{y}" r="4"/>'
+        if drawn:
+            points.append(_linked(point, drawn, here=point.bin.first in shown))
     return {
         "panel": panel,
-        "points": points,
+        "points": mark_safe("".join(points)),
         "lines": [" ".join(line) for line in lines if len(line) > 1],
         "width": f"{WIDTH:.0f}",
         "height": f"{HEIGHT:.0f}",
         "ticks": [_y(LOWEST), _y((LOWEST + HIGHEST) / 2), _y(HIGHEST)],
     }
+
+
+def _linked(point: Point, drawn: str, *, here: bool) -> str:
+    """What was drawn of a point, as a link to its turn; hundreds of them stand on a page."""
+    at = point.bin.first
+    address = f"#turn-{at}" if here else f"?turn={at}#turn-{at}"
+    link = f'<a href="{address}" data-turn-link="{at}" tabindex="-1">'
+    return f"{link}<title>{escape(point.words)}</title>{drawn}</a>"
 
 
 @register.inclusion_tag("analysis/_violation_strip.html")

@@ -11,6 +11,7 @@ from django.db.models import Avg, Count, Max, Min
 from benchmarks.core.words import plain
 from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
 from benchmarks.selectors.casting import system_of
+from benchmarks.selectors.plain_rows import plain_rows
 from benchmarks.selectors.turns import NEW, REPEATED, WITHHELD
 
 
@@ -98,17 +99,17 @@ def timeline_of(trajectory: Trajectory) -> Timeline:
     scores = JudgeScore.objects.filter(
         trajectory=trajectory, judging=trajectory.run.primary_judging_id
     ).order_by()
-    numbers = scores.values("turn_index", "dimension").annotate(
+    groups = ("turn_index", "dimension")
+    numbers = scores.values(*groups).annotate(
         mean=Avg("value"),
         low=Min("value"),
         high=Max("value"),
         given=Count("value"),
-        all=Count("pk"),
+        asked=Count("pk"),
     )
-    for row in numbers:
-        lines[row["turn_index"]].spreads[row["dimension"]] = Spread(
-            row["mean"], row["low"], row["high"], row["given"], row["all"] - row["given"]
-        )
+    fields = (*groups, "mean", "low", "high", "given", "asked")
+    for index, dimension, mean, low, high, given, asked in plain_rows(numbers.values_list(*fields)):
+        lines[index].spreads[dimension] = Spread(mean, low, high, given, asked - given)
     return Timeline(list(lines.values()), _dimensions(trajectory, lines.values()), violations)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import F, Q
 
@@ -13,6 +13,7 @@ from benchmarks.core.words import plain
 from benchmarks.diffs import Line, diff_steps
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
 from benchmarks.selectors.casting import policy_title, system_of
+from benchmarks.selectors.plain_rows import plain_rows
 
 NEW, REPEATED, WITHHELD = "new", "repeated", "withheld"
 
@@ -54,7 +55,7 @@ class DimensionScores:
     def values(self) -> list[float]:
         return [score.value for score in self.given if score.value is not None]
 
-    @property
+    @cached_property
     def mean(self) -> float | None:
         return fmean(self.values) if self.values else None
 
@@ -76,7 +77,7 @@ class TurnView:
     def judges(self) -> list[str]:
         return [score.judge for score in self.dimensions[0].given] if self.dimensions else []
 
-    @property
+    @cached_property
     def mean(self) -> float | None:
         """The mean over the dimensions that have a score."""
         means = [d.mean for d in self.dimensions if d.mean is not None]
@@ -139,13 +140,14 @@ def turn_views(
     of_turns = {"turn__trajectory__in": ids} if only is None else {"turn__in": shown}
     for violation in Violation.objects.filter(**of_turns).order_by("pk"):
         violations[violation.turn_id].append(violation)
-    scores: dict[int, list[JudgeScore]] = defaultdict(list)
+    scores: dict[int, list[_Score]] = defaultdict(list)
     scored = JudgeScore.objects.filter(trajectory__in=ids, judging=F("run__primary_judging"))
     if only is not None:
         scored = scored.filter(turn__in=shown)
-    for score in scored.select_related("judge").order_by("pk"):
-        scores[score.turn_id].append(score)
-    given = [score.exchange_id for found in scores.values() for score in found]
+    fields = ("turn", "dimension", "judge__name", "value", "reason", "exchange")
+    for turn_id, *rest in plain_rows(scored.order_by("pk").values_list(*fields)):
+        scores[turn_id].append(_Score(*rest))
+    given = [score.exchange for found in scores.values() for score in found]
     said = _Reasons(ids) if only is None else _Reasons(ids, only, {pk for pk in given if pk})
     views = {}
     for trajectory in trajectories:
@@ -163,6 +165,16 @@ def turn_views(
             before = turn
         views[trajectory.pk] = made
     return views
+
+
+class _Score(NamedTuple):
+    """A stored score: hundreds of them are read for a page, too many for rows of a model."""
+
+    dimension: str
+    judge: str
+    value: float | None
+    reason: str
+    exchange: int | None
 
 
 def _finding(row: Violation, reasons: tuple[str, ...]) -> Finding:
@@ -209,20 +221,21 @@ class _Reasons:
         given = self.verdicts.get((trajectory, turn.index), [])
         return tuple(str(reasons[key]) for reasons in given if reasons.get(key))
 
-    def of_score(self, score: JudgeScore) -> str:
-        if score.value is None or score.exchange_id is None:
+    def of_score(self, score: _Score) -> str:
+        if score.value is None or score.exchange is None:
             return score.reason
         return score.reason or str(
-            self.by_exchange.get(score.exchange_id, {}).get(score.dimension, "")
+            self.by_exchange.get(score.exchange, {}).get(score.dimension, "")
         )
 
 
 def _dimensions(
-    trajectory: Trajectory, scores: Sequence[JudgeScore], said: _Reasons
+    trajectory: Trajectory, scores: Sequence[_Score], said: _Reasons
 ) -> tuple[DimensionScores, ...]:
     system = system_of(trajectory.run.dataset.system)
     titles = {d.key: d.title for d in system.dimensions} if system else {}
-    grouped: dict[str, list[JudgeScore]] = defaultdict(list)
+    names = {name: policy_title(system, name) for name in {score.judge for score in scores}}
+    grouped: dict[str, list[_Score]] = defaultdict(list)
     for score in scores:
         grouped[score.dimension].append(score)
     keys = [key for key in titles if key in grouped]
@@ -232,8 +245,7 @@ def _dimensions(
             key,
             titles.get(key, plain(key)),
             tuple(
-                GivenScore(policy_title(system, row.judge.name), row.value, said.of_score(row))
-                for row in grouped[key]
+                GivenScore(names[row.judge], row.value, said.of_score(row)) for row in grouped[key]
             ),
         )
         for key in keys
