@@ -41,12 +41,39 @@ def _told(constraint: Constraint) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Memory:
-    """What the agent was told by turn: the constraints revealed, in order."""
+    """What was revealed to the agent by turn: the constraints, in order."""
 
     turns: tuple[tuple[Constraint, ...], ...] = ()
 
     def distinct(self) -> list[Constraint]:
         return list({c.key: c for told in self.turns for c in told}.values())
+
+    def first_told(self) -> dict[str, int]:
+        """The turn, from 1, in which each disclosed constraint was told first, by key."""
+        found: dict[str, int] = {}
+        for turn, told in enumerate(self.turns, 1):
+            for constraint in told:
+                found.setdefault(constraint.key, turn)
+        return found
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the agent and its user said before the current plan, and what was revealed in it."""
+
+    plans: Sequence[str] = ()
+    dialogue: Sequence[Message] = ()
+    memory: Memory = Memory()
+
+    @property
+    def turn(self) -> int:
+        """The turn that is played now, from 1."""
+        return len(self.plans) + 1
+
+    @property
+    def feedback(self) -> list[str]:
+        """The user's words by turn."""
+        return [message.text for message in self.dialogue if message.speaker == "user"]
 
 
 class Asks:
@@ -75,17 +102,12 @@ class Asks:
             ),
         )
         self.rubric_expect = Expect("scores", {"dimensions": keys})
+        self.told = {kind: [_told(c) for c in constraints[kind]] for kind in KINDS}
 
-    def agent(
-        self,
-        dialogue: Sequence[Message],
-        memory: Memory,
-        plans: Sequence[str],
-        tracking: bool,
-    ) -> Ask:
+    def agent(self, said: Said, tracking: bool) -> Ask:
         """The next plan. With tracking, one current block stands before the newest message."""
-        messages = (*self.opening, *dialogue)
-        told = memory.distinct()
+        messages = (*self.opening, *said.dialogue)
+        told = said.memory.distinct()
         if tracking and told:
             lines = "\n".join(f"- {c.text}" for c in told)
             block = fill("memory", {"constraints": lines})
@@ -93,15 +115,15 @@ class Asks:
             messages = (*messages[:-1], Message("user", f"{block}\n\n{newest.text}"))
         context = {
             "query": self.task.prompt,
-            "turn": len(plans) + 1,
-            "told": [[_told(c) for c in turn] for turn in memory.turns],
-            "plans": list(plans),
-            "feedback": [m.text for m in dialogue if m.speaker == "user"],
+            "turn": said.turn,
+            "told": [[_told(c) for c in turn] for turn in said.memory.turns],
+            "plans": list(said.plans),
+            "feedback": said.feedback,
             "tracking": tracking,
         }
         return Ask("agent", messages, _PLAN, context=context)
 
-    def constraint_judge(self, kind: str, plan: str) -> Ask:
+    def constraint_judge(self, kind: str, plan: str, turn: int) -> Ask:
         constraints = self.constraints[kind]
         return Ask(
             JUDGE_ROLES[kind],
@@ -109,21 +131,23 @@ class Asks:
             Expect("violations", {"keys": [c.key for c in constraints]}),
             context={
                 "query": self.task.prompt,
+                "turn": turn,
                 "plan": plan,
-                "constraints": [_told(c) for c in constraints],
+                "kind": kind,
+                "constraints": self.told[kind],
             },
         )
 
-    def rubric_judge(self, seat: str, plan: str) -> Ask:
+    def rubric_judge(self, seat: str, plan: str, turn: int) -> Ask:
         return Ask(
             "rubric_judge",
             (self.rubric_brief, Message("user", plan)),
             self.rubric_expect,
             seat=seat,
-            context={"query": self.task.prompt, "plan": plan},
+            context={"query": self.task.prompt, "turn": turn, "plan": plan},
         )
 
-    def simulator(self, plan: str, points: Sequence[tuple[Constraint, bool]]) -> Ask:
+    def simulator(self, said: Said, plan: str, points: Sequence[tuple[Constraint, bool]]) -> Ask:
         """Feedback on the revealed constraints; each point says whether it was said before."""
         lines = [f"- {c.text}{' (said before)' if again else ''}" for c, again in points]
         brief = fill("simulator", {"query": self.task.prompt, "points": "\n".join(lines)})
@@ -131,15 +155,12 @@ class Asks:
             "simulator",
             (Message("system", brief), Message("user", plan)),
             Expect("feedback"),
-            context={
-                "query": self.task.prompt,
-                "plan": plan,
-                "mode": "constraints",
-                "points": [{**_told(c), "repeated": again} for c, again in points],
-            },
+            context=self._user_knows(
+                said, plan, "constraints", [{**_told(c), "repeated": again} for c, again in points]
+            ),
         )
 
-    def refiner(self, plan: str, points: Sequence[Mapping[str, Any]]) -> Ask:
+    def refiner(self, said: Said, plan: str, points: Sequence[Mapping[str, Any]]) -> Ask:
         """Feedback on the dimensions that a valid plan failed, with the judges' reasons."""
         lines = [
             f"- {point['title']}: " + " ".join(point["reasons"] or ["no reason given"])
@@ -150,13 +171,31 @@ class Asks:
             "simulator",
             (Message("system", brief), Message("user", plan)),
             Expect("feedback"),
-            context={
-                "query": self.task.prompt,
-                "plan": plan,
-                "mode": "refinement",
-                "points": [dict(point) for point in points],
-            },
+            context=self._user_knows(said, plan, "refinement", [dict(point) for point in points]),
         )
+
+    def _user_knows(
+        self, said: Said, plan: str, mode: str, points: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        """What whoever speaks for the user knows: all that was said, and the whole profile.
+
+        ``disclosed`` is the earlier turn in which a constraint was told first, None before that.
+        """
+        first = said.memory.first_told()
+        return {
+            "query": self.task.prompt,
+            "turn": said.turn,
+            "plans": list(said.plans),
+            "feedback": said.feedback,
+            "plan": plan,
+            "mode": mode,
+            "points": points,
+            "profile": [
+                {**told, "disclosed": first.get(told["key"])}
+                for kind in KINDS
+                for told in self.told[kind]
+            ],
+        }
 
 
 def split_constraints(task: Task, wanted: str) -> dict[str, tuple[Constraint, ...]]:

@@ -17,7 +17,7 @@ from benchmarks.core.types import (
     Turn,
     Violation,
 )
-from benchmarks.systems.adaplanbench.asks import Asks, Memory, split_constraints
+from benchmarks.systems.adaplanbench.asks import Asks, Memory, Said, split_constraints
 from benchmarks.systems.adaplanbench.metrics import TurnRecord, outcome_metrics
 from benchmarks.systems.adaplanbench.protocol import (
     COUNTED,
@@ -70,14 +70,12 @@ def _play(table: _Table, settings: Mapping[str, Any]) -> Episode:
     patience = Patience(settings["patience"])
     while True:
         index = len(state.plans) + 1
-        ask = table.asks.agent(
-            state.dialogue, Memory(tuple(state.told)), state.plans, settings["tracking"]
-        )
-        (plan,) = yield from _put([ask])
+        said = Said(state.plans, state.dialogue, Memory(tuple(state.told)))
+        (plan,) = yield from _put([table.asks.agent(said, settings["tracking"])])
         if not plan.readable:
             return _end(_no_plan(plan), state, patience, settings, plan.reason)
         text = plan.value["text"]
-        judged, scored = yield from _assess(table, text)
+        judged, scored = yield from _assess(table, text, index)
         scores = _scores(table.seats, scored)
         rating = rate(_by_dimension(scores), settings)
         violated = read_violations(judged)
@@ -95,11 +93,11 @@ def _play(table: _Table, settings: Mapping[str, Any]) -> Episode:
         feedback, kind = "", ""
         if points:
             kind = "constraints"
-            (reply,) = yield from _put([table.asks.simulator(text, points)])
+            (reply,) = yield from _put([table.asks.simulator(said, text, points)])
         elif ending is None:
             kind = "refinement"
             failed = _failed(table, rating, scored, settings["tau"])
-            (reply,) = yield from _put([table.asks.refiner(text, failed)])
+            (reply,) = yield from _put([table.asks.refiner(said, text, failed)])
         if kind:
             feedback = reply.value if reply.readable else ""
         yield Turn(
@@ -128,11 +126,11 @@ def _put(asks: Sequence[Ask]) -> Generator[Sequence[Ask], Sequence[Reply], Seque
 
 
 def _assess(
-    table: _Table, plan: str
+    table: _Table, plan: str, turn: int
 ) -> Generator[Sequence[Ask], Sequence[Reply], tuple[dict[str, Reply], list[Reply]]]:
     """All judges at once: their asks do not depend on each other."""
-    asks = [table.asks.constraint_judge(kind, plan) for kind in table.judged]
-    asks += [table.asks.rubric_judge(seat, plan) for seat in table.seats]
+    asks = [table.asks.constraint_judge(kind, plan, turn) for kind in table.judged]
+    asks += [table.asks.rubric_judge(seat, plan, turn) for seat in table.seats]
     replies = yield from _put(asks)
     split = len(table.judged)
     return dict(zip(table.judged, replies[:split], strict=True)), list(replies[split:])

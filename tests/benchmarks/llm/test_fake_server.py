@@ -43,19 +43,19 @@ def body(*texts, model="fake", seed=1):
 
 def asks_of_an_episode():
     """One ask for each role of AdaPlanBench, as its own episode puts them."""
-    from benchmarks.systems.adaplanbench.asks import Asks, Memory, split_constraints
+    from benchmarks.systems.adaplanbench.asks import Asks, Said, split_constraints
 
     task = Play().task
     constraints = split_constraints(task, "both")
     asks = Asks(task, constraints)
     point = {"title": "Safety", "reasons": ["It may burn."]}
     return [
-        asks.agent([], Memory(), [], False),
-        asks.constraint_judge("world", PLAN),
-        asks.constraint_judge("user", PLAN),
-        asks.rubric_judge("1", PLAN),
-        asks.simulator(PLAN, [(constraints["world"][0], False)]),
-        asks.refiner(PLAN, [point]),
+        asks.agent(Said(), False),
+        asks.constraint_judge("world", PLAN, 1),
+        asks.constraint_judge("user", PLAN, 1),
+        asks.rubric_judge("1", PLAN, 1),
+        asks.simulator(Said(), PLAN, [(constraints["world"][0], False)]),
+        asks.refiner(Said(), PLAN, [point]),
     ]
 
 

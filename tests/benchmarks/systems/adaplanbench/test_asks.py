@@ -83,7 +83,7 @@ class TestJudges:
 
         assert [m.speaker for m in ask.messages] == ["system", "user"]
         assert "There is no" not in ask.messages[0].text
-        assert set(ask.context) == {"query", "plan"}
+        assert set(ask.context) == {"query", "turn", "plan"}
 
     def test_seats_are_asked_the_same(self):
         one, two, _ = perform(ACTS).asks("rubric_judge")[:3]
@@ -113,6 +113,38 @@ class TestSimulator:
         brief = second.messages[0].text
         assert "- There is no w1. (said before)\n- There is no w2." in brief
         assert "u1" not in brief
+
+
+class TestWhatTheUserKnows:
+    """The context of whoever speaks for the user."""
+
+    def test_all_that_was_said_and_what_was_disclosed_when(self):
+        first, _, third = (ask.context for ask in perform(ACTS).asks("simulator"))
+
+        assert (first["turn"], first["plans"], first["feedback"]) == (1, [], [])
+        assert {row["disclosed"] for row in first["profile"]} == {None}
+        assert third["turn"] == 3
+        assert third["plans"] == ["1. First.", "1. Second."] and third["plan"] == "1. Third."
+        assert third["feedback"] == ["No w1 here.", "I dislike u1, really."]
+        told = {row["key"]: row["disclosed"] for row in third["profile"]}
+        assert told == {"w1": 1, "w2": None, "w3": None, "u1": 2, "u2": None, "u3": None}
+        assert [row["kind"] for row in third["profile"]] == ["world"] * 3 + ["user"] * 3
+
+    def test_a_constraint_said_again_keeps_the_turn_in_which_it_was_told_first(self):
+        asks = perform([Act(["w1"]), Act(["w1", "w2"]), Act(["w1"]), Act()]).asks("simulator")
+
+        told = {row["key"]: row["disclosed"] for row in asks[2].context["profile"]}
+        assert (told["w1"], told["w2"]) == (1, 2)
+
+    def test_judges_learn_the_turn_and_nothing_that_was_said(self):
+        show = perform(ACTS)
+
+        for ask in (*show.asks("world_judge"), *show.asks("user_judge")):
+            assert set(ask.context) == {"query", "turn", "plan", "kind", "constraints"}
+        assert [ask.context["turn"] for ask in show.asks("world_judge")] == [1, 2, 3, 4]
+        assert {
+            c["kind"] for ask in show.asks("user_judge") for c in ask.context["constraints"]
+        } == {"user"}
 
 
 def test_signs_of_the_template_language_in_a_text_stay_as_they_are():
