@@ -19,6 +19,7 @@ from annotation.views import (
     questionnaires,
     record,
     running,
+    session_control,
     studies,
     study_items,
     study_messages,
@@ -129,4 +130,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="annotator_unblind",
     ),
     path("people/erase/", leaving.erase, name="erase"),
+    path("sessions/monitor/", session_control.monitor, name="session_monitor"),
+    path("sessions/<int:pk>/control/", session_control.control, name="session_control"),
 ]

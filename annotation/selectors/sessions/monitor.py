@@ -1,0 +1,123 @@
+"""Sessions that are under way, as those who run them see them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db.models import Prefetch, QuerySet
+
+from annotation.access import OVERSEERS
+from annotation.models import LivePlace, LiveSession
+from annotation.selectors.sessions.turns import Turn, whose_turns
+from benchmarks.blinding import Visibility
+from benchmarks.models import Trajectory
+
+MOST = 200
+# What stands in a row, by where the session stands.
+WORDS: Mapping[str, str] = {
+    "gathering": "waiting for its people",
+    "asked": "asked",
+    "background": "at work in the background",
+    "stuck": "a call failed",
+    "paused": "paused",
+    "over": "over",
+}
+TONES: Mapping[str, str] = {
+    "gathering": "idle",
+    "asked": "info",
+    "background": "info",
+    "stuck": "bad",
+    "paused": "warn",
+    "over": "idle",
+}
+
+
+@dataclass(frozen=True)
+class SeatRow:
+    """A place and who fills it; ``asked``: it is their turn."""
+
+    place: LivePlace
+    asked: bool
+
+    @property
+    def who(self) -> str:
+        if self.place.player is not None:
+            return self.place.player.get_username()
+        return f"stand-in {self.place.stand_in}" if self.place.stand_in else "nobody"
+
+
+@dataclass(frozen=True)
+class MonitorRow:
+    """One session: where it stands, and its places."""
+
+    session: LiveSession
+    turn: Turn
+    seats: Sequence[SeatRow]
+
+    @property
+    def words(self) -> str:
+        return WORDS[self.turn.standing]
+
+    @property
+    def tone(self) -> str:
+        return TONES[self.turn.standing]
+
+    @property
+    def at_work(self) -> bool:
+        return self.turn.standing == "background"
+
+    @property
+    def mark(self) -> str:
+        """Changes whenever something changes that the row shows."""
+        seen = [f"{seat.place.last_seen_at:%H%M%S}" for seat in self.seats if _seen(seat)]
+        who = [f"{seat.place.player_id or seat.place.stand_in}" for seat in self.seats]
+        turns = self.session.trajectory.turn_count
+        return "-".join(map(str, [self.session.pk, self.turn.standing, turns, *who, *seen]))
+
+
+def _seen(seat: SeatRow) -> bool:
+    return seat.place.last_seen_at is not None
+
+
+def overseen_sessions(user: User, seen: Visibility) -> QuerySet[LiveSession]:
+    """Sessions of studies that this person oversees, without those in which they play blind."""
+    rows = LiveSession.objects.exclude(trajectory__run__in=seen.closed)
+    if not user.is_superuser:
+        mine = user.memberships.filter(role__in=OVERSEERS).order_by().values("study")
+        rows = rows.filter(study__in=mine)
+    return rows
+
+
+def monitor_rows(user: User, seen: Visibility, study: int | None = None) -> list[MonitorRow]:
+    """Sessions that are not over, those that need somebody first, then the longest wait."""
+    trajectories = Trajectory.objects.select_related("run__agent", "task").defer(
+        "run__settings", "run__roles", "task__payload", "metrics", "undefined", "payload"
+    )
+    rows = overseen_sessions(user, seen).exclude(state__in=LiveSession.OVER)
+    if study is not None:
+        rows = rows.filter(study=study)
+    rows = rows.select_related("study").prefetch_related(
+        Prefetch("trajectory", queryset=trajectories),
+        Prefetch("places", queryset=LivePlace.objects.select_related("player")),
+    )
+    sessions = list(rows.order_by("-pk")[:MOST])
+    turns = whose_turns(sessions)
+    found = [
+        MonitorRow(session, turn, _seats(session, turn))
+        for session in sessions
+        if (turn := turns[session.pk]).standing != "over"
+    ]
+    order = ["stuck", "asked", "background", "paused", "gathering"]
+    return sorted(
+        found,
+        key=lambda row: (
+            order.index(row.turn.standing),
+            row.turn.since or row.session.created_at,
+            row.session.pk,
+        ),
+    )
+
+
+def _seats(session: LiveSession, turn: Turn) -> list[SeatRow]:
+    asked = {place.pk for place in turn.places} if turn.standing == "asked" else set()
+    return [SeatRow(place, place.pk in asked) for place in session.places.all()]
