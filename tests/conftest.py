@@ -40,7 +40,7 @@ _LOOPBACK = ("127.", "::1", "localhost")
 # The fixtures through which a test comes to the database or the queue.
 _SERVICES = {"db", "transactional_db", "django_db_setup", "install"}
 # Folders of tests of pages, and of what pages are made of.
-_PAGES = {"views", "reports", "figures"}
+_PAGES = {"views", "reports", "figures", "api"}
 
 
 class NetworkBlocked(RuntimeError):
@@ -146,7 +146,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _uses_services(item: pytest.Item) -> bool:
     # What a page says is the same on every engine; that none fails on PostgreSQL is seen by the
     # walk through all of them.
-    if _PAGES & set(item.path.parts) or any(map(item.get_closest_marker, ("embedded", "either"))):
+    if any(map(item.get_closest_marker, ("embedded", "either"))):
+        return False
+    if _PAGES & set(item.path.parts) and not item.get_closest_marker("engines"):
         return False
     used = set(getattr(item, "fixturenames", ()))
     return bool(used & _SERVICES) or item.get_closest_marker("django_db") is not None

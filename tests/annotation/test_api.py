@@ -19,6 +19,8 @@ from config.api import api as app
 from tests.annotation.rows import SECRETS, make_person, make_runs
 from tests.benchmarks.api.conftest import Caller, bearer
 
+pytestmark = pytest.mark.either
+
 PATHS = [path for path, methods in app.get_openapi_schema()["paths"].items() if "get" in methods]
 
 

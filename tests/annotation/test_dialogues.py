@@ -36,7 +36,7 @@ from tests.annotation.views.test_blinding import everything
 from tests.annotation.views.test_new_study import Planning
 from tests.shared_data import shared_data
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 @pytest.fixture

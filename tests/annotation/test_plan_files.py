@@ -14,6 +14,8 @@ from annotation.plan_files import known_fields, read_plan, write_plan
 from annotation.plans import PlanError, Source, SpecialItem, StudyPlan
 from tests.annotation.rows import make_runs
 
+pytestmark = pytest.mark.either
+
 WHOLE = """
 name: Violation check
 questionnaire: violation_check@1

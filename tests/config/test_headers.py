@@ -10,6 +10,8 @@ from django.test import Client
 
 from tests.config.test_settings import run_python
 
+pytestmark = pytest.mark.either
+
 LOGIN = "/accounts/login/"
 FORM = {"login": "rater", "password": "correct horse"}
 

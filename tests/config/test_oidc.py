@@ -17,6 +17,8 @@ from tests.config import oidc_site  # makes the usual addresses before any test 
 from tests.config.identity_server import CLIENT_ID, SECRET, IdentityServer, identity_server
 from tests.config.test_settings import run_python
 
+pytestmark = pytest.mark.either
+
 LINKS = "/accounts/oidc/"
 PASSWORD = "correct horse"
 

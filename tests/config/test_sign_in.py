@@ -18,6 +18,8 @@ from django.urls import reverse
 
 from tests.threads import in_threads
 
+pytestmark = pytest.mark.either
+
 LOGIN = "/accounts/login/"
 NOW = "2026-03-02T10:00:00Z"
 

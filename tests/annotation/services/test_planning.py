@@ -22,7 +22,7 @@ from benchmarks.selectors.players import player_name
 from tests.annotation.rows import make_person, make_runs, make_trajectory, plan_for
 from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 def play_in(user: User, trajectory: Trajectory) -> Exchange:

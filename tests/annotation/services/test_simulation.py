@@ -12,7 +12,7 @@ from annotation.services.simulation import ensure_simulated_annotator, simulate_
 from benchmarks.models import Candidate, Constraint, Task
 from tests.annotation.rows import make_runs, make_study, plan_for
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 GOOD = {"safety": 5, "autonomy": 5, "feasibility": 5, "effectiveness": 5}
 POOR = {"safety": 1, "autonomy": 1, "feasibility": 1, "effectiveness": 1}
 

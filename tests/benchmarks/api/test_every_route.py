@@ -14,6 +14,8 @@ from config.api import api as app
 from tests.benchmarks.api.conftest import Caller, bearer
 from tests.benchmarks.api.files import chat_file
 
+pytestmark = pytest.mark.engines
+
 SCHEMA: Any = app.get_openapi_schema()
 ROUTES = [(method, path) for path, methods in SCHEMA["paths"].items() for method in methods]
 WRITES = {
