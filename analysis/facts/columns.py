@@ -8,6 +8,7 @@ longer to unpack all runs than for everything else that a page needs.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,8 @@ TYPES: Mapping[str, str] = {
     "mean": "<f8", "spread": "<f8", "unscored": "<i4", "violations": "<i4", "new": "<i4",
     "repeated": "<i4", "withheld": "<i4", "dimension": "<f4", "passes": "<i1", "broken": "<i4",
 }  # fmt: skip
+# Bytes of one number of each.
+SIZES: Mapping[str, int] = {name: np.dtype(kind).itemsize for name, kind in TYPES.items()}
 # The columns with one number for each trajectory.
 SIMPLE = tuple(name for name in TYPES if name not in ("dimension", "passes", "broken"))
 
@@ -112,9 +115,9 @@ def unpack(packed: bytes | memoryview) -> Columns:
     }
     for name, kind in TYPES.items():
         shape = head["shapes"][name]
-        count = int(np.prod(shape))
+        count = prod(shape)
         parts[name] = np.frombuffer(body, dtype=kind, count=count, offset=place).reshape(shape)
-        place += count * np.dtype(kind).itemsize
+        place += count * SIZES[name]
     return Columns(**parts)
 
 
@@ -140,17 +143,20 @@ def join(parts: Sequence[Columns]) -> Columns:
     found = {name: column[order] for name, column in found.items()}
     place_of = np.empty(len(order), dtype=np.int64)
     place_of[order] = np.arange(len(order))
-    found["dimension"] = np.full((len(order), len(names["dimensions"])), np.nan, dtype=np.float32)
-    found["passes"] = np.full((len(order), len(names["dimensions"])), NONE, dtype=np.int8)
+    size = len(order), len(names["dimensions"])
+    dimension = np.full(size, np.nan, dtype=np.float32)
+    passes = np.full(size, NONE, dtype=np.int8)
     broken, before = [], 0
     for number, part in enumerate(parts):
-        rows = place_of[before : before + len(part)]
+        rows = slice(before, before + len(part))
         there = maps["dimensions"][number][:-1]
-        found["dimension"][np.ix_(rows, there)] = part.dimension
-        found["passes"][np.ix_(rows, there)] = part.passes
+        dimension[rows, there] = part.dimension
+        passes[rows, there] = part.passes
         constraints = maps["constraints"][number]
-        broken.append(np.column_stack([rows[part.broken[:, 0]], constraints[part.broken[:, 1]]]))
+        places = place_of[rows][part.broken[:, 0]]
+        broken.append(np.column_stack([places, constraints[part.broken[:, 1]]]))
         before += len(part)
+    found["dimension"], found["passes"] = dimension[order], passes[order]
     found["broken"] = np.concatenate(broken)
     return Columns(**found | {name: tuple(known) for name, known in names.items()})
 

@@ -202,11 +202,12 @@ def _facts(rows: Sequence[RunRow]) -> Facts:
 
 
 def _together(parts: Sequence[Known]) -> _Joined:
-    """One table of all parts, made anew where one of them has changed."""
+    """One table of all parts, each of one run, made anew where one of them has changed."""
     global _joined
     key = tuple(part.serial for part in parts)
     if _joined is None or _joined.key != key:
         columns = join([part.columns for part in parts])
-        runs, place = np.unique(columns.run, return_inverse=True)
-        _joined = _Joined(key, columns, tuple(runs.tolist()), place)
+        runs = sorted({int(run) for part in parts for run in part.columns.run[:1]})
+        place = np.searchsorted(np.array(runs, dtype=np.int64), columns.run)
+        _joined = _Joined(key, columns, tuple(runs), place)
     return _joined
