@@ -92,6 +92,16 @@ def _use_copy() -> None:
     connection.settings_dict["NAME"] = name
 
 
+@contextmanager
+def taken_back() -> Iterator[None]:
+    """What is written within is undone, as it is after a test."""
+    block = transaction.atomic()
+    block._from_testcase = True  # so that services may insist on being the outermost
+    with block:
+        yield
+        transaction.set_rollback(True)
+
+
 def rows_put_back() -> Callable[..., None]:
     """Puts the rows back that there are now, when Django has flushed what a test committed.
 

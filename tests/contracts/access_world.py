@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,6 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.handlers.base import BaseHandler
-from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -30,6 +28,7 @@ from benchmarks.selectors.jobs import IMPORT
 from benchmarks.services.tokens import create_token
 from tests.annotation.rows import make_person, make_study
 from tests.contracts.access_table import PERSONAS
+from tests.databases import taken_back
 
 METHODS = ("GET", "POST")
 # Signing in or out is by session; programs bring a token instead.
@@ -116,16 +115,6 @@ class World:
             request.META["HTTP_AUTHORIZATION"] = f"Bearer {self.tokens[persona]}"
         with taken_back():
             return word(self.handler.get_response(request))
-
-
-@contextmanager
-def taken_back() -> Iterator[None]:
-    """What is written within is undone, as it is after a test."""
-    block = transaction.atomic()
-    block._from_testcase = True  # so that services may insist on being the outermost
-    with block:
-        yield
-        transaction.set_rollback(True)
 
 
 def word(answer: HttpResponse) -> str:

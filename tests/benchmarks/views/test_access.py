@@ -1,11 +1,13 @@
 """Who may open what: every address with every kind of person."""
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from benchmarks.models import Job, Run
 from benchmarks.selectors.jobs import IMPORT
+from tests.databases import taken_back
 
 # name, what its address holds, whether it only answers POST, whether it takes the right to start
 PAGES = [
@@ -36,16 +38,6 @@ PAGES = [
 FRAGMENTS = ("run_progress", "import_progress")
 # Endpoints and open asks have rules of their own, and tests of them beside their pages.
 ELSEWHERE = ("endpoint", "ask")
-every_page = pytest.mark.parametrize(
-    ("name", "holds", "posts", "starts"), PAGES, ids=[page[0] for page in PAGES]
-)
-
-page_of_one = pytest.mark.parametrize(
-    ("name", "posts"), [(page[0], page[2]) for page in PAGES if page[1]]
-)
-page_that_posts = pytest.mark.parametrize(
-    ("name", "holds"), [page[:2] for page in PAGES if page[2]]
-)
 
 
 def name_of(name: str) -> str:
@@ -53,18 +45,41 @@ def name_of(name: str) -> str:
     return name if ":" in name else f"benchmarks:{name}"
 
 
-def url_of(name: str, holds: str, run: Run) -> str:
-    row = run.trajectories.first()
+@pytest.fixture
+def urls(played: Run) -> dict[str, str]:
+    """Every page's address."""
+    row = played.trajectories.first()
     assert row is not None
     keys = {
         "": [],
-        "dataset": [run.dataset_id],
+        "dataset": [played.dataset_id],
         "task": [row.task_id],
-        "run": [run.pk],
+        "run": [played.pk],
         "trajectory": [row.pk],
         "job": [Job.objects.create(kind=IMPORT, title="Importing", status="done").pk],
     }
-    return reverse(name_of(name), args=keys[holds])
+    return {name: reverse(name_of(name), args=keys[holds]) for name, holds, *_ in PAGES}
+
+
+def answers(client: Client, urls: dict[str, str], **headers: str) -> dict[str, HttpResponse]:
+    """What each page answers; nothing of what that does lasts."""
+    found = {}
+    for name, _, posts, _ in PAGES:
+        if name in urls:
+            ask = client.post if posts else client.get
+            with taken_back():
+                found[name] = ask(urls[name], headers=headers)
+    return found
+
+
+def statuses(client: Client, urls: dict[str, str], **headers: str) -> dict[str, int]:
+    found = answers(client, urls, **headers)
+    return {name: answer.status_code for name, answer in found.items()}
+
+
+def addresses_of(key: int) -> dict[str, str]:
+    """Those of pages about one thing that has this key."""
+    return {name: reverse(name_of(name), args=[key]) for name, holds, *_ in PAGES if holds}
 
 
 def test_every_address_is_covered() -> None:
@@ -76,81 +91,54 @@ def test_every_address_is_covered() -> None:
     }
 
 
-@every_page
-def test_nobody_is_sent_to_sign_in_and_back(
-    name: str, holds: str, posts: bool, starts: bool, played: Run, client: Client
-) -> None:
-    url = url_of(name, holds, played)
-    response = client.post(url) if posts else client.get(url)
-    assert response.status_code == 302
-    assert response["Location"] == f"{reverse('account_login')}?next={url}"
+def test_nobody_is_sent_to_sign_in_and_back(urls: dict[str, str], client: Client) -> None:
+    login = reverse("account_login")
+    sent = {
+        name: (answer.status_code, answer.get("Location"))
+        for name, answer in answers(client, urls).items()
+    }
+    assert sent == {name: (302, f"{login}?next={url}") for name, url in urls.items()}
 
 
-@every_page
-def test_a_fragment_never_shows_the_sign_in_page(
-    name: str, holds: str, posts: bool, starts: bool, played: Run, client: Client
-) -> None:
-    url = url_of(name, holds, played)
-    headers = {"HX-Request": "true"}
-    response = client.post(url, headers=headers) if posts else client.get(url, headers=headers)
-    assert response.status_code == 403
+def test_a_fragment_never_shows_the_sign_in_page(urls: dict[str, str], client: Client) -> None:
+    assert statuses(client, urls, **{"HX-Request": "true"}) == dict.fromkeys(urls, 403)
 
 
-@every_page
-def test_a_stranger_is_refused(
-    name: str, holds: str, posts: bool, starts: bool, played: Run, stranger: Client
-) -> None:
-    url = url_of(name, holds, played)
-    response = stranger.post(url) if posts else stranger.get(url)
-    assert response.status_code == 403
+def test_a_stranger_is_refused(urls: dict[str, str], stranger: Client) -> None:
+    assert statuses(stranger, urls) == dict.fromkeys(urls, 403)
 
 
-@page_of_one
-def test_a_stranger_learns_nothing_of_what_exists(name: str, posts: bool, stranger: Client) -> None:
-    url = reverse(name_of(name), args=[999_999])
-    assert (stranger.post(url) if posts else stranger.get(url)).status_code == 403
+def test_a_stranger_learns_nothing_of_what_exists(stranger: Client) -> None:
+    urls = addresses_of(999_999)
+    assert statuses(stranger, urls) == dict.fromkeys(urls, 403)
 
 
-@every_page
-def test_a_reader_sees_and_starts_nothing(
-    name: str, holds: str, posts: bool, starts: bool, played: Run, reader: Client
-) -> None:
-    url = url_of(name, holds, played)
-    response = reader.post(url) if posts else reader.get(url)
-    assert response.status_code == (403 if starts else 286 if name in FRAGMENTS else 200)
+def test_a_reader_sees_and_starts_nothing(urls: dict[str, str], reader: Client) -> None:
+    assert statuses(reader, urls) == {
+        name: 403 if starts else 286 if name in FRAGMENTS else 200 for name, _, _, starts in PAGES
+    }
 
 
-@every_page
 @pytest.mark.parametrize("person", ["researcher", "admin"])
 def test_researchers_and_administrators_may(
-    name: str,
-    holds: str,
-    posts: bool,
-    starts: bool,
-    person: str,
-    played: Run,
-    request: pytest.FixtureRequest,
+    urls: dict[str, str], person: str, request: pytest.FixtureRequest
 ) -> None:
     client: Client = request.getfixturevalue(person)
-    url = url_of(name, holds, played)
-    response = client.post(url) if posts else client.get(url)
-    assert response.status_code == (302 if posts else 286 if name in FRAGMENTS else 200)
+    assert statuses(client, urls) == {
+        name: 302 if posts else 286 if name in FRAGMENTS else 200 for name, _, posts, _ in PAGES
+    }
 
 
-@page_of_one
 @pytest.mark.parametrize("key", [999_999, 2**63, 10**30])
-def test_what_does_not_exist_is_not_found(
-    name: str, posts: bool, key: int, researcher: Client
-) -> None:
-    url = reverse(name_of(name), args=[key])
-    assert (researcher.post(url) if posts else researcher.get(url)).status_code == 404
+def test_what_does_not_exist_is_not_found(key: int, researcher: Client) -> None:
+    urls = addresses_of(key)
+    assert statuses(researcher, urls) == dict.fromkeys(urls, 404)
 
 
-@page_that_posts
-def test_what_changes_something_is_posted(
-    name: str, holds: str, played: Run, researcher: Client
-) -> None:
-    assert researcher.get(url_of(name, holds, played)).status_code == 405
+def test_what_changes_something_is_posted(urls: dict[str, str], researcher: Client) -> None:
+    that_post = [name for name, _, posts, _ in PAGES if posts]
+    found = {name: researcher.get(urls[name]).status_code for name in that_post}
+    assert found == dict.fromkeys(that_post, 405)
 
 
 def test_forms_without_their_token_are_refused(played: Run) -> None:
