@@ -61,7 +61,7 @@ def whose_turns(sessions: Iterable[LiveSession]) -> Mapping[int, Turn]:
     for place in LivePlace.objects.filter(session__in=rows).order_by("session", "number"):
         places.setdefault(place.session_id, []).append(place)
     return {
-        pk: _turn(
+        pk: turn_of(
             session,
             trajectories[session.trajectory_id],
             asks.get(session.trajectory_id, []),
@@ -71,9 +71,13 @@ def whose_turns(sessions: Iterable[LiveSession]) -> Mapping[int, Turn]:
     }
 
 
-def _turn(
+def turn_of(
     session: LiveSession, trajectory: Trajectory, asks: list[OpenAsk], places: list[LivePlace]
 ) -> Turn:
+    """Where a session stands, from rows that are at hand.
+
+    ``asks`` are those that wait; ``trajectory.said`` is when the last of the others was answered.
+    """
     if session.state in LiveSession.OVER or trajectory.status in (_S.DONE, _S.CANCELLED):
         return Turn("over", session.ended_at)
     if session.state == LiveSession.State.GATHERING:
