@@ -1,15 +1,20 @@
 """Celery tasks: reload by id, call a service. A message carries ids and nothing else."""
 
+import logging
 import os
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from celery import shared_task
 from django.conf import settings
+from django.db import close_old_connections
 
 # Uploads bring a kind of job of their own.
 from benchmarks.services import jobs, trials, uploads, work  # noqa: F401
+
+logger = logging.getLogger(__name__)
 
 
 def owner_name() -> str:
@@ -37,6 +42,31 @@ def carry_run(run_id: int) -> None:
 def _places() -> threading.BoundedSemaphore:
     """As many as threads of this process may work on runs."""
     return threading.BoundedSemaphore(settings.RUN_THREADS)
+
+
+@shared_task
+def carry_reserved(trajectory_id: int) -> None:
+    """Carry a trajectory with people in it, in a thread of its own kind.
+
+    People must not wait for runs to end, and many of them wait at the same time for agents that
+    take seconds to reply. The message has done its part once a thread has it: what a dead process
+    held is found by the sweep.
+    """
+    _live().submit(_carry_reserved, trajectory_id)
+
+
+def _carry_reserved(trajectory_id: int) -> None:
+    try:
+        work.carry_reserved(pk=trajectory_id, owner=owner_name())
+    except Exception:
+        logger.exception("trajectory %s was left to the sweep", trajectory_id)
+    finally:
+        close_old_connections()
+
+
+@cache
+def _live() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(settings.LIVE_THREADS, thread_name_prefix="live")
 
 
 @shared_task

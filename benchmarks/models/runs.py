@@ -156,6 +156,9 @@ class Trajectory(models.Model):
         indexes = [
             models.Index(fields=["run", "status", "id"], name="trajectory_pending"),
             models.Index(fields=["status", "termination", "id"], name="trajectory_filter"),
+            models.Index(
+                fields=["status"], condition=models.Q(reserved=True), name="trajectory_reserved"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -30,6 +30,11 @@ def ring_runs(run_ids: Sequence[int]) -> None:
     )
 
 
+def ring_trajectory(trajectory_id: int) -> None:
+    """Wake a worker for one trajectory that people wait for."""
+    _ring("benchmarks.tasks.carry_reserved", [trajectory_id])
+
+
 def _ring(task: str, ids: Sequence[int]) -> None:
     try:
         for each in ids:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -27,6 +28,7 @@ LEASE = timedelta(seconds=60)
 RING_AGAIN = timedelta(seconds=20)
 MAX_ATTEMPTS = 5
 BEAT_SECONDS = 2.0
+MOST_RESERVED = 200
 
 
 class JobCancelled(Exception):
@@ -183,10 +185,12 @@ def sweep() -> int:
     with if_free("sweep") as free:
         if not free or not doorbell.nobody_waits():
             return 0
-        jobs, runs = _unattended_jobs(), _unattended_runs()
+        jobs, runs, reserved = _unattended_jobs(), _unattended_runs(), _unattended_reserved()
         if runs:
             transaction.on_commit(lambda: doorbell.ring_runs(runs))
-        return jobs + len(runs)
+        for pk in reserved:
+            transaction.on_commit(partial(doorbell.ring_trajectory, pk))
+        return jobs + len(runs) + len(reserved)
 
 
 def _unattended_jobs() -> int:
@@ -199,6 +203,14 @@ def _unattended_jobs() -> int:
     for pk in jobs:
         _ring(pk)
     return len(jobs)
+
+
+def _unattended_reserved() -> list[int]:
+    """Trajectories that people wait for: each was rung for by itself, so each is looked at."""
+    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=timezone.now())
+    free = Trajectory.objects.filter(Q(status=Trajectory.Status.PENDING) | lapsed)
+    rows = free.filter(reserved=True, run__status__in=WORKABLE).order_by("pk")
+    return list(rows.values_list("pk", flat=True)[:MOST_RESERVED])
 
 
 def _unattended_runs() -> list[int]:

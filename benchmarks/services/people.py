@@ -63,5 +63,5 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) 
         waiting = Trajectory.objects.filter(pk=trajectory.pk, status=Trajectory.Status.WAITING)
         still_open = OpenAsk.objects.filter(trajectory=trajectory, answered_at=None).exists()
         if not still_open and waiting.update(status=Trajectory.Status.PENDING):
-            reopen_run(Run.objects.get(pk=trajectory.run_id))
+            reopen_run(Run.objects.get(pk=trajectory.run_id), people=trajectory)
     return exchange

@@ -101,7 +101,7 @@ def release_trajectory(*, trajectory: Trajectory) -> None:
         if OpenAsk.objects.filter(trajectory=trajectory, answered_at=None).exists():
             return
         if rows.update(status=S.PENDING):
-            reopen_run(trajectory.run)
+            reopen_run(trajectory.run, people=trajectory)
 
 
 def recast_role(*, trajectory: Trajectory, role: str, fillers: Sequence[Filler]) -> None:
@@ -125,7 +125,7 @@ def recast_role(*, trajectory: Trajectory, role: str, fillers: Sequence[Filler])
         resting = trajectory.status != S.WAITING or withdrawn
         if begun and resting and not waits.exists():
             Trajectory.objects.filter(pk=trajectory.pk).update(status=S.PENDING, problem="")
-            reopen_run(trajectory.run)
+            reopen_run(trajectory.run, people=trajectory)
 
 
 def recast_agent(*, trajectory: Trajectory, agent: Agent) -> None:

@@ -281,7 +281,7 @@ def retry_trajectory(*, trajectory: Trajectory) -> None:
         if not changed:
             raise RunError(f"{trajectory} has not failed, so there is nothing to run again")
         _refuse_cancelled(trajectory.run)
-        reopen_run(trajectory.run)
+        reopen_run(trajectory.run, people=trajectory)
 
 
 def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
@@ -318,12 +318,19 @@ def _refuse_cancelled(run: Run, *, lock: bool = True) -> None:
         raise RunError(f"{run} is cancelled; start a new one")
 
 
-def reopen_run(run: Run) -> None:
-    """Let workers take up a run again; one that is paused or cancelled stays as it is."""
+def reopen_run(run: Run, *, people: Trajectory | None = None) -> None:
+    """Let workers take up a run again; one that is paused or cancelled stays as it is.
+
+    For the sake of one trajectory with ``people`` in it, a worker is sent to just that one.
+    """
     Run.objects.filter(pk=run.pk).exclude(
         status__in=[Run.Status.PAUSED, Run.Status.CANCELLED]
     ).update(status=Run.Status.QUEUED, finished_at=None)
-    _ring_on_commit([run.pk])
+    if people is not None and people.reserved:
+        pk = people.pk
+        transaction.on_commit(lambda: doorbell.ring_trajectory(pk))
+    else:
+        _ring_on_commit([run.pk])
 
 
 def bump_data_version(run_id: int) -> None:

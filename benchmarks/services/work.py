@@ -9,7 +9,7 @@ from functools import cache
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -61,11 +61,30 @@ def claim_trajectory(*, run_id: int, owner: str) -> int | None:
             return None
         random.SystemRandom().shuffle(free)  # which worker takes which unit changes no result
         for pk in free:
-            now = timezone.now()
-            if Trajectory.objects.filter(_claimable(), pk=pk).update(
-                status=Trajectory.Status.RUNNING, lease_owner=owner, lease_until=now + LEASE
-            ):
+            if _claim(Trajectory.objects.filter(_claimable(), pk=pk), owner):
                 return pk
+
+
+def _claim(rows: QuerySet[Trajectory], owner: str) -> bool:
+    return bool(
+        rows.update(
+            status=Trajectory.Status.RUNNING,
+            lease_owner=owner,
+            lease_until=timezone.now() + LEASE,
+        )
+    )
+
+
+def carry_reserved(*, pk: int, owner: str) -> bool:
+    """Carry one trajectory that people wait for, if it can be claimed; whether it was."""
+    run_id = Trajectory.objects.values_list("run", flat=True).get(pk=pk)
+    rows = Trajectory.objects.filter(_claimable(), pk=pk, run__status__in=WORKABLE)
+    if not _claim(rows, owner):
+        return False
+    _begin(run_id)
+    carry_trajectory(pk=pk, owner=owner)
+    settle_run(run_id=run_id)
+    return True
 
 
 def work_on_run(*, run_id: int, owner: str) -> int:

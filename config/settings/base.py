@@ -201,6 +201,8 @@ CELERY_WORKER_POOL = "threads"
 WORKERS_PER_RUN = env.integer("PLANJURY_WORKERS_PER_RUN", default=4, least=1, most=256)
 # How many trajectories a process carries at once.
 RUN_THREADS = env.integer("PLANJURY_WORKER_THREADS", default=4, least=1, most=256)
+# How many trajectories of live sessions, beside those of runs: people wait for them.
+LIVE_THREADS = env.integer("PLANJURY_LIVE_THREADS", default=32, least=1, most=256)
 # Two more, so that imports and trials of endpoints need not wait for a run to end.
 CELERY_WORKER_CONCURRENCY = RUN_THREADS + 2
 CELERY_TIMEZONE = "UTC"

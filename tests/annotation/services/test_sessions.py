@@ -1,5 +1,7 @@
 """Sessions: places, beginning, replies that are stored once, and changes of who plays."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -21,6 +23,8 @@ from annotation.services.sessions.playing import (
 )
 from benchmarks.core.reply_forms import Hint
 from benchmarks.models import Exchange, Run, Trajectory
+from benchmarks.services import doorbell, jobs
+from benchmarks.services.work import carry_reserved
 from tests.annotation.live import (
     asked,
     begin,
@@ -172,3 +176,27 @@ def test_sessions_of_a_kind_share_a_run(session: LiveSession, bob: User) -> None
     begin(session)
     run.refresh_from_db()
     assert run.status == Run.Status.WAITING
+
+
+def test_a_reply_sends_a_worker_to_this_session_alone(
+    session: LiveSession,
+    ann: User,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    rung: list[int] = []
+    monkeypatch.setattr(doorbell, "ring_trajectory", rung.append)
+    monkeypatch.setattr(doorbell, "ring_runs", lambda runs: pytest.fail("nobody else is needed"))
+    with django_capture_on_commit_callbacks(execute=True):
+        be_ready(place=session.places.get(), user=ann)
+    assert rung == [session.trajectory_id]
+    assert carry_reserved(pk=session.trajectory_id, owner="me")
+    assert not carry_reserved(pk=session.trajectory_id, owner="me")
+    assert asked(session)
+
+
+def test_a_session_that_nobody_carries_is_rung_for_again(session: LiveSession, ann: User) -> None:
+    be_ready(place=session.places.get(), user=ann)
+    assert jobs._unattended_reserved() == [session.trajectory_id]
+    carry(session)
+    assert not jobs._unattended_reserved()
