@@ -55,16 +55,24 @@ def turn_scores(
         .annotate(total=Sum("value"), scored=Count("value"), asked=Count("pk"))
         .values_list("judging", "dimension", "turn", "total", "scored", "asked")
     )
-    turns = _turns(runs, final=final)
-    rows = [row for row in rows if row[2] in turns]
-    judging, dimension, judged, *sums = zip(*rows, strict=True) if rows else ((),) * 6
-    total, scored, asked = np.array(sums, dtype=np.float64)
-    trajectory, task, turn = np.array([turns[pk] for pk in judged], np.int64).reshape(-1, 3).T
+    judging, dimension, judged, total, scored, asked = (
+        zip(*rows, strict=True) if rows else ((),) * 6
+    )
+    turns = np.array(sorted(_turns(runs, final=final)), dtype=np.int64).reshape(-1, 4)
+    at = np.array(judged, dtype=np.int64)
+    where = np.searchsorted(turns[:, 0], at)
+    there = np.zeros(len(at), dtype=bool)
+    inside = where < len(turns)
+    there[inside] = turns[where[inside], 0] == at[inside]
+    trajectory, task, turn = turns[where[there], 1:].T
     placed = {run.judging: place for place, run in enumerate(runs) if run.judging is not None}
     order = {key: place for place, key in enumerate(dimensions)}
-    agent = np.array([placed[pk] for pk in judging], dtype=np.int64)
-    place = np.array([order[key] for key in dimension], dtype=np.int64)
-    score = np.where(scored == asked, total / np.maximum(asked, 1), np.nan)
+    agent = np.array([placed[pk] for pk in judging], dtype=np.int64)[there]
+    place = np.array([order[key] for key in dimension], dtype=np.int64)[there]
+    # Where no judge gave one there is no sum, and the score is missing.
+    sums = np.array(total, dtype=np.float64)[there]
+    given, wanted = (np.array(n, dtype=np.int64)[there] for n in (scored, asked))
+    score = np.where(given == wanted, sums / np.maximum(wanted, 1), np.nan)
     ordered = np.lexsort((turn, trajectory, place, agent))
     labels = np.array([run.label for run in runs], dtype=object)
     keys = np.array(dimensions, dtype=object)
@@ -74,17 +82,15 @@ def turn_scores(
     )
 
 
-def _turns(runs: Sequence[ChosenRun], *, final: bool) -> dict[int, tuple[int, int, int]]:
-    """Trajectory, task and index of the turns of finished trajectories, by id."""
+def _turns(runs: Sequence[ChosenRun], *, final: bool) -> list[tuple[int, int, int, int]]:
+    """The turns of finished trajectories: id, trajectory, task and index."""
     rows = Turn.objects.filter(
         trajectory__run__in=[run.pk for run in runs], trajectory__status=Trajectory.Status.DONE
     ).order_by()
     if final:
         rows = rows.filter(is_final=True)
     fields = ("pk", "trajectory", "trajectory__task", "index")
-    return {
-        pk: (trajectory, task, index) for pk, trajectory, task, index in rows.values_list(*fields)
-    }
+    return plain_rows(rows.values_list(*fields))
 
 
 def judge_cells(
@@ -162,7 +168,7 @@ def unscored(
     # In the order of the index, as above.
     groups = rows.values("judging", "is_final", "dimension")
     counted = groups.annotate(asked=Count("pk"), given=Count("value"))
-    for dimension, count, there in counted.values_list("dimension", "asked", "given"):
+    for dimension, count, there in plain_rows(counted.values_list("dimension", "asked", "given")):
         asked[dimension] += count
         given[dimension] += there
     if asked == given:
@@ -194,7 +200,7 @@ def single_scores(
         .annotate(total=Sum("value"), scored=Count("value"), asked=Count("pk"))
         .values_list(*groups, "total", "scored", "asked")
     )
-    turns = _turns(runs, final=final)
+    turns = {pk: about for pk, *about in _turns(runs, final=final)}
     names = _names({(row[4], row[5]) for row in rows})
     records = [
         (

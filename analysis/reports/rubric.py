@@ -115,16 +115,16 @@ def mean_scores(
 def _mean(rows: "DataFrame | None", final: bool, why: str) -> Estimate:
     if rows is None:
         return Estimate.without_value("no turn was judged on it")
-    known = rows[rows["score"].notna()]
-    gone = len(rows) - len(known)
+    scores = rows["score"].to_numpy()
+    there = scores == scores
+    gone = len(scores) - int(there.sum())
     excluded = {MISSING: gone} if gone else {}
-    if known.empty:
+    if not there.any():
         return Estimate.without_value(why, excluded=excluded)
     if final:
-        return mean_t(known["score"].to_numpy(), excluded=excluded)
-    return mean_by_cluster(
-        known["score"].to_numpy(), known["task"].tolist(), seed=SEED, excluded=excluded
-    )
+        return mean_t(scores[there], excluded=excluded)
+    tasks = rows["task"].to_numpy()[there].tolist()
+    return mean_by_cluster(scores[there], tasks, seed=SEED, excluded=excluded)
 
 
 def _why(key: str, lacking: Mapping[str, Unscored]) -> str:
