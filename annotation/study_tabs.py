@@ -10,6 +10,7 @@ from typing import NamedTuple
 from django.urls import NoReverseMatch, reverse
 
 from annotation.access import StudyAccess
+from annotation.models import LivePlan
 
 
 class Tab(NamedTuple):
@@ -24,6 +25,7 @@ class Tab(NamedTuple):
 TABS = (
     Tab("overview", "Overview", "annotation:study", "takes_part"),
     Tab("people", "People", "annotation:study_people", "oversees"),
+    Tab("sessions", "Sessions", "annotation:study_sessions", "oversees"),
     Tab("items", "Items", "annotation:study_items", "oversees"),
     Tab("quality", "Quality", "analysis:study_quality", "reads_answers"),
     Tab("adjudication", "Adjudication", "annotation:study_adjudication", "manages"),
@@ -38,8 +40,9 @@ TABS = (
 
 def study_tabs(access: StudyAccess) -> Iterator[tuple[Tab, str]]:
     """The pages that this person may open, with their addresses."""
+    live = LivePlan.objects.filter(study=access.study).exists()
     for tab in TABS:
-        if not getattr(access, tab.may):
+        if not getattr(access, tab.may) or tab.key == "sessions" and not live:
             continue
         try:
             yield tab, reverse(tab.name, args=[access.study.pk])

@@ -20,6 +20,7 @@ from annotation.views import (
     record,
     running,
     session_control,
+    sessions_making,
     studies,
     study_items,
     study_messages,
@@ -130,6 +131,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="annotator_unblind",
     ),
     path("people/erase/", leaving.erase, name="erase"),
+    path("sessions/", sessions_making.session_list, name="session_list"),
+    path("sessions/new/", sessions_making.session_new, name="session_new"),
+    path("sessions/<int:pk>/links/", sessions_making.session_links, name="session_links"),
+    path(
+        "sessions/<int:pk>/instructions/",
+        sessions_making.session_instructions,
+        name="session_instructions",
+    ),
+    path("studies/<int:pk>/sessions/", sessions_making.study_sessions, name="study_sessions"),
     path("sessions/monitor/", session_control.monitor, name="session_monitor"),
     path("sessions/<int:pk>/control/", session_control.control, name="session_control"),
 ]

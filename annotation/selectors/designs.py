@@ -76,7 +76,7 @@ def study_certificate(study: Study) -> Certificate:
     design = study_design(study)
     items = {
         item["pk"]: item
-        for item in study.items.exclude(use=Use.BACKGROUND)
+        for item in study.items.filter(use__in=PARTS)
         .order_by("rank")
         .values("pk", "use", "rank", "trajectory", "task", "task__external_id",
                 "task__dataset__name", "task__dataset__version", "trajectory__run__agent__name")

@@ -6,15 +6,17 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.models import Assignment, Participant, Study
+from annotation.models import Assignment, LivePlan, Participant, Study
 from annotation.selectors.pool import has_free_item
+from annotation.selectors.sessions.next import NextSession, free_seat, has_played, next_session
 from annotation.selectors.texts import has_read_information
 
 State, Part = Assignment.State, Assignment.Part
 Standing, Training, Status = Participant.State, Participant.Training, Study.Status
 StepName = Literal[
-    "information", "consent", "background", "training", "item", "break", "done", "waiting"
-]
+    "information", "consent", "background", "training", "item", "session", "seat", "break",
+    "done", "waiting",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Step:
 
     ``code`` and ``reason`` are what a refusal of anything later says: *paused* may be tried again
     with the same answers, *closed* may not. ``title`` and ``text`` are for a page of its own.
-    ``position`` is that of an item at hand, within its part.
+    ``position`` is that of an item at hand, within its part; ``session`` is the one to be played
+    next. At a ``seat`` a session is free to be taken.
     """
 
     name: StepName
@@ -32,6 +35,7 @@ class Step:
     reason: str = ""
     code: Literal["paused", "closed"] = "paused"
     position: int | None = None
+    session: NextSession | None = None
 
 
 def next_step(study: Study, participant: Participant, *, looking: bool = True) -> Step:
@@ -57,7 +61,23 @@ def next_step(study: Study, participant: Participant, *, looking: bool = True) -
         return Step("item", position=position)
     if study.dealing == Study.Dealing.POOL:
         return Step("item") if has_free_item(study, user) else Step("done")
+    live = _live_step(study, user)
+    if live is not None:
+        return live
     return Step("done") if participant.assigned else UNASSIGNED
+
+
+def _live_step(study: Study, user: User) -> Step | None:
+    """The next session to play; None in a study that is not one of sessions."""
+    plan = LivePlan.objects.filter(study=study).first()
+    if plan is None:
+        return None
+    session = next_session(plan, user)
+    if session is not None:
+        return Step("session", session=session)
+    if free_seat(plan, user) is not None:
+        return Step("seat")
+    return PLAYED if has_played(plan, user) else NO_SESSION
 
 
 def step_before(study: Study, participant: Participant, part: str) -> Step | None:
@@ -135,6 +155,25 @@ UNASSIGNED = Step(
     text="You are an annotator of this study, but no items have been given to you. Whoever runs "
     "the study gives them out; then they appear here.",
     reason="no items have been given to you yet",
+)
+NO_SESSION = Step(
+    "waiting",
+    title="No session for you",
+    text="There is no session in which you have a place now, and none that is free. If you "
+    "expected one, ask whoever runs the study; when you get a place, it appears here and at home.",
+    reason="you have no place in a session of this study",
+)
+PLAYED = Step(
+    "waiting",
+    title="All your sessions are over",
+    text="Nothing is left to do here. Thank you for taking part.",
+    reason="your sessions of this study are over",
+)
+NO_SEAT = Step(
+    "waiting",
+    title="Somebody was quicker",
+    text="The free places have been taken a moment ago. If others become free, they appear here.",
+    reason="all places of this study are taken",
 )
 UNASKED = Step(
     "waiting",

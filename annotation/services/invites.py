@@ -11,9 +11,18 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Invite, Membership, Participant, Study, StudyEvent
+from annotation.models import (
+    Invite,
+    LivePlace,
+    LiveSession,
+    Membership,
+    Participant,
+    Study,
+    StudyEvent,
+)
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
+from annotation.services.sessions.playing import take_place
 from annotation.services.setup import add_member
 
 LONGEST_DAYS = 90
@@ -22,11 +31,16 @@ TOKEN_BYTES = 32
 OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
 
 
-def make_invite(*, study: Study, role: str, label: str, days: int, by: User) -> str:
+def make_invite(
+    *, study: Study, role: str, label: str, days: int, by: User, place: LivePlace | None = None
+) -> str:
     """Make a link for one person and return its token, which cannot be read again.
 
-    ``label`` says for the managers whom it is meant for; it is good for ``days``.
+    ``label`` says for the managers whom it is meant for; it is good for ``days``. One to a
+    ``place`` of a session gives its user that place too.
     """
+    if place is not None:
+        _refuse_unless_free(place)
     if role not in Membership.Role.values:
         raise Refused("invalid", f"a role is one of {', '.join(Membership.Role.values)}")
     if not 1 <= days <= LONGEST_DAYS:
@@ -41,7 +55,7 @@ def make_invite(*, study: Study, role: str, label: str, days: int, by: User) -> 
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with transaction.atomic():
         invite = Invite.objects.create(
-            study=study, digest=digest_of(token), role=role, label=label, by=by,
+            study=study, digest=digest_of(token), role=role, label=label, by=by, place=place,
             expires_at=timezone.now() + timedelta(days=days),
         )  # fmt: skip
         _record(invite, "made", by=by)
@@ -78,6 +92,9 @@ def accept_invite(*, digest: str, user: User) -> Study:
         if not free.update(used_at=now, used_by=user):
             refuse_unless_good(find_invite(digest))
             raise Refused("gone", "somebody else has used this link")
+        if invite.place is not None:
+            # Before the study is locked: whoever ends a session locks it first, too.
+            take_place(place=invite.place, user=user)
         add_member(study=invite.study, user=user, role=invite.role, by=invite.by)
         _record(invite, "used", by=user)
         return invite.study
@@ -102,7 +119,8 @@ def digest_of(token: str) -> str:
 
 def find_invite(digest: str) -> Invite | None:
     """The invite of a link, with its study and who made it."""
-    return Invite.objects.select_related("study", "by").filter(digest=digest).first()
+    rows = Invite.objects.select_related("study", "by", "place__session")
+    return rows.filter(digest=digest).first()
 
 
 def refuse_unless_good(invite: Invite | None) -> Invite:
@@ -117,12 +135,22 @@ def refuse_unless_good(invite: Invite | None) -> Invite:
         raise Refused("gone", "this invite has expired")
     if invite.study.status in OVER:
         raise Refused("closed", "what this link invites to is over")
+    if invite.place is not None and invite.place.session.state in LiveSession.OVER:
+        raise Refused("closed", "the session that this link leads to is over")
     return invite
+
+
+def _refuse_unless_free(place: LivePlace) -> None:
+    if place.session.state in LiveSession.OVER:
+        raise Refused("closed", "this session is over")
+    if place.player_id is not None or place.stand_in:
+        raise Refused("conflict", "somebody has this place already")
 
 
 def _refuse_who_needs_none(invite: Invite, user: User) -> None:
     """The link is kept for somebody else where it would give its user nothing."""
-    if Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists():
+    has = Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists()
+    if has and invite.place is None:
         role = invite.get_role_display().lower()
         raise Refused("conflict", f"you are {role} of this study already; the link is still good")
     if invite.role == Membership.Role.ANNOTATOR and invite.study.participants.filter(

@@ -31,7 +31,10 @@ PARTS = {
     Use.GOLD: Part.MAIN,
     Use.TRAINING: Part.TRAINING,
     Use.BACKGROUND: Part.BACKGROUND,
+    Use.PLAYED: Part.MAIN,
 }
+# Those that so many people shall judge as is wanted; all others are for everybody.
+WANTED = (Use.MAIN, Use.PLAYED)
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def new_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
             subjects=parts[item.trajectory, item.task],
             expected=dict(item.expected),
             rank=rank,
-            wanted=item.wanted if item.use == Use.MAIN else EVERYBODY,
+            wanted=item.wanted if item.use in WANTED else EVERYBODY,
         )
         for rank, item in enumerate(items, last + 1)
     ]

@@ -17,7 +17,7 @@ from annotation.access import (
     place_of,
 )
 from annotation.models import Assignment, Message, Participant, Study, StudyText
-from annotation.selectors.steps import Step, first_open, next_step
+from annotation.selectors.steps import NO_SEAT, Step, first_open, next_step
 from annotation.selectors.texts import (
     current_text,
     has_read_information,
@@ -29,6 +29,7 @@ from annotation.services.breaks import end_break, take_break
 from annotation.services.errors import Refused
 from annotation.services.reading import read_message
 from annotation.services.seats import take_next
+from annotation.services.sessions.seating import take_seat
 from annotation.services.texts import answer_consent, note_information_read
 from annotation.services.training import begin_training_round
 from annotation.views.gate import in_turn
@@ -59,6 +60,11 @@ def next_item(request: HttpRequest, pk: int) -> HttpResponseBase:
             return redirect("annotation:training", pk=pk)
         case "training":
             return redirect("annotation:training_desk", pk=pk, position=step.position)
+        case "session" if step.session is not None:
+            page = "session_instructions" if step.session.instructs else "session"
+            return redirect(f"annotation:{page}", pk=step.session.place.session_id)
+        case "seat":
+            return _sit_down(request, access, participant)
         case "waiting":
             return _wait(request, access, step)
         case "done":
@@ -84,6 +90,17 @@ def _item(
     if position is None:
         return _done(request, access)
     return redirect("annotation:desk", pk=study.pk, position=position)
+
+
+def _sit_down(
+    request: HttpRequest, access: StudyAccess, participant: Participant
+) -> HttpResponseBase:
+    """Take the sessions that are free, and go on to the first."""
+    try:
+        taken = take_seat(study=access.study, user=access.user)
+    except Refused:  # somebody was quicker
+        taken = []
+    return onward(access.study) if taken else _wait(request, access, NO_SEAT)
 
 
 def _done(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:

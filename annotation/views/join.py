@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.forms.joining import NewAccountForm
 from annotation.models import Invite, Study
+from annotation.selectors.sessions.lists import is_live
 from annotation.services.errors import Refused
 from annotation.services.invites import (
     accept_invite,
@@ -81,6 +82,8 @@ def _come_in(request: HttpRequest, form: NewAccountForm, digest: str) -> HttpRes
 def _welcome(request: HttpRequest, study: Study) -> HttpResponseBase:
     request.session.pop(KEPT, None)
     messages.success(request, f"You are in: welcome to the study “{study.name}”.")
+    if is_live(study):  # to what comes first, without a page in between
+        return redirect("annotation:next_item", pk=study.pk)
     return redirect("annotation:study", pk=study.pk)
 
 

@@ -14,7 +14,7 @@ _DTYPES = {"text": "string", "whole": "int64", "truth": "bool", "time": "string"
 _SIZES = (("n<1K", 1_000), ("1K<n<10K", 10_000), ("10K<n<100K", 100_000), ("100K<n<1M", 10**6))
 ITEM_COLUMNS = (
     Column("item", "whole", "number of the item"),
-    Column("use", "text", "main, gold or training"),
+    Column("use", "text", "main, gold, training, or played (a session, asked of its players)"),
     Column("system", "text", "benchmark system"),
     Column("dataset", "text", "dataset of the task, with its version"),
     Column("task", "text", "the task's id in its dataset"),

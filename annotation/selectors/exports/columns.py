@@ -45,7 +45,7 @@ _STUDY = (
 # trajectories count up within a run: both would tell which items one agent made.
 _ITEM = (
     Column("item", "whole", "number of the item in the study", telling=True),
-    Column("use", "text", "main, gold, training or background", telling=True),
+    Column("use", "text", "main, gold, training, background or played", telling=True),
     Column("dataset", "text", "dataset of the task, with its version", telling=True),
     Column("task", "text", "the task's id in its dataset"),
     Column("level", "text", "level of the hidden conditions"),

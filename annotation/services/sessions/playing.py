@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.models import LiveDraft, LiveEvent, LivePlace, LivePlan, LiveSession
 from annotation.services.errors import Refused
+from annotation.services.sessions.after import ask_players
 from annotation.services.sessions.events import lock_open_session, record_live_event
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.reply_forms import Hint
@@ -182,7 +183,10 @@ def note_player(*, place: LivePlace) -> None:
 
 
 def note_end(*, session: LiveSession) -> bool:
-    """Keep that a session has ended, once its trajectory has; True where that is new."""
+    """Keep that a session has ended, once its trajectory has; True where that is new.
+
+    Its players are asked about it in the same transaction, so once however often this is called.
+    """
     S = Trajectory.Status
     status = Trajectory.objects.values_list("status", flat=True).get(pk=session.trajectory_id)
     ends = {S.DONE: (State.ENDED, Kind.ENDED), S.CANCELLED: (State.CANCELLED, Kind.CANCELLED)}
@@ -194,7 +198,10 @@ def note_end(*, session: LiveSession) -> bool:
         if not rows.update(state=state, ended_at=timezone.now()):
             return False
         session.refresh_from_db()
-        record_live_event(session=session, kind=kind, by=None)
+        detail = {}
+        if state == State.ENDED and (unasked := ask_players(session=session)):
+            detail = {"not_asked": unasked}
+        record_live_event(session=session, kind=kind, by=None, detail=detail)
     return True
 
 
