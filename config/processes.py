@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import threading
 import warnings
 from typing import Any
 
@@ -11,7 +12,18 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
 
+from analysis.loading import load_reports
 from config.celery import app
+
+# Seconds after its start in which a web server has nothing to do but show its first pages.
+LOAD_AFTER = 5.0
+
+
+def load_reports_soon(worker: object) -> None:
+    """Have what reports are made with loaded in a while, beside the pages that are asked for."""
+    timer = threading.Timer(LOAD_AFTER, load_reports)
+    timer.daemon = True
+    timer.start()
 
 
 class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
@@ -32,6 +44,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "preload_app": True,
             "loglevel": "warning",
             "control_socket_disable": True,
+            "post_worker_init": load_reports_soon,
         }
         for name, value in options.items():
             self.cfg.set(name, value)

@@ -76,11 +76,18 @@ def has_words(words: str) -> bool:
 
 def _ids(texts: Iterable[str]) -> Codes:
     """Sorted ids, once each, from numbers with commas between."""
-    parts: list[Codes] = [whole_numbers(text, 1).ravel() for text in texts]
-    if len(parts) == 1 and bool(np.all(parts[0][1:] >= parts[0][:-1])):
-        (found,) = parts
-        return found[np.r_[True, found[1:] != found[:-1]]]
-    return np.unique(np.concatenate(parts)) if parts else _nothing()
+    parts = [_distinct(whole_numbers(text, 1).ravel()) for text in texts]
+    if not parts:
+        return _nothing()
+    return parts[0] if len(parts) == 1 else _distinct(np.concatenate(parts))
+
+
+def _distinct(numbers: Codes) -> Codes:
+    """The numbers in order, once each; most come in order, which `numpy.unique` would not see."""
+    if np.any(numbers[1:] < numbers[:-1]):
+        numbers = np.sort(numbers, kind="stable")
+    found: Codes = numbers[np.r_[True, numbers[1:] != numbers[:-1]]]
+    return found
 
 
 def _among(some: Codes, others: Codes) -> npt.NDArray[np.bool_]:
