@@ -44,13 +44,18 @@ class ReplyForm:
 
     ``show`` makes what the page shows, with what was filled in and what is wrong with it;
     ``compose`` makes the text of the reply, or raises ``FieldsRefused``. A form ``needs`` parts of
-    the context; an ask without them is answered in text. ``hints`` looks over the text of a reply.
+    the context; an ask without them is answered in text. ``hints`` looks over the text of a reply;
+    ``about_hints`` says in a sentence how far they can be trusted.
+
+    Where somebody may see what a script or model would have answered, the context that ``show`` is
+    given holds it as ``suggestion``: ``by``, the parsed ``value`` or None, and ``why_not``.
     """
 
     show: Callable[[Json, Fields, Mapping[str, str]], Any]
     compose: Callable[[Json, Fields], str]
     needs: frozenset[str] = frozenset()
     hints: Callable[[Json, str], Sequence[Hint]] = lambda context, text: ()
+    about_hints: str = ""
 
 
 def reply_form_of(system: str, kind: str, context: Json) -> ReplyForm | None:

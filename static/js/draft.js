@@ -2,15 +2,19 @@
 // again in between, loses nothing. Ctrl and Enter send the form of a text area.
 (function () {
   "use strict";
-  for (const field of document.querySelectorAll("textarea[data-draft], input[data-draft]")) {
+  const known = new WeakSet();
+
+  function keep(field) {
     const form = field.form;
+    if (!form || known.has(field)) return;
+    known.add(field);
     const area = field.tagName === "TEXTAREA";
     const key = "draft-" + form.dataset.draftKey + (area ? "" : "-" + field.name);
-    const keep = (act) => { try { return act(); } catch { return null; } };
-    const kept = keep(() => sessionStorage.getItem(key));
+    const attempt = (act) => { try { return act(); } catch { return null; } };
+    const kept = attempt(() => sessionStorage.getItem(key));
     if (kept && !field.value) field.value = kept;
-    field.addEventListener("input", () => keep(() => sessionStorage.setItem(key, field.value)));
-    if (!area) continue;
+    field.addEventListener("input", () => attempt(() => sessionStorage.setItem(key, field.value)));
+    if (!area) return;
     field.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) {
         event.preventDefault();
@@ -18,4 +22,8 @@
       }
     });
   }
+  const keepAll = () => document.querySelectorAll("textarea[data-draft], input[data-draft]").forEach(keep);
+  keepAll();
+  // What a script brings in later.
+  document.addEventListener("htmx:load", keepAll);
 })();

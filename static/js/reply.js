@@ -2,34 +2,38 @@
 (function () {
   "use strict";
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+  const known = new WeakSet();
+  const first = (selector) => all(selector).find((found) => !known.has(found) && known.add(found));
 
   function goTo(place) {
     place.scrollIntoView({ block: "center" });
     place.focus({ preventScroll: true });
   }
 
-  const keys = document.querySelector("[data-reply-keys]");
-  if (keys) {
-    for (const link of all("a[data-key]", keys)) {
-      link.addEventListener("click", (event) => {
-        const place = document.querySelector(link.getAttribute("href"));
-        if (!place) return;
-        event.preventDefault();
-        goTo(place);
-      });
-    }
-    document.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-      if (event.target.closest("input, textarea, select, [contenteditable], dialog")) return;
-      const link = keys.querySelector('a[data-key="' + CSS.escape(event.key) + '"]');
-      if (!link) return;
-      event.preventDefault();
-      link.click();
-    });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-reply-keys] a[data-key]");
+    const place = link && document.querySelector(link.getAttribute("href"));
+    if (!place) return;
+    event.preventDefault();
+    goTo(place);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.target.closest("input, textarea, select, [contenteditable], dialog")) return;
+    const link = document.querySelector('[data-reply-keys] a[data-key="' + CSS.escape(event.key) + '"]');
+    if (!link) return;
+    event.preventDefault();
+    link.click();
+  });
+
+  function setUp() {
+    const finder = first("[data-find]");
+    if (finder) find(finder);
+    const refused = first("[aria-invalid=true]");
+    if (refused) goTo(refused);
   }
 
-  const finder = document.querySelector("[data-find]");
-  if (finder) {
+  function find(finder) {
     const field = finder.querySelector("input");
     const said = finder.querySelector("[data-found]");
     const tools = all("[data-tool]").map((tool) => ({
@@ -38,7 +42,7 @@
     }));
     const earlier = document.querySelector("[data-earlier]");
     finder.hidden = false;
-    const find = () => {
+    field.addEventListener("input", () => {
       const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
       let count = 0;
       if (wanted.length && earlier) earlier.open = true;
@@ -47,18 +51,18 @@
         count += tool.hidden ? 0 : 1;
       }
       said.textContent = wanted.length ? count + (count === 1 ? " tool fits." : " tools fit.") : "";
-    };
-    field.addEventListener("input", find);
+    });
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
-      const first = tools.find(({ tool }) => !tool.hidden);
-      if (!first) return;
-      first.tool.open = true;
-      goTo(first.tool.querySelector("form input[type=text], form button"));
+      const fits = tools.find(({ tool }) => !tool.hidden);
+      if (!fits) return;
+      fits.tool.open = true;
+      goTo(fits.tool.querySelector("form input[type=text], form button"));
     });
   }
 
-  const refused = document.querySelector("[aria-invalid=true]");
-  if (refused) goTo(refused);
+  setUp();
+  // What a script brings in later.
+  document.addEventListener("htmx:load", setUp);
 })();

@@ -1,6 +1,9 @@
-"""How people take part in AdaPlanBench."""
+"""How people take part in AdaPlanBench, and what was said as each role knows it."""
 
-from benchmarks.core.live import Mode, Place
+from collections.abc import Mapping
+
+from benchmarks.core.live import Dialogue, Line, Mode, Place
+from benchmarks.core.types import Json
 
 _JUDGES = ("world_judge", "user_judge")
 
@@ -38,3 +41,27 @@ MODES = (
         (Place("Agent", ("agent",)), Place("User", ("simulator",))),
     ),
 )
+
+_AGENT, _USER = "Agent", "User"
+
+
+def _played(context: Json) -> list[Line]:
+    """The query, and plan and feedback of every earlier turn."""
+    lines = [Line(_USER, context["query"])]
+    said = zip(context.get("plans", ()), context.get("feedback", ()), strict=False)
+    for turn, (plan, feedback) in enumerate(said, 1):
+        lines += [Line(_AGENT, plan, turn, plan=True), Line(_USER, feedback, turn)]
+    return lines
+
+
+def _with_newest(context: Json) -> list[Line]:
+    """The same, with the plan that is talked of now. Judges know no earlier turn."""
+    return [*_played(context), Line(_AGENT, context["plan"], context.get("turn", 1), plan=True)]
+
+
+DIALOGUES: Mapping[str, Dialogue] = {
+    "plan": _played,
+    "feedback": _with_newest,
+    "violations": _with_newest,
+    "scores": _with_newest,
+}

@@ -206,18 +206,22 @@ _NEW = (
 _AGAIN = ("As I have already mentioned: {}", "I told you this before: {}")
 
 
+def feedback_on(context: Json, seed: int) -> str:
+    """Feedback in set phrases around the constraints' own words."""
+    rng = random.Random(seed)
+    points: Sequence[Mapping[str, Any]] = context["points"]
+    if context["mode"] == "refinement":
+        named = ", ".join(point["title"].lower() for point in points)
+        return f"This would be allowed, but it should become better in: {named}."
+    lines = [
+        rng.choice(_AGAIN if point["repeated"] else _NEW).format(point["text"]) for point in points
+    ]
+    return "\n".join(lines)
+
+
 def _simulator(task: Task, parameters: Json) -> Answerer:
     def rule(ask: Ask, seed: int) -> Answer:
-        rng = random.Random(seed)
-        points: Sequence[Mapping[str, Any]] = ask.context["points"]
-        if ask.context["mode"] == "refinement":
-            named = ", ".join(point["title"].lower() for point in points)
-            return Answer(f"This would be allowed, but it should become better in: {named}.")
-        lines = [
-            rng.choice(_AGAIN if point["repeated"] else _NEW).format(point["text"])
-            for point in points
-        ]
-        return Answer("\n".join(lines))
+        return Answer(feedback_on(ask.context, seed))
 
     return Scripted("scripted-simulator", VERSION, rule)
 
