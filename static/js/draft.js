@@ -1,5 +1,6 @@
 // Fields with data-draft keep what is typed until it was taken: reloading the page, or signing in
-// again in between, loses nothing. Ctrl and Enter send the form of a text area.
+// again in between, loses nothing. A text to start from (data-start) gives way to what was typed.
+// Ctrl and Enter send the form of a text area.
 (function () {
   "use strict";
   const known = new WeakSet();
@@ -12,7 +13,7 @@
     const key = "draft-" + form.dataset.draftKey + (area ? "" : "-" + field.name);
     const attempt = (act) => { try { return act(); } catch { return null; } };
     const kept = attempt(() => sessionStorage.getItem(key));
-    if (kept && !field.value) field.value = kept;
+    if (kept && (!field.value || field.value === field.dataset.start)) field.value = kept;
     field.addEventListener("input", () => attempt(() => sessionStorage.setItem(key, field.value)));
     if (!area) return;
     field.addEventListener("keydown", (event) => {
