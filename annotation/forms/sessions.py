@@ -21,6 +21,7 @@ from benchmarks.selectors.casting import agents_for
 from benchmarks.selectors.datasets import dataset_levels
 
 NONE = "none"
+OTHERS = "others"
 SHORT = 70
 
 
@@ -194,7 +195,7 @@ class NewSessionForm(LiveForm):
 
     agent = forms.ChoiceField(help_text="Whom the players meet, without being told.")
     task = forms.ChoiceField()
-    mine = forms.ChoiceField(label="Who plays", required=False)
+    mine = forms.ChoiceField(label="Who plays")
     days = forms.IntegerField(
         label="Links are good for days", min_value=1, max_value=LONGEST_DAYS, initial=14
     )
@@ -213,7 +214,7 @@ class NewSessionForm(LiveForm):
             self,
             "mine",
             [
-                ("", f"Others: a link for {others}"),
+                (OTHERS, f"Others: a link for {others}"),
                 *((str(number), f"I play myself: {place.title}") for number, place in places),
             ],
         )
@@ -230,4 +231,4 @@ class NewSessionForm(LiveForm):
     @property
     def chosen_place(self) -> int | None:
         """The number of the place that the maker takes."""
-        return int(self.cleaned_data["mine"]) if self.cleaned_data["mine"] else None
+        return None if self.cleaned_data["mine"] == OTHERS else int(self.cleaned_data["mine"])

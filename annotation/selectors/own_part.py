@@ -20,6 +20,8 @@ BUTTONS: dict[str, str] = {
     "background": "Answer the questions about you",
     "training": "Go on with the training",
     "item": "Begin",
+    "session": "Go to your session",
+    "seat": "Take a free place",
     "break": "Come back from the break",
 }
 

@@ -12,6 +12,7 @@ from annotation.selectors.home import (
     newest_experiments,
 )
 from annotation.selectors.messages import unread_messages
+from annotation.selectors.sessions.lists import waiting_rows
 from annotation.services.demo import reload_demo
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 
@@ -25,13 +26,18 @@ def home(request: HttpRequest) -> HttpResponseBase:
     user = person(request)
     sees_results = user.has_perm(VIEW)
     rows = home_studies(user)
-    own = annotating(rows)
+    sessions = waiting_rows(user)
+    # A study of sessions alone has no items to tell of; its sessions stand above.
+    playing = {row.session.study_id for row in sessions}
+    own = [row for row in annotating(rows) if row.own.open or row.study.pk not in playing]
+    elsewhere = {row.study.pk for row in own} | playing
     return render(
         request,
         "annotation/home.html",
         {
             "own": own,
-            "others": [row for row in rows if row not in own],
+            "sessions": sessions,
+            "others": [row for row in rows if row.study.pk not in elsewhere],
             "sees_results": sees_results,
             "may_start": user.has_perm(START),
             "experiments": newest_experiments(visibility(request)) if sees_results else [],

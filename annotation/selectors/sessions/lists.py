@@ -1,7 +1,8 @@
 """Sessions in lists: whose turn it is in those that somebody plays, and in those of a study."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
@@ -22,6 +23,7 @@ class SessionRow:
     """A session in a list. ``agent`` and ``task`` are empty where the reader must not know them.
 
     ``place`` is the reader's own; ``words`` say what it waits for, ``asked`` that it is the reader.
+    ``more`` is how many of the same study come after it.
     """
 
     session: LiveSession
@@ -33,10 +35,16 @@ class SessionRow:
     asked: bool = False
     agent: str = ""
     task: str = ""
+    more: int = 0
 
     @property
     def over(self) -> bool:
         return self.session.state in LiveSession.OVER
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the reader has not begun it."""
+        return not self.over and self.place is not None and self.place.ready_at is None
 
     @property
     def free(self) -> list[LivePlace]:
@@ -63,14 +71,36 @@ def mode_title(plan: LivePlan) -> str:
 
 
 def own_rows(user: User) -> list[SessionRow]:
-    """The sessions in which somebody has a place: those under way first, then the newest ended."""
+    """The sessions in which somebody has a place: what waits for them, then the newest ended.
+
+    Of those in a study that they have not begun the next one alone.
+    """
     mine = LiveSession.objects.filter(places__player=user).select_related("study").order_by()
     under_way = mine.exclude(state__in=LiveSession.OVER).order_by(
         "-practice", "places__order", "study", "number"
     )
     over = mine.filter(state__in=LiveSession.OVER, practice=False).order_by("-ended_at", "-pk")
     rows = session_rows([*under_way[:MOST_OPEN], *over[:MOST_OVER]], reader=user, told=())
-    return sorted(rows, key=lambda row: (row.over, not row.asked))
+    return sorted(_next_ones(rows), key=lambda row: (row.over, not row.asked))
+
+
+def waiting_rows(user: User) -> list[SessionRow]:
+    """The sessions that wait for somebody, or go on without them for the moment."""
+    return [row for row in own_rows(user) if not row.over]
+
+
+def _next_ones(rows: Sequence[SessionRow]) -> list[SessionRow]:
+    """The rows without those that come after another one of their study."""
+    later = Counter(row.session.study_id for row in rows if row.untouched)
+    found: list[SessionRow] = []
+    for row in rows:
+        study = row.session.study_id
+        if row.untouched:
+            if study not in later:
+                continue
+            row = replace(row, more=later.pop(study) - 1)
+        found.append(row)
+    return found
 
 
 def study_rows(study: Study, reader: User, *, told: bool) -> list[SessionRow]:
