@@ -16,7 +16,7 @@ PLACES = (
     ("Trajectories", "analysis:trajectory_list", True),
     ("Studies", "annotation:study_list", False),
     ("Sessions", "annotation:session_list", False),
-    ("Analysis", "analysis:leaderboard", True),
+    ("Analysis", "analysis:index", True),
 )
 SEARCH = "analysis:trajectory_list"
 SEE_RESULTS = "benchmarks.view_results"

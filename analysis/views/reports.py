@@ -6,10 +6,11 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analysis.filters import Filters, read_filters, with_query
+from analysis.filters import read_filters, with_query
 from analysis.forms import FilterForm
 from analysis.later import Later, ask, kept_later, look
 from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
+from analysis.places import all_places, places_from
 from analysis.reports.common import banners, dataset_name
 from analysis.reports.parts import Report
 from analysis.saved_views import saved_views
@@ -24,9 +25,11 @@ from benchmarks.views.parts import wants_part
 @require_safe
 @signed_in
 def index(request: HttpRequest) -> HttpResponseBase:
-    """The first page, with the filters of the address."""
+    """Which page answers what; links keep the filters of the address."""
     allow(request, VIEW)
-    return redirect(with_query(reverse("analysis:leaderboard"), request.GET.urlencode()))
+    return render(
+        request, "analysis/index.html", {"places": all_places(filters=read_filters(request.GET))}
+    )
 
 
 @require_safe
@@ -57,7 +60,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "selection": selection,
         "form": FilterForm(selection, found.filters),
         "banners": banners(selection),
-        "tabs": _tabs(found, selection),
+        "places": places_from(found, selection),
         "subject": subject_of(selection),
         **_parts(found, report, query),
         "page_url": with_query(reverse(f"analysis:{name}"), query),
@@ -164,44 +167,6 @@ def _empty_url(request: HttpRequest, report: Report) -> str:
     if empty is None or (empty.needs and not request.user.has_perm(empty.needs)):
         return ""
     return empty.action_url
-
-
-def _tabs(found: Page, selection: Selection) -> list[dict[str, object]]:
-    """The other pages, with the filters that mean the same there."""
-    chosen = selection.filters
-    if found.of_study:
-        shared = Filters(dataset=chosen.dataset, agents=chosen.agents)
-    else:
-        shared = Filters(
-            dataset=chosen.dataset,
-            level=chosen.level,
-            condition=chosen.condition,
-            agents=chosen.agents,
-            experiment=chosen.experiment,
-            judging=chosen.judging,
-        )
-    same = pages_of(selection.study) if selection.study is not None else []
-    tabs: list[dict[str, object]] = []
-    for other in PAGES.values():
-        query = "" if other.of_study else shared.query()
-        if other in same:
-            query = Filters(study=chosen.study, unblinded=chosen.unblinded).query()
-        url = with_query(reverse(f"analysis:{other.name}"), query)
-        tabs.append({"title": other.title, "url": url, "current": other is found})
-    return [*tabs, _own_tables()]
-
-
-def all_tabs(current: str) -> list[dict[str, object]]:
-    """The pages without any filter, for pages of analysis that have none: ``tables``."""
-    tabs: list[dict[str, object]] = [
-        {"title": page.title, "url": reverse(f"analysis:{page.name}"), "current": False}
-        for page in PAGES.values()
-    ]
-    return [*tabs, _own_tables(current=current == "tables")]
-
-
-def _own_tables(*, current: bool = False) -> dict[str, object]:
-    return {"title": "Your own table", "url": reverse("analysis:table_list"), "current": current}
 
 
 def subject_of(selection: Selection) -> str:

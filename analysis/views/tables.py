@@ -15,6 +15,7 @@ from analysis.exports.about import about_file
 from analysis.exports.latex import Source
 from analysis.filters import as_id, with_query
 from analysis.models import RatingTable
+from analysis.places import OWN, all_places
 from analysis.rating_tables import Shown, ask_for, may_change, shown, tables_for
 from analysis.reports.parts import Report
 from analysis.services.rating_tables import (
@@ -29,7 +30,6 @@ from analysis.table_forms import SectionForm, TableForm
 from analysis.tidy.example import example_csv
 from analysis.views.answers import answer_figure, answer_latex, answer_table
 from analysis.views.figure_pdf import answer_pdf
-from analysis.views.reports import all_tabs
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.problems import FileRefused
@@ -48,7 +48,7 @@ def table_list(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
     who = person(request)
     page = paging.page_by_id(tables_for(who), request.GET, size=TABLES)
-    context = {"page": page, "tabs": all_tabs("tables"), "me": who}
+    context = {"page": page, "places": all_places(OWN), "me": who}
     return render(request, "analysis/tables/list.html", context)
 
 
@@ -88,7 +88,7 @@ def _new(request: HttpRequest) -> HttpResponse:
 
 
 def _form(request: HttpRequest, form: TableForm, *, status: int = 200, **more: Any) -> HttpResponse:
-    context = {"form": form, "tabs": all_tabs("tables"), **more}
+    context = {"form": form, "places": all_places(OWN), **more}
     return render(request, "analysis/tables/new.html", context, status=status)
 
 
@@ -110,7 +110,7 @@ def rating_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
     context = {
         "table_row": table,
         "settings": settings_of(table),
-        "tabs": all_tabs("tables"),
+        "places": all_places(OWN),
         "may_change": may_change(table, person(request)),
         "form": SectionForm(found.sections, found.part) if len(found.sections) > 1 else None,
         "plain_url": reverse("analysis:rating_table", args=[table.pk]),

@@ -3,6 +3,6 @@
   "use strict";
   const wide = matchMedia("(min-width: 60rem)");
   document.addEventListener("htmx:load", () => {
-    for (const rail of document.querySelectorAll("#analysis details.rail")) rail.open = wide.matches;
+    for (const rail of document.querySelectorAll("#analysis details:is(.rail, .places)")) rail.open = wide.matches;
   });
 })();

@@ -198,7 +198,7 @@
 
   // --- Filters: beside the list they are always open, for helpers too that go by the attribute ----
   const wide = matchMedia("(min-width: 60rem)");
-  const openRails = () => all("details.rail").forEach((rail) => { rail.open = wide.matches; });
+  const openRails = () => all("details:is(.rail, .places)").forEach((rail) => { rail.open = wide.matches; });
   wide.addEventListener("change", openRails);
   openRails();
   // A form with data-autosubmit is sent when a choice changes; typing waits for Enter.

@@ -235,7 +235,7 @@ annotation:erase                  POST login    403      403      403      403  
 
 # Analysis; no figure and no table has the name that is asked for here
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
-analysis:index                    GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:index                    GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:of_study                 GET  login    403      403      403      403      403      403      404      403      moved
 analysis:leaderboard              GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:leaderboard_figure       GET  login    403      403      403      403      403      403      404      403      404
