@@ -73,5 +73,5 @@ def as_id(text: str) -> int | None:
 
 def with_query(url: str, query: str | Mapping[str, Any]) -> str:
     """An address with a query string, or as it is where that is empty."""
-    text = query if isinstance(query, str) else urlencode(query)
+    text = query if isinstance(query, str) else urlencode(query, doseq=True)
     return f"{url}?{text}" if url and text else url

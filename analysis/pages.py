@@ -269,7 +269,8 @@ def make_report(page: Page, selection: Selection, key: str) -> Report:
 def _write(path: str, selection: Selection) -> Report:
     module, _, name = path.rpartition(".")
     written: Callable[[Selection], Report] = getattr(import_module(module), name)
-    return written(selection)
+    lead: Callable[[Report, Selection], Report] = import_module("analysis.reports.leading").lead
+    return lead(written(selection), selection)
 
 
 def later_of(page: Page, selection: Selection, key: str) -> Wanted | None:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from analysis.facts.choosing import ORDERS, Choice, in_order, read_choice
-from analysis.facts.columns import NONE, STATES
+from analysis.facts.columns import NONE, STATES, Columns
 from analysis.facts.parts import Part, Said, all_parts
 from analysis.facts.people import (
     StudySaid,
@@ -343,7 +343,17 @@ def what_was_said(facts: Facts, user: User | None) -> Said:
         among([study.adjudicated for study in studies]),
         (rows[codes >= 0], codes[codes >= 0]),
         tuple((key, title) for _, key, title in words),
+        _judged(columns, studies),
+        tuple((str(version.pk), version.name) for version in versions),
     )
+
+
+def _judged(columns: Columns, studies: Sequence[StudySaid]) -> tuple[Any, Any]:
+    """The rows that somebody judged in each study, as rows and studies."""
+    ids = np.array([pk for study in studies for pk in study.judged], dtype=np.int64)
+    codes = np.repeat(np.arange(len(studies)), [len(study.judged) for study in studies])
+    there = np.isin(ids, columns.id)
+    return np.searchsorted(columns.id, ids[there]), codes[there]
 
 
 # Of whom and of what the gaps were worked out last; most readers see the same.

@@ -81,7 +81,8 @@ class Part:
 @dataclass(frozen=True)
 class Said:
     """What people said, row by row, for one reader: the gap between people and judges, whether an
-    annotator flagged it, whether somebody adjudicated it, and labels by row (place and label).
+    annotator flagged it, whether somebody adjudicated it, labels by row (place and label), and
+    likewise the studies in which somebody judged it.
     """
 
     gap: Any
@@ -89,6 +90,8 @@ class Said:
     adjudicated: Any
     labels: tuple[Any, Any]
     label_names: tuple[tuple[str, str], ...]
+    studies: tuple[Any, Any]
+    study_names: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,8 @@ def all_parts(facts: Facts, said: Said, keys: Sequence[str] = ()) -> list[Part]:
              "Adjudicated", "Not adjudicated"),
         Part("label", "Failure labels", PEOPLE, said.label_names,
              np.zeros(len(columns), dtype=np.int8), said.labels, sparse=True, named=True),
+        Part("study", "Judged in a study", PEOPLE, said.study_names,
+             np.zeros(len(columns), dtype=np.int8), said.studies, sparse=True, named=True),
     ]  # fmt: skip
 
 

@@ -35,6 +35,7 @@ class StudyVersion(NamedTuple):
     """Changes whenever what is read of a study's answers may have changed."""
 
     pk: int
+    name: str
     made: datetime
     questionnaire: str
     is_demo: bool
@@ -54,9 +55,12 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class StudySaid:
-    """What was said in one study: scores on rubric dimensions, and ids of trajectories."""
+    """What was said in one study: scores on rubric dimensions, and ids of trajectories: of all that
+    somebody judged, and of some.
+    """
 
     answers: tuple[Answer, ...]
+    judged: tuple[int, ...]
     flagged: tuple[int, ...]
     adjudicated: tuple[int, ...]
 
@@ -82,7 +86,7 @@ def open_studies(user: User | None) -> list[StudyVersion]:
     return [
         StudyVersion(*row)
         for row in said.values_list(
-            "pk", "created_at", "questionnaire", "is_demo", "n", "left", "latest"
+            "pk", "name", "created_at", "questionnaire", "is_demo", "n", "left", "latest"
         )
     ]
 
@@ -127,6 +131,7 @@ def study_said(version: StudyVersion) -> StudySaid:
     decided = Adjudication.objects.filter(item__study=version.pk, item__trajectory__isnull=False)
     return StudySaid(
         tuple(answers),
+        _ids(seats.values_list("trajectory").distinct()),
         _ids(flags.distinct()),
         _ids(decided.order_by().values_list("item__trajectory").distinct()),
     )

@@ -12,6 +12,7 @@ from analysis.filters import with_query
 from analysis.reports.parts import Badge, Banner, Cell, Empty, FigureSpec, Notice
 from analysis.reports.words import listed, plural
 from analysis.selection import ChosenRun, Selection
+from analysis.stats.results import Estimate
 from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.core.system import Dimension
@@ -46,7 +47,17 @@ def address(name: str, query: Mapping[str, Any] | None = None, **kwargs: Any) ->
 
 def trajectories_of(run: ChosenRun, **more: Any) -> str:
     """The list of a run's trajectories, filtered."""
-    return address("analysis:trajectory_list", {"run": run.pk, **more})
+    return trajectories({"run": run.pk, **more})
+
+
+def trajectories(query: Mapping[str, Any]) -> str:
+    """The list of trajectories, filtered; a value may be a list."""
+    return address("analysis:trajectory_list", query)
+
+
+def successes(run: ChosenRun, share: Estimate, metric: str = "accurate") -> str:
+    """The trajectories that a share counts as successes; without any, all that it counts."""
+    return trajectories_of(run, **{metric: "yes" if share.value else ["yes", "no"]})
 
 
 def dimensions_of(system: str) -> tuple[Dimension, ...]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from analysis.reports import common
 from analysis.reports.compare_models_rows import Compared, Standing, p_text
 from analysis.reports.conditions_tables import points_cell
+from analysis.reports.leading import lead_row
 from analysis.reports.parts import (
     Cell,
     Column,
@@ -70,10 +71,8 @@ def pairs_table(found: Compared) -> list[Table]:
         f"Paired by task. Adjusted p-values: {found.family} ({found.comparisons.family.statement})."
         " Counts lead to the tasks."
     )
-    return [
-        Table("pairs", "Pairs", tuple(columns), tuple(_pair(found, pair, binary) for pair in pairs),
-              note=note, most=MOST_ROWS)
-    ]  # fmt: skip
+    rows = (lead_row(_pair(found, pair, binary), columns, found.flips(pair)) for pair in pairs)
+    return [Table("pairs", "Pairs", tuple(columns), tuple(rows), note=note, most=MOST_ROWS)]
 
 
 def _pair(found: Compared, pair: ModelPair, binary: bool) -> tuple[Cell, ...]:
@@ -177,7 +176,7 @@ def values_table(found: Compared) -> Table:
     for one in found.standings:
         url = ""
         if found.metric in ("accurate", "valid"):
-            url = common.trajectories_of(one.run, **{found.metric: "yes"})
+            url = common.successes(one.run, one.value, found.metric)
         cells = [
             common.agent_cell(one.run),
             estimate_cell(one.value, found.unit, url=url, show_n=True),

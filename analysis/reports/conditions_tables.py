@@ -64,7 +64,7 @@ def accuracy_table(grid: Grid) -> Table:
                     estimate_cell(
                         grid.accuracy[agent, condition],
                         "share",
-                        url=_link(grid, agent, condition, accurate="yes"),
+                        url=_successes(grid, agent, condition),
                         show_n=True,
                     )
                     for agent in grid.agents
@@ -94,7 +94,7 @@ def change_table(grid: Grid) -> list[Table]:
                     _condition_cell(grid, condition),
                     *(
                         points_cell(
-                            grid.change[agent, condition], url=_link(grid, agent, condition)
+                            grid.change[agent, condition], url=_flips(grid, agent, condition)
                         )
                         for agent in grid.agents
                     ),
@@ -116,11 +116,10 @@ def drop_table(grid: Grid, contrasts: Contrasts | None) -> list[Table]:
         (
             agent_name(grid, agent, other),
             estimate_cell(grid.accuracy[agent, base], "share", show_n=True,
-                          url=_link(grid, agent, base, accurate="yes")),
+                          url=_successes(grid, agent, base)),
             estimate_cell(grid.accuracy[agent, other], "share", show_n=True,
-                          url=_link(grid, agent, other, accurate="yes")),
-            points_cell(grid.change[agent, other],
-                        url=_link(grid, agent, other, accurate="no")),
+                          url=_successes(grid, agent, other)),
+            points_cell(grid.change[agent, other], url=_flips(grid, agent, other)),
         )
         for agent in grid.agents
     )  # fmt: skip
@@ -156,10 +155,10 @@ def kinds_table(grid: Grid, kinds: Sequence[str]) -> list[Table]:
         cells = [agent_name(grid, agent)]
         for kind in shown:
             accuracy, change = grid.accuracy[agent, kind], grid.change[agent, kind]
-            url = _link(grid, agent, kind, accurate="no")
+            url = _successes(grid, agent, kind)
             cells.append(estimate_cell(accuracy, "share", url=url, show_n=True))
             if grid.baseline:
-                cells.append(points_cell(change))
+                cells.append(points_cell(change, url=_flips(grid, agent, kind)))
         lines.append(tuple(cells))
     return [
         Table("kinds", "Vulnerability by kind of disturbance", tuple(columns), tuple(lines),
@@ -214,7 +213,9 @@ def lengths_tables(grid: Grid, lengths: Lengths, contrasts: Contrasts) -> list[T
                                           url=_link(grid, agent, name))
                             for name, _ in titles
                         ),
-                        points_cell(lengths.longer[agent]),
+                        points_cell(
+                            lengths.longer[agent], url=_flips(grid, agent, last, against=first)
+                        ),
                     )
                     for agent in grid.agents
                 ),
@@ -257,6 +258,21 @@ def published_estimate(entry: Published) -> Estimate:
 def _condition_cell(grid: Grid, condition: str) -> Cell:
     words = grid.words[condition]
     return Cell(words.title, (words.title, condition), tip=words.help)
+
+
+def _successes(grid: Grid, agent: str, condition: str) -> str:
+    run = grid.runs.get((agent, condition))
+    return common.successes(run, grid.accuracy[agent, condition]) if run is not None else ""
+
+
+def _flips(grid: Grid, agent: str, condition: str, against: str = "") -> str:
+    """The same tasks under both conditions, one beside the other."""
+    run, base = (grid.runs.get((agent, one)) for one in (condition, against or grid.baseline))
+    if run is None or base is None:
+        return ""
+    return common.address(
+        "analysis:compare_runs", {"a": run.pk, "b": base.pk, "measure": "accurate"}
+    )
 
 
 def _link(grid: Grid, agent: str, condition: str, **more: str) -> str:

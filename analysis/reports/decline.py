@@ -7,6 +7,7 @@ from analysis.figures.decline import decline_figure
 from analysis.frames.scores import turn_scores
 from analysis.reports import common
 from analysis.reports.decline_slopes import decline_later as decline_later
+from analysis.reports.leading import lead_row
 from analysis.reports.parts import (
     Cell,
     Column,
@@ -59,7 +60,7 @@ def decline_report(selection: Selection) -> Report:
     return Report(
         sentence=sentence(curves, slopes, clear_slopes(columns, slopes)),
         figures=(_figure(figure, align, selection),),
-        tables=(_slopes(slopes, selection), _points(curves, align)),
+        tables=(_slopes(slopes, selection), _points(curves, align, selection)),
         notices=(*common.selection_notices(selection), *_survivors(curves, align)),
         how=(*common.how_runs(selection), *_how(frame, align)),
         methods="Mean scores by turn are over the trajectories that have such a turn, a turn's "
@@ -188,7 +189,13 @@ def _slopes(slopes: Sequence[Slope], selection: Selection) -> Table:
             (
                 name,
                 *(
-                    estimate_cell(found[run.label, title], "points", signed=True, show_n=True)
+                    estimate_cell(
+                        found[run.label, title],
+                        "points",
+                        signed=True,
+                        show_n=True,
+                        url=common.trajectories_of(run, min_turns=2),
+                    )
                     for title in titles
                 ),
             )
@@ -206,16 +213,29 @@ def _slopes(slopes: Sequence[Slope], selection: Selection) -> Table:
     )
 
 
-def _points(curves: Sequence[Curve], align: Alignment) -> Table:
+def _points(curves: Sequence[Curve], align: Alignment, selection: Selection) -> Table:
     word = "Turn" if align == "turn" else "Turns from the last"
+    links = _links(curves, selection)
+    columns = (
+        text_column("Agent"),
+        text_column("Dimension"),
+        number_column(word, "position"),
+        number_column("Running"),
+        number_column("Scored"),
+        estimate_column("Mean"),
+    )
     rows = [
-        (
-            text_cell(curve.agent),
-            text_cell(curve.dimension),
-            Cell(number(point.position, "number").removesuffix(".00"), (point.position,)),
-            count_cell(point.running),
-            count_cell(point.mean.n),
-            estimate_cell(point.mean, "points"),
+        lead_row(
+            (
+                text_cell(curve.agent),
+                text_cell(curve.dimension),
+                Cell(number(point.position, "number").removesuffix(".00"), (point.position,)),
+                count_cell(point.running),
+                count_cell(point.mean.n),
+                estimate_cell(point.mean, "points"),
+            ),
+            columns,
+            links[curve.agent, point.position],
         )
         for curve in curves
         for point in curve.points
@@ -223,14 +243,7 @@ def _points(curves: Sequence[Curve], align: Alignment) -> Table:
     return Table(
         "points",
         f"The numbers of the figure ({plural(len(rows), 'row')})",
-        (
-            text_column("Agent"),
-            text_column("Dimension"),
-            number_column(word, "position"),
-            number_column("Running"),
-            number_column("Scored"),
-            estimate_column("Mean"),
-        ),
+        columns,
         tuple(rows),
         open=False,
         most=MOST_ROWS,

@@ -6,6 +6,7 @@ from analysis.figures.turn_slopes import matched_figure
 from analysis.frames.scores import turn_scores
 from analysis.later import tell
 from analysis.reports import common
+from analysis.reports.leading import lead_row
 from analysis.reports.parts import (
     Cell,
     FigureSpec,
@@ -54,7 +55,7 @@ def decline_later(selection: Selection) -> Report:
     return Report(
         sentence=slopes_sentence(slopes),
         figures=tuple(figures),
-        tables=(slopes_table(slopes), matched_table(matched)),
+        tables=(slopes_table(slopes), matched_table(matched, selection)),
         notices=(*_stayers(matched), *slopes_notices(slopes)),
         how=(*slopes_how(slopes), *_how_matched(matched)),
     )
@@ -70,8 +71,20 @@ def _matched_spec(matched: Sequence[MatchedCurve], selection: Selection) -> Figu
     )
 
 
-def matched_table(matched: Sequence[MatchedCurve]) -> Table:
+def matched_table(matched: Sequence[MatchedCurve], selection: Selection) -> Table:
     """Where the same trajectories began and where they got, and who is not among them."""
+    runs = {run.label: run for run in selection.runs}
+    columns = (
+        text_column("Agent"),
+        text_column("Dimension"),
+        number_column("Turns", "last turn"),
+        number_column("Trajectories", help="Scored on each of these turns"),
+        estimate_column("First turn"),
+        estimate_column("Last turn"),
+        estimate_column("Change", help="Last of these turns minus the first"),
+        estimate_column("Left before", help="Mean at turn 1 of those that ended before"),
+        words_column("Notes"),
+    )
     rows = []
     for curve in matched:
         last = curve.points[-1] if curve.points else curve.change
@@ -80,33 +93,24 @@ def matched_table(matched: Sequence[MatchedCurve]) -> Table:
             if curve.horizon
             else Cell(data=(None,), reason=curve.change.undefined)
         )
-        rows.append(
-            (
-                text_cell(curve.agent),
-                text_cell(curve.dimension),
-                horizon,
-                count_cell(curve.change.n if curve.points else 0),
-                estimate_cell(curve.stayed, "points"),
-                estimate_cell(last, "points"),
-                estimate_cell(curve.change, "points", signed=True),
-                estimate_cell(curve.left, "points", show_n=True),
-                text_cell("; ".join(curve.warnings)),
-            )
+        run, turns = runs[curve.agent], curve.horizon or 2
+        left = common.trajectories_of(run, max_turns=turns - 1)
+        cells = (
+            text_cell(curve.agent),
+            text_cell(curve.dimension),
+            horizon,
+            count_cell(curve.change.n if curve.points else 0),
+            estimate_cell(curve.stayed, "points"),
+            estimate_cell(last, "points"),
+            estimate_cell(curve.change, "points", signed=True),
+            estimate_cell(curve.left, "points", show_n=True, url=left),
+            text_cell("; ".join(curve.warnings)),
         )
+        rows.append(lead_row(cells, columns, common.trajectories_of(run, min_turns=turns)))
     return Table(
         "matched",
         f"The same trajectories at every turn ({plural(len(rows), 'row')})",
-        (
-            text_column("Agent"),
-            text_column("Dimension"),
-            number_column("Turns", "last turn"),
-            number_column("Trajectories", help="Scored on each of these turns"),
-            estimate_column("First turn"),
-            estimate_column("Last turn"),
-            estimate_column("Change", help="Last of these turns minus the first"),
-            estimate_column("Left before", help="Mean at turn 1 of those that ended before"),
-            words_column("Notes"),
-        ),
+        columns,
         tuple(rows),
         note="Turns 1 to the highest that half of an agent's trajectories reach, over trajectories "
         "with a score on each of them: who ends early cannot move these means, but they speak of "

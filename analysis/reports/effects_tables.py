@@ -9,6 +9,7 @@ from analysis.reports import common
 from analysis.reports.compare_models_tables import NOT_TESTED, p_cell
 from analysis.reports.conditions_tables import points_cell
 from analysis.reports.effects_rows import Effects, title_of
+from analysis.reports.leading import lead_row
 from analysis.reports.new_run import new_run_url
 from analysis.reports.parts import (
     PUBLISHED,
@@ -85,7 +86,10 @@ def changes_table(found: Effects) -> list[Table]:
         number_column("Left out", help="Values without a number, and unshared tasks"),
     )
     note = f"Adjusted p-values: {found.family} ({found.effects.family.statement})."
-    rows = tuple(_change(found, change) for change in found.effects.changes)
+    rows = tuple(
+        lead_row(_change(found, change), columns, found.flips(change))
+        for change in found.effects.changes
+    )
     return [Table("changes", "Changes on the same tasks", columns, rows, note=note, most=60)]
 
 
@@ -181,7 +185,18 @@ def profile_table(dataset: Dataset, closed_tasks: frozenset[int], factor: Factor
         ]
     note = "Mean number in a profile, with t intervals; n counts profiles. Published: Table 2."
     return (
-        [Table("profiles", "Sizes of profiles", tuple(columns), tuple(rows), note)] if rows else []
+        [
+            Table(
+                "profiles",
+                "Sizes of profiles",
+                tuple(columns),
+                tuple(rows),
+                note,
+                url=common.address("benchmarks:dataset", dataset_id=dataset.pk),
+            )
+        ]
+        if rows
+        else []
     )
 
 

@@ -108,8 +108,8 @@ def _cells(
     cells = [
         common.agent_cell(row.run) if row.run is not None else _published_cell(row),
         count_cell(row.rank, reason=row.no_rank),
-        count_cell(row.accuracy.n),
-        estimate_cell(row.accuracy, "share", url=_link(row, accurate="yes")),
+        count_cell(row.accuracy.n, url=_counted(row)),
+        estimate_cell(row.accuracy, "share", url=_successes(row, ACCURATE)),
         Cell(
             ends(wald, "share").removesuffix(" %"),
             (round(wald.low, 6), round(wald.high, 6)),
@@ -121,7 +121,7 @@ def _cells(
     for name in others:
         estimate, rate = row.estimates[name], measures[name].kind == "rate"
         other_n = estimate.value is not None and estimate.n != row.accuracy.n
-        url = _link(row, valid="yes") if name == VALID else ""
+        url = _successes(row, VALID) if name == VALID else ""
         cells.append(
             estimate_cell(estimate, "share" if rate else "number", show_n=other_n, url=url)
         )
@@ -136,6 +136,17 @@ def _cells(
 
 def _link(row: Row, **more: str) -> str:
     return common.trajectories_of(row.run, **more) if row.run is not None else ""
+
+
+def _successes(row: Row, metric: str) -> str:
+    if row.run is None:
+        return ""
+    return common.successes(row.run, row.estimates[metric], metric)
+
+
+def _counted(row: Row) -> str:
+    """All that accuracy counts: those that have one."""
+    return common.trajectories_of(row.run, accurate=["yes", "no"]) if row.run is not None else ""
 
 
 def _beside(row: Row, best: ChosenRun | None) -> Cell:

@@ -52,7 +52,8 @@ def outcome_table(rows: Sequence[Row], unit: Unit) -> Table:
     lines = []
     for row in rows:
         least, most = row.tried
-        link = common.trajectories_of(row.run, reward="full") if unit == "share" else ""
+        full = {"reward": "full"} if row.reward.value else {}
+        link = common.trajectories_of(row.run, **full) if unit == "share" else ""
         cells = [
             common.agent_cell(row.run),
             count_cell(row.done, url=common.trajectories_of(row.run)),
@@ -197,7 +198,12 @@ def spread_table(rows: Sequence[Row], spreads: Spread) -> Table:
                         strict=True,
                     )
                 ),
-                count_cell(spreads.missing[row.label]),
+                count_cell(
+                    spreads.missing[row.label],
+                    url=common.trajectories_of(row.run, reward="undefined")
+                    if spreads.missing[row.label]
+                    else "",
+                ),
             )
             for row in rows
             if row.label in spreads.counts

@@ -61,7 +61,7 @@ def rubric_report(selection: Selection) -> Report:
     together = _joined(here, published)
     unit = "final turns" if final else "all turns"
     links = {
-        (run.label, dimension.title): common.trajectories_of(run)
+        (run.label, dimension.title): common.trajectories_of(run, dimension=dimension.key)
         for run in selection.runs
         for dimension in dimensions
     }

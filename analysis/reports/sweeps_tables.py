@@ -20,7 +20,7 @@ from analysis.reports.parts import (
 from analysis.selection import ChosenRun
 from analysis.stats.ranks import reversed_pairs
 from analysis.stats.threshold_stability import ThresholdStability
-from analysis.stats.thresholds import ThresholdSweep
+from analysis.stats.thresholds import ThresholdPoint, ThresholdSweep
 
 NO_ORDER = "no two agents differ here or at the reference"
 
@@ -33,7 +33,7 @@ def accuracy_table(sweep: ThresholdSweep, runs: Mapping[str, ChosenRun]) -> Tabl
             *(
                 replace(
                     estimate_cell(point.accuracy, "share", show_n=place == 0),
-                    url=_link(runs[curve.model], sweep, point.threshold),
+                    url=_link(runs[curve.model], sweep, point),
                 )
                 for place, point in enumerate(curve.points)
             ),
@@ -48,10 +48,10 @@ def accuracy_table(sweep: ThresholdSweep, runs: Mapping[str, ChosenRun]) -> Tabl
     return Table("accuracy", "Accuracy by threshold", columns, rows, note)
 
 
-def _link(run: ChosenRun, sweep: ThresholdSweep, tau: float) -> str:
+def _link(run: ChosenRun, sweep: ThresholdSweep, point: ThresholdPoint) -> str:
     """The trajectories behind a cell: those that passed, where the run had this threshold."""
-    if run.settings.get("tau", sweep.reference) == tau:
-        return common.trajectories_of(run, accurate="yes")
+    if run.settings.get("tau", sweep.reference) == point.threshold:
+        return common.successes(run, point.accuracy)
     return common.trajectories_of(run)
 
 

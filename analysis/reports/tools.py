@@ -52,7 +52,7 @@ def tools_report(selection: Selection) -> Report:
         tables=(
             failure_table(rows, titles, {key: words[1] for key, words in use.categories.items()}),
             use_table(rows, mishaps, {name: measures[name].help for name in use.mishaps}),
-            *progress_table(curves, use.parts_title),
+            *progress_table(curves, use.parts_title, rows),
         ),
         notices=(*common.selection_notices(selection), *_notices(curves)),
         how=(*common.how_runs(selection), *_how(rows, use)),

@@ -115,13 +115,14 @@ def use_table(rows: Sequence[Row], mishaps: Mapping[str, str], helps: Mapping[st
     )
 
 
-def progress_table(curves: Sequence[Curve], parts: str) -> list[Table]:
+def progress_table(curves: Sequence[Curve], parts: str, rows: Sequence[Row]) -> list[Table]:
     """Recall at every step: of those still under way, and of all."""
     if not curves:
         return []
     agents = list(dict.fromkeys(curve.agent for curve in curves))
     by_key = {(c.agent, c.dimension): {p.position: p for p in c.points} for c in curves}
     longest = max(len(points) for points in by_key.values())
+    runs = {row.label: row.run for row in rows}
     lines = []
     for step in range(1, longest + 1):
         cells = [Cell(str(step), (step,))]
@@ -129,10 +130,11 @@ def progress_table(curves: Sequence[Curve], parts: str) -> list[Table]:
             running = by_key[agent, RUNNING].get(step)
             kept = by_key[agent, KEPT].get(step)
             count = running.running if running is not None else 0
-            cells.append(count_cell(count))
-            for point in (running, kept):
+            under_way = common.trajectories_of(runs[agent], min_turns=step)
+            cells.append(count_cell(count, url=under_way if count else ""))
+            for point, url in ((running, under_way), (kept, "")):
                 cells.append(
-                    estimate_cell(point.mean, "share")
+                    estimate_cell(point.mean, "share", url=url)
                     if point is not None
                     else Cell(data=(None, None, None, 0, "nothing ran so long"),
                               reason="nothing ran so long")

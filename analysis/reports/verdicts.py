@@ -41,6 +41,7 @@ TITLES: Mapping[str, str] = {
     "": "No verdict recorded",
 }
 GROUPS = (("All called correct", "correct"), ("All called wrong", "wrong"))
+MOST_IDS = 200
 UNSCORED = "not every judge scored it"
 UNKNOWN = "the judges did not decide on validity"
 
@@ -83,7 +84,7 @@ def verdicts_report(selection: Selection) -> Report:
         tuple(
             (
                 _name(title),
-                count_cell(len(rows)),
+                count_cell(len(rows), url=_list(rows)),
                 estimate_cell(estimates[title]["valid"], "share", show_n=True),
                 *(
                     estimate_cell(estimates[title][d.key], "points", show_n=True)
@@ -147,6 +148,12 @@ def sentence(valid: Mapping[str, Estimate], plans: int) -> str:
         f"{known}: of those that people called correct the judges find "
         f"{stated(right, 'share')} valid, of those called wrong {stated(wrong, 'share')}."
     )
+
+
+def _list(rows: "DataFrame") -> str:
+    """The trajectories of a group, where an address can hold them all."""
+    ids = ",".join(str(pk) for pk in rows["trajectory"])
+    return common.trajectories({"ids": ids}) if len(rows) <= MOST_IDS else ""
 
 
 def _name(title: str) -> Cell:

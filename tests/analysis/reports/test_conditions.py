@@ -55,7 +55,7 @@ def test_accuracy_and_the_paired_drop() -> None:
     assert [row["condition"] for row in lines(found.table("accuracy"))] == ["Block-free", "Blocked"]
     assert any("Left out of accuracy: 1 (a lookup" in line for line in found.how)
     cell = found.table("drop").rows[0][3]  # type: ignore[union-attr]
-    assert cell.text == "−66.7 pt" and "accurate=no" in cell.url
+    assert cell.text == "−66.7 pt" and cell.url == "/compare/runs/?a=2&b=1&measure=accurate"
     (badge,) = found.table("drop").rows[0][0].badges  # type: ignore[union-attr]
     assert badge.text == "scripted"
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +14,8 @@ from django.urls import reverse
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from analysis.pages import PAGES
+from analysis.reports.leading import is_published, leads_nowhere
+from analysis.reports.parts import FigureSpec, Table
 from annotation.models import Study
 from benchmarks.models import Dataset, Run, Task
 from tests.analysis.human_rows import (
@@ -42,6 +45,8 @@ pytestmark = pytest.mark.django_db
 MOST_QUERIES = 20
 # Two ask whether what takes longer is there, or on its way.
 MOST_QUERIES_KEPT = 16
+# Columns that count trajectories, but on pages about people's answers.
+COUNTED = ("n", "Counted", "Final plans", "Ran dry", "Running", "Scored", "Trajectories")
 
 
 @pytest.fixture(autouse=True)
@@ -125,9 +130,24 @@ def test_views_only_read(reader: Client) -> None:
     assert {reader.post(address(name)).status_code for name in PAGES} == {405}
 
 
-def test_the_first_page_keeps_the_filters(reader: Client) -> None:
-    response = reader.get("/analysis/?level=low")
-    assert response["Location"] == address("leaderboard", level="low")
+def test_the_first_page_says_where_to_go_and_keeps_the_filters(reader: Client) -> None:
+    page = reader.get(reverse("analysis:index"), {"dataset": "3"}).content.decode()
+    for other in PAGES.values():
+        query = "" if other.of_study else "?dataset=3"
+        assert f'<a href="/analysis/{other.name}/{query}">{other.title}</a>' in page
+    assert page.count('href="/analysis/tables/"') == 1
+
+
+def test_questions_and_pages_are_marked_and_filters_stay_where_they_mean_something(
+    reader: Client, dataset: Dataset
+) -> None:
+    page = show(reader, "leaderboard", dataset=str(dataset.pk))
+    places = page[page.index("place-groups") :]
+    places = places[: places.index("</nav>")]
+    assert places.count("aria-current") == 2 and 'aria-current="true">Which agent' in places
+    assert f'href="/analysis/rubric/?dataset={dataset.pk}&amp;' in places
+    # Nothing was made elsewhere in this dataset.
+    assert 'href="/analysis/outcomes/"' in places and 'href="/analysis/tables/"' in places
 
 
 def test_empty_database(reader: Client) -> None:
@@ -168,6 +188,7 @@ def check_page(reader: Client, name: str) -> None:
         answer = reader.get(url)
         assert answer["Content-Type"] == "application/json"
         assert json.loads(answer.content) == json.loads(figure.json)
+        check_marks(figure)
     for table, url in response.context["tables"]:
         answer = reader.get(url)
         assert answer["Content-Type"] == "text/csv; charset=utf-8"
@@ -177,6 +198,31 @@ def check_page(reader: Client, name: str) -> None:
             assert len(row) == len(header)
             for text, cell in zip(row, cells, strict=True):
                 assert text.lstrip("'") == ("" if cell is None else str(cell))
+        check_leads(reader, table, () if PAGES[name].of_study else COUNTED)
+
+
+def check_leads(reader: Client, table: Table, counted: Collection[str]) -> None:
+    """Every number leads somewhere; those of these columns to as many trajectories as they say."""
+    if table.name.startswith("published"):
+        return
+    for number, row in enumerate(table.rows):
+        if is_published(row):
+            continue
+        for cell, column in zip(row, table.columns, strict=True):
+            assert not leads_nowhere(cell, column), (table.name, column.label, cell.text)
+            if number < 2 and column.label in counted and cell.url:
+                found = reader.get(cell.url).context["list"]
+                assert found.choice.problems == []
+                assert found.count == cell.data[0], (table.name, column.label, cell.url)
+
+
+def check_marks(figure: FigureSpec) -> None:
+    """Every mark of what was run here leads to something."""
+    if figure.name.startswith("published"):
+        return
+    traces = [t for t in json.loads(figure.json)["data"] if t.get("hoverinfo") != "skip"]
+    bare = [t for t in traces if "x" in t and "y" in t and "customdata" not in t]
+    assert [t.get("name") for t in bare if "published" not in t.get("name", "")] == []
 
 
 def test_unknown_parts_are_not_found(reader: Client, study: Study) -> None:
