@@ -16,6 +16,7 @@ from annotation.views import (
     leaving,
     new_study,
     people,
+    playing,
     questionnaires,
     record,
     running,
@@ -26,6 +27,7 @@ from annotation.views import (
     study_messages,
     study_specials,
     texts,
+    watching,
 )
 
 app_name = "annotation"
@@ -140,6 +142,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="session_instructions",
     ),
     path("studies/<int:pk>/sessions/", sessions_making.study_sessions, name="study_sessions"),
+    path("sessions/<int:pk>/", playing.session, name="session"),
+    path("sessions/<int:pk>/state/", playing.session_state, name="session_state"),
+    path("sessions/<int:pk>/reply/<int:ask>/", playing.session_reply, name="session_reply"),
+    path("sessions/<int:pk>/draft/<int:ask>/", playing.session_draft, name="session_draft"),
+    path("sessions/<int:pk>/ready/", playing.session_ready, name="session_ready"),
+    path("sessions/<int:pk>/pause/", playing.session_pause, name="session_pause"),
+    path("sessions/<int:pk>/resume/", playing.session_resume, name="session_resume"),
+    path("sessions/<int:pk>/leave/", playing.session_leave, name="session_leave"),
+    path("sessions/<int:pk>/watch/", watching.session_watch, name="session_watch"),
     path("sessions/monitor/", session_control.monitor, name="session_monitor"),
     path("sessions/<int:pk>/control/", session_control.control, name="session_control"),
 ]

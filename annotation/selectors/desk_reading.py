@@ -90,7 +90,7 @@ def load_turns(
             TurnView(
                 index=row.index,
                 is_final=row.is_final,
-                text="" if _is_all(row.text, steps) else row.text,
+                text="" if is_all(row.text, steps) else row.text,
                 steps=steps,
                 lines=shown,
                 change=change,
@@ -106,7 +106,7 @@ def load_turns(
 _STEP_WORD = re.compile(r"^\s*step(?=\s*\d)", re.IGNORECASE | re.MULTILINE)
 
 
-def _is_all(text: str, steps: Sequence[str]) -> bool:
+def is_all(text: str, steps: Sequence[str]) -> bool:
     """Whether the steps are the whole text, numbers aside; else the text is shown as it is."""
     bare = _STEP_WORD.sub("", text)
     return _letters(bare) == _letters("".join(steps))

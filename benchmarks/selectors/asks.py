@@ -12,7 +12,14 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from benchmarks.blinding import EVERYTHING, Visibility
-from benchmarks.core.reply_forms import Fields, end_words, reply_form_of
+from benchmarks.core.reply_forms import (
+    Fields,
+    FieldsRefused,
+    Hint,
+    ReplyForm,
+    end_words,
+    reply_form_of,
+)
 from benchmarks.core.types import Message
 from benchmarks.core.words import plain, system_part
 from benchmarks.llm.schemas import schemas_of
@@ -126,11 +133,30 @@ class OwnForm:
 def own_form(ask: OpenAsk, given: Fields, errors: Mapping[str, str]) -> OwnForm | None:
     """The form that the system brings for this reply; None where it is written as text."""
     system, kind = ask.trajectory.run.dataset.system, ask.expect.get("kind", "")
-    form = reply_form_of(system, kind, ask.context)
+    form = _form_of(ask)
     if form is None:
         return None
     page = form.show(ask.context, given, errors)
     return OwnForm(f"systems/{system}/_reply_{kind}.html", page)
+
+
+def composed_text(ask: OpenAsk, fields: Fields) -> str:
+    """The text of a reply that came in the fields of the system's own form."""
+    form = _form_of(ask)
+    if form is None:
+        raise FieldsRefused({"": "This reply has to be written as text."})
+    return form.compose(ask.context, fields)
+
+
+def hints_on(ask: OpenAsk, text: str) -> Sequence[Hint]:
+    """What seems wrong with a reply, as the system's form sees it; its author may send it."""
+    form = _form_of(ask)
+    return form.hints(ask.context, text) if form is not None else ()
+
+
+def _form_of(ask: OpenAsk) -> ReplyForm | None:
+    kind = ask.expect.get("kind", "")
+    return reply_form_of(ask.trajectory.run.dataset.system, kind, ask.context)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import ANSWER, START, VIEW, allow, signed_in, visibility
 from benchmarks.core.errors import CoreError, UnreadableReply
-from benchmarks.core.reply_forms import Fields, FieldsRefused, reply_form_of
+from benchmarks.core.reply_forms import FieldsRefused
 from benchmarks.forms.asks import FROM_FIELDS, ReplyForm, read_fields
 from benchmarks.models import OpenAsk
 from benchmarks.selectors import asks
@@ -72,7 +72,7 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
         try:
             if FROM_FIELDS in request.POST:
                 fields = request.POST.dict()
-                form = ReplyForm({"text": _composed(found, read_fields(fields))})
+                form = ReplyForm({"text": asks.composed_text(found, read_fields(fields))})
             else:
                 form = ReplyForm(request.POST)
             if form.is_valid() and isinstance(request.user, User):
@@ -90,6 +90,7 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
     context = {
         "ask": asks.ask_view(found),
         "own": None if as_text else own,
+        "action": reverse("benchmarks:ask", args=[found.pk]),
         "has_own": own is not None,
         "form": form,
         "errors": errors,
@@ -98,15 +99,6 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
         "sees_results": request.user.has_perm(VIEW),
     }
     return render(request, "benchmarks/ask.html", context, status=status)
-
-
-def _composed(found: OpenAsk, fields: Fields) -> str:
-    """The text of a reply that came in the fields of the system's own form."""
-    system, kind = found.trajectory.run.dataset.system, found.expect.get("kind", "")
-    form = reply_form_of(system, kind, found.context)
-    if form is None:
-        raise FieldsRefused({"": "This reply has to be written as text."})
-    return form.compose(found.context, fields)
 
 
 def _on(request: HttpRequest, answered: OpenAsk) -> HttpResponse:

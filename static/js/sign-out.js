@@ -9,7 +9,10 @@
   const keep = (act) => { try { return act(); } catch { return null; } };
 
   const entries = (owner) => keep(() => Object.keys(localStorage).filter((key) => key.startsWith(ANSWERS + owner + "."))) || [];
-  const clear = (owner) => entries(owner).forEach((key) => localStorage.removeItem(key));
+  // Drafts of a session that the server does not have yet go as well.
+  const DRAFTS = "planjury.draft.";
+  const drafts = (owner) => keep(() => Object.keys(localStorage).filter((key) => key.startsWith(DRAFTS + owner + "."))) || [];
+  const clear = (owner) => [...entries(owner), ...drafts(owner)].forEach((key) => localStorage.removeItem(key));
 
   // Only where signing out has worked: a page without a person follows the form.
   const leaving = keep(() => sessionStorage.getItem(LEAVING));

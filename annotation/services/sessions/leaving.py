@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -93,6 +94,29 @@ def _apply(policy: str, session: LiveSession, place: LivePlace, reason: str, kno
                 _note(session, place, Kind.AWAY, f"{reason}; {refused.reason}")
     else:
         _note(session, place, Kind.AWAY, reason)
+
+
+def leave_place(*, place: LivePlace, user: User) -> None:
+    """Leave a session for good: as the policy says, except that a place is left free to wait."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        if place.player_id != user.pk:
+            raise Refused("not_yours", "this place is not yours any more")
+        policy = LivePlan.objects.values_list("leaving", flat=True).get(study=session.study_id)
+        reason = "left by themselves"
+        if session.state != State.GATHERING and policy == Leaving.CANCEL:
+            end_session(session=session, by=None, reason=f"{place.title}: {reason}")
+            return
+        if session.state != State.GATHERING and policy == Leaving.STAND_IN:
+            try:
+                let_stand_in(place=place, by=user, reason=reason)
+            except Refused as refused:
+                if refused.code != "invalid":
+                    raise
+            else:
+                return
+        free_place(place=place, by=user, reason=reason)
 
 
 def _note(session: LiveSession, place: LivePlace, kind: str, reason: str) -> None:

@@ -1,0 +1,108 @@
+"""What a player's page shows beside the dialogue: what is asked, or what there is to wait for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+
+from annotation.models import LiveDraft
+from annotation.selectors.sessions.table import Table
+from benchmarks.core.reply_forms import Fields
+from benchmarks.models import Exchange, OpenAsk
+from benchmarks.selectors.asks import AskView, OwnForm, ask_view, own_form
+from benchmarks.selectors.players import player_name
+
+
+@dataclass(frozen=True)
+class Desk:
+    """``key`` tells one desk from the next; a page that shows the same one keeps its form."""
+
+    key: str
+    ask: AskView | None = None
+    own: OwnForm | None = None
+    has_own: bool = False
+    text: str = ""
+    others: tuple[AskView, ...] = ()
+    drafted: bool = False
+
+
+def desk_key(table: Table, shown: str = "") -> str:
+    """Which desk belongs to the table, given the one that is ``shown``."""
+    if table.over:
+        return "over"
+    if table.turn.standing == "gathering":
+        return f"lobby-{table.token}"
+    keys = [f"ask-{ask.pk}" for ask in table.own]
+    if shown in keys:
+        return shown
+    return keys[0] if keys else "wait"
+
+
+def fetch_ask(table: Table, pk: int) -> OpenAsk | None:
+    """An ask of this place with all that is told in it; None where it was never asked of it."""
+    if table.place is None or pk > 2**62:
+        return None
+    rows = OpenAsk.objects.filter(
+        trajectory=table.session.trajectory_id, role__in=table.place.roles
+    )
+    return rows.select_related("trajectory__run__dataset", "trajectory__task").filter(pk=pk).first()
+
+
+def see_desk(
+    table: Table,
+    key: str,
+    *,
+    as_text: bool = False,
+    fields: Fields | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> Desk:
+    """The desk of this key. ``fields`` were posted; without them a draft is shown, if any."""
+    if not key.startswith("ask-"):
+        return Desk(key)
+    ask = fetch_ask(table, int(key.removeprefix("ask-")))
+    if ask is None:
+        return Desk("wait")
+    drafted = False
+    if fields is None:
+        kept = _draft(ask, table.access.user)
+        fields, drafted = kept or {}, bool(kept)
+    own = own_form(ask, fields, errors or {})
+    rest = [row.pk for row in table.own if row.pk != ask.pk]
+    others = OpenAsk.objects.filter(pk__in=rest).select_related("trajectory__run__dataset")
+    return Desk(
+        key,
+        ask_view(ask),
+        None if as_text else own,
+        own is not None,
+        str(fields.get("text", "")),
+        tuple(ask_view(row) for row in others.order_by("step", "slot")),
+        drafted,
+    )
+
+
+def _draft(ask: OpenAsk, user: User) -> dict[str, str] | None:
+    rows = LiveDraft.objects.filter(
+        trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user
+    )
+    fields: dict[str, str] | None = rows.values_list("fields", flat=True).first()
+    return fields
+
+
+def what_became_of(table: Table, shown: str) -> str:
+    """Why a form that was shown is not any more, in words; empty where nothing is to be said."""
+    if not shown.startswith("ask-") or not shown.removeprefix("ask-").isdecimal():
+        return ""
+    ask = fetch_ask(table, int(shown.removeprefix("ask-")[:18]))
+    if ask is None:
+        return "What stood here is not asked of you any more. What you had typed is kept below."
+    if ask.answered_at is None:
+        return ""
+    by_me = Exchange.objects.filter(
+        trajectory=ask.trajectory_id,
+        step=ask.step,
+        slot=ask.slot,
+        answerer__kind="human",
+        answerer__name=player_name(table.access.user),
+    )
+    where = "in another tab or browser of yours" if by_me.exists() else "by somebody else"
+    return f"This has been answered {where}; that reply stands."

@@ -1,0 +1,148 @@
+"""What has been said in a session, as far as one place was told: derived from stored rows alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from annotation.models import LivePlace
+from annotation.selectors.desk_reading import is_all
+from benchmarks.core.live import Line, dialogue_of
+from benchmarks.core.types import Message
+from benchmarks.llm.schemas import schemas_of
+from benchmarks.mappers import core_messages
+from benchmarks.models import Exchange, OpenAsk
+from benchmarks.selectors.turns import PlanChange, plan_change
+from benchmarks.systems.adaplanbench.plans import split_steps
+
+YOU = "You"
+_SPEAKERS = {
+    "system": "Instructions",
+    "user": "Said to you",
+    "assistant": YOU,
+    "tool": "Result of a call",
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line of the dialogue. Of a plan, ``steps`` and what changed since the plan of ``before``.
+
+    ``before`` is that plan's number in the dialogue; 0 where there is none. ``whole``: the steps
+    are all that was said.
+    """
+
+    number: int
+    speaker: str
+    text: str
+    turn: int
+    steps: Sequence[str] = ()
+    change: PlanChange | None = None
+    before: int = 0
+    whole: bool = True
+
+    @property
+    def own(self) -> bool:
+        return self.speaker == YOU
+
+    @property
+    def folded(self) -> bool:
+        """Instructions are read once, and long."""
+        return self.speaker == _SPEAKERS["system"]
+
+
+def dialogue(place: LivePlace, system: str) -> list[Said]:
+    """The numbered lines that this place was told or said, in their order."""
+    newest = _newest_asks(place)
+    if not newest:
+        return []
+    if not any(dialogue_of(system, ask.expect.get("kind", "")) for ask in newest):
+        return _numbered(_told(place))
+    # A place of several roles is told more in one of them than in another.
+    lines: dict[tuple[str, str, int], Line] = {}
+    for ask in newest:
+        for line in _heard(ask, place, system):
+            lines.setdefault((line.speaker, line.text, line.turn), line)
+    return _numbered(sorted(lines.values(), key=lambda line: line.turn))
+
+
+def _newest_asks(place: LivePlace) -> list[OpenAsk]:
+    """The newest ask of each kind that was put to this place, the latest last."""
+    rows = OpenAsk.objects.filter(
+        trajectory=place.session.trajectory_id, role__in=place.roles
+    ).order_by("step", "slot")
+    by_kind = {expect.get("kind", ""): pk for pk, expect in rows.values_list("pk", "expect")}
+    return list(rows.filter(pk__in=by_kind.values()))
+
+
+def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:
+    """What an ask tells of the dialogue, and the reply to it; verdicts are no part of it."""
+    kind = ask.expect.get("kind", "")
+    tell = dialogue_of(system, kind)
+    for line in tell(ask.context) if tell else ():
+        own = line.speaker in place.title
+        yield Line(YOU if own else line.speaker, line.text, line.turn, line.plan)
+    if ask.answered_at is None or kind in schemas_of(system):
+        return
+    rows = Exchange.objects.filter(
+        trajectory=ask.trajectory_id,
+        step=ask.step,
+        slot=ask.slot,
+        state=Exchange.State.ANSWERED,
+    )
+    reply = rows.order_by("-attempt").first()
+    if reply is not None:
+        yield Line(YOU, reply.text, int(ask.context.get("turn", 0)), plan=kind == "plan")
+
+
+def _told(place: LivePlace) -> Iterator[Line]:
+    """All messages that the place was told, each once, and what it replied."""
+    trajectory = place.session.trajectory_id
+    answered = Exchange.objects.filter(
+        trajectory=trajectory, role__in=place.roles, state=Exchange.State.ANSWERED
+    )
+    waiting = OpenAsk.objects.filter(
+        trajectory=trajectory, role__in=place.roles, answered_at=None
+    ).order_by("step", "slot")
+    asked: list[tuple[list[str], str | None]] = [
+        (messages, text)
+        for messages, text in answered.order_by("step", "slot", "attempt").values_list(
+            "messages", "text"
+        )
+    ]
+    asked += [(messages, None) for messages in waiting.values_list("messages", flat=True)]
+    digests = list(dict.fromkeys(digest for messages, _ in asked for digest in messages))
+    texts = dict(zip(digests, core_messages(digests), strict=True))
+    seen: set[str] = set()
+    said: set[str] = set()
+    for messages, reply in asked:
+        for digest in messages:
+            if digest in seen:
+                continue
+            seen.add(digest)
+            message = texts[digest]
+            # What the place itself replied stands there already, in its own words.
+            if message.speaker != "assistant" or message.text not in said:
+                yield Line(_SPEAKERS[message.speaker], _words(message))
+        if reply is not None:
+            said.add(reply)
+            yield Line(YOU, reply)
+
+
+def _words(message: Message) -> str:
+    calls = [call.get("function", {}) for call in message.tool_calls]
+    told = [f"{call.get('name', '')} {call.get('arguments', '')}" for call in calls]
+    return "\n".join(filter(None, [message.text, *told]))
+
+
+def _numbered(lines: Sequence[Line] | Iterator[Line]) -> list[Said]:
+    found: list[Said] = []
+    last: Said | None = None
+    for number, line in enumerate(lines, 1):
+        steps = split_steps(line.text) if line.plan else ()
+        change = plan_change(last.steps, steps) if last is not None and steps else None
+        before = last.number if last else 0
+        whole = not steps or is_all(line.text, steps)
+        one = Said(number, line.speaker, line.text, line.turn, steps, change, before, whole)
+        if steps:
+            last = one
+        found.append(one)
+    return found
