@@ -6,27 +6,28 @@ focus stands in lettered notes. A table longer than a page is cut into parts wit
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from analysis.exports.latex_floats import Note, float_bodies
+from analysis.exports.latex_layout import (
+    CAPTION_SKIP,
+    COLUMN,
+    MARK,
+    NORMAL,
+    Entry,
+    Heading,
+    Layout,
+    Piece,
+    lay_out,
+    lines_of,
+    longest_word,
+    width_of,
+)
 from analysis.exports.latex_text import latex_comment, latex_text
 from analysis.exports.notes import Notes, counts_note, hidden_note
 from analysis.reports.parts import Banner, Cell, Column, Table
 
-# Lines of one part: what fits on a page of article with its caption and some notes.
-LINES = 44
-# A column of text that is longer than this many characters is broken into lines.
-LONG = 34
-# So many characters fit beside each other in the text of article, by size of type.
-SIZES = ((78, r"\normalsize"), (88, r"\small"), (100, r"\footnotesize"), (128, r"\scriptsize"))
-# What stands under a value is set smaller than the value.
-UNDER = {
-    r"\normalsize": r"\footnotesize",
-    r"\small": r"\scriptsize",
-    r"\footnotesize": r"\scriptsize",
-    r"\scriptsize": r"\tiny",
-}
-TIGHT = 88
 UNDEFINED = "--"
 
 
@@ -46,43 +47,50 @@ class Source:
 def latex_table(table: Table, source: Source) -> str:
     """The table as one or more ``table`` floats that need nothing but booktabs."""
     notes = Notes()
-    columns, size = _columns(table), _size(table)
-    rows = [_entry(row, table.columns, notes, UNDER[size]) for row in table.rows[: table.most]]
-    parts = _parts(rows)
-    head = [latex_comment(line) for line in source.about]
-    head += [
-        "% In the preamble: \\usepackage{booktabs}",
-        "% Characters that need further packages stand as [U+XXXX].",
+    entries = [_entry(row, table.columns, notes) for row in table.rows[: table.most]]
+    layout = lay_out([Heading(c.label, not c.num) for c in table.columns], entries)
+    caption = _caption(table, source)
+    caption_height = CAPTION_SKIP + NORMAL.leading * lines_of(f"Table 1: {caption}")
+    bodies = float_bodies(layout, entries, list(_below(table, source, notes)), used=caption_height)
+    title = latex_text(table.title)
+    first = [
+        rf"\caption[{{{title}}}]{{{latex_text(caption)}}}",
+        rf"\label{{{latex_label(source.page, table.name)}}}",
     ]
-    if size == SIZES[-1][1]:
-        head.append("% Wide: in two columns use table*, or turn the page (package rotating).")
-    label = latex_label(source.page, table.name)
     floats = []
-    for number, part in enumerate(parts):
-        last = number == len(parts) - 1
-        floats.append(
-            "\n".join(
-                [
-                    r"\begin{table}[tbp]",
-                    *([r"\addtocounter{table}{-1}"] if number else []),
-                    r"\centering",
-                    _caption(table, source, continued=number > 0),
-                    *([] if number else [rf"\label{{{label}}}"]),
-                    *([size] if size != SIZES[0][1] else []),
-                    *([r"\setlength{\tabcolsep}{3pt}"] if _width(table) > TIGHT else []),
-                    rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
-                    r"\toprule",
-                    " & ".join(latex_text(column.label) for column in table.columns) + r" \\",
-                    r"\midrule",
-                    *_body(part),
-                    r"\bottomrule",
-                    r"\end{tabular}",
-                    *(_below(table, source, notes) if last else []),
-                    r"\end{table}",
-                ]
-            )
-        )
-    return "\n".join([*head, *floats]) + "\n"
+    for number, body in enumerate(bodies):
+        floats += [
+            r"\begin{table}[tbp]",
+            *([r"\addtocounter{table}{-1}"] if number else []),
+            r"\centering",
+            *([rf"\caption[]{{{title} (continued)}}"] if number else first),
+            *([] if layout.size == NORMAL else [layout.size.command]),
+            *(
+                [rf"\setlength{{\tabcolsep}}{{{layout.size.sep:g}pt}}"]
+                if layout.size.sep < NORMAL.sep
+                else []
+            ),
+            *body,
+            r"\end{table}",
+        ]
+    return "\n".join([*_head(layout, source), *floats]) + "\n"
+
+
+def _head(layout: Layout, source: Source) -> Iterator[str]:
+    """Comments: who made it, and what it needs."""
+    yield from map(latex_comment, source.about)
+    yield r"% In the preamble: \usepackage{booktabs}"
+    yield "% Characters that need further packages stand as [U+XXXX]."
+    if len(layout.blocks) > 1:
+        yield f"% Wide: its columns stand in {len(layout.blocks)} blocks, one under the other."
+    if layout.width > COLUMN:
+        yield "% In two columns use table*."
+
+
+def _caption(table: Table, source: Source) -> str:
+    subject = f" ({source.subject})" if source.subject else ""
+    note = f" {table.note}" if table.note.strip() else ""
+    return f"{table.title}{subject}.{note}"
 
 
 def latex_label(page: str, table: str) -> str:
@@ -91,11 +99,7 @@ def latex_label(page: str, table: str) -> str:
     return f"tab:{re.sub('[^a-z0-9]+', '-', words.lower()).strip('-')}"
 
 
-# One row of the page: lines of LaTeX cells.
-Entry = list[list[str]]
-
-
-def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: Notes, size: str) -> Entry:
+def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: Notes) -> Entry:
     """A row as lines: the values, then what stands under them."""
     first, under = [], []
     for cell, column in zip(row, columns, strict=True):
@@ -105,106 +109,33 @@ def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: Notes, size: s
         under.append([" ".join(lines)] if lines and not column.num else lines)
     depth = max((len(lines) for lines in under), default=0)
     below = [
-        [_small(lines[i], size) if i < len(lines) else "" for lines in under] for i in range(depth)
+        [_small(lines[i]) if i < len(lines) else Piece() for lines in under] for i in range(depth)
     ]
     return [first, *below]
 
 
-def _value(cell: Cell, notes: Notes) -> str:
-    text = UNDEFINED if cell.reason else latex_text(cell.text)
-    kinds = [] if cell.reason else [rf"\textit{{({latex_text(b.text)})}}" for b in cell.badges]
+def _value(cell: Cell, notes: Notes) -> Piece:
+    plain = UNDEFINED if cell.reason else cell.text
+    badges = [] if cell.reason else [f"({badge.text})" for badge in cell.badges]
     marks = notes.marks_of(cell)
     letters = rf"\textsuperscript{{{','.join(marks)}}}" if marks else ""
-    return " ".join(part for part in (text, *kinds) if part) + letters
+    text = UNDEFINED if cell.reason else latex_text(cell.text)
+    kinds = [rf"\textit{{{latex_text(badge)}}}" for badge in badges]
+    latex = " ".join(part for part in (text, *kinds) if part) + letters
+    words = " ".join(part for part in (plain, *badges) if part)
+    width = MARK * len(",".join(marks))
+    return Piece(latex, width_of(words) + width, word=longest_word(words) + width)
 
 
-def _small(text: str, size: str) -> str:
-    return rf"{{{size} {latex_text(text)}}}"
+def _small(text: str) -> Piece:
+    return Piece(latex_text(text), width_of(text), small=True, word=longest_word(text))
 
 
-def _parts(rows: Sequence[Entry]) -> list[list[Entry]]:
-    """The rows in parts of so many lines; a row stays whole."""
-    parts: list[list[Entry]] = [[]]
-    used = 0
-    for row in rows:
-        if used + len(row) > LINES and parts[-1]:
-            parts.append([])
-            used = 0
-        parts[-1].append(row)
-        used += len(row)
-    return parts
-
-
-def _body(rows: Sequence[Entry]) -> list[str]:
-    lines: list[str] = []
-    spaced = any(len(row) > 1 for row in rows)
-    for number, row in enumerate(rows):
-        if number and spaced:
-            lines.append(r"\addlinespace")
-        lines += [" & ".join(cells) + r" \\" for cells in row]
-    return lines
-
-
-def _caption(table: Table, source: Source, *, continued: bool) -> str:
-    title = latex_text(table.title)
-    if continued:
-        return rf"\caption[]{{{title} (continued)}}"
-    subject = f" ({latex_text(source.subject)})" if source.subject else ""
-    note = f" {latex_text(table.note)}" if table.note.strip() else ""
-    return rf"\caption[{{{title}}}]{{{title}{subject}.{note}}}"
-
-
-def _below(table: Table, source: Source, notes: Notes) -> list[str]:
+def _below(table: Table, source: Source, notes: Notes) -> Iterator[Note]:
     """The notes: n, reasons, what is published, and what is not the real thing."""
-    said = [latex_text(f"{banner.title}: {banner.text}") for banner in source.banners]
-    said += [
-        latex_text(line)
-        for line in (counts_note(table), hidden_note(table, len(table.rows[: table.most])))
-        if line
-    ]
-    said += [
-        rf"\textsuperscript{{{letter}}}~{latex_text(text.rstrip('.'))}."
-        for letter, text in notes.lines()
-    ]
-    if not said:
-        return []
-    return [
-        r"\par\smallskip",
-        r"\begin{minipage}{\linewidth}\footnotesize\raggedright",
-        *(f"{line} \\par" for line in said),
-        r"\end{minipage}",
-    ]
-
-
-def _columns(table: Table) -> str:
-    """Numbers to the right, words to the left, long texts in lines of their own."""
-    texts = [i for i, column in enumerate(table.columns) if not column.num]
-    long = [i for i in texts if table.columns[i].words or _longest(table, i) > LONG]
-    share = min(0.42, 0.8 / max(1, len(long)))
-    return "".join(
-        "r" if column.num else rf"p{{{share:.2f}\linewidth}}" if i in long else "l"
-        for i, column in enumerate(table.columns)
-    )
-
-
-def _size(table: Table) -> str:
-    width = _width(table)
-    return next((size for most, size in SIZES if width <= most), SIZES[-1][1])
-
-
-def _width(table: Table) -> int:
-    """About how many characters stand beside each other."""
-    widths = [
-        max(len(column.label), min(_longest(table, i), LONG if not column.num else 40))
-        for i, column in enumerate(table.columns)
-    ]
-    return sum(widths) + 2 * len(widths)
-
-
-def _longest(table: Table, index: int) -> int:
-    lines = [
-        len(line)
-        for row in table.rows[: table.most]
-        for line in (row[index].text, *row[index].sub.split("\n"))
-    ]
-    return max(lines, default=0)
+    said = [f"{banner.title}: {banner.text}" for banner in source.banners]
+    said += [counts_note(table), hidden_note(table, len(table.rows[: table.most]))]
+    yield from ((line, latex_text(line)) for line in said if line)
+    for letter, text in notes.lines():
+        ended = f"{text.rstrip('.')}."
+        yield f"{letter} {ended}", rf"\textsuperscript{{{letter}}}~{latex_text(ended)}"

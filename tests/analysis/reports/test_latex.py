@@ -3,10 +3,11 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.exports.latex import LINES, Source, latex_label, latex_table
+from analysis.exports.latex import Source, latex_label, latex_table
+from analysis.exports.latex_layout import SMALLEST, WIDTH, Heading, Piece, lay_out, width_of
 from analysis.exports.latex_text import KNOWN, latex_comment, latex_text
 from analysis.exports.notes import Notes, counts_note
 from analysis.reports.methods import methods_sentence
@@ -138,7 +139,7 @@ def test_rows_and_environments_hold_whatever_names_say(names: list[str]) -> None
     body = text[text.index("\\midrule") : text.index("\\bottomrule")].splitlines()[1:]
     for line in body:
         if line != r"\addlinespace":
-            assert line.endswith(r" \\")
+            assert line.endswith((r" \\", r" \tabularnewline"))
             # Two separators that are not escaped: three cells.
             assert len(re.findall(r"(?<!\\)&", line)) == 2
             assert not line.lstrip().startswith(("[", "*"))
@@ -150,10 +151,9 @@ def test_rows_and_environments_hold_whatever_names_say(names: list[str]) -> None
 def test_a_long_table_is_cut_into_parts_with_one_number() -> None:
     names = [f"agent {i}" for i in range(40)]
     text = latex_table(board(names), SOURCE)
-    # Three lines a row: 14 rows of three lines are 42, and 15 would be more than 44.
-    assert LINES // 3 == 14
-    assert text.count(r"\begin{tabular}") == 3  # 14 + 14 + 12
-    assert text.count(r"\addtocounter{table}{-1}") == 2
+    # Rows of 41 points under a caption and a heading of 60, on a page of 535: 11 in each part.
+    assert text.count(r"\begin{tabular}") == 4  # 11 + 11 + 11 + 7
+    assert text.count(r"\addtocounter{table}{-1}") == 3
     assert text.count(r"\label{") == 1
     assert all(f"agent {i} " in text or f"agent {i} &" in text for i in range(40))
 
@@ -161,7 +161,63 @@ def test_a_long_table_is_cut_into_parts_with_one_number() -> None:
 def test_long_words_get_lines_of_their_own() -> None:
     row = (text_cell("a"), text_cell("word " * 30))
     table = Table("t", "T", (text_column("A"), words_column("W")), (row,))
-    assert r"{@{}lp{0.42\linewidth}@{}}" in latex_table(table, SOURCE)
+    # What is left of 345 points beside a letter of 7.25 and a gap of 12.
+    assert r"{@{}lp{0.94\linewidth}@{}}" in latex_table(table, SOURCE)
+
+
+def wide_table(columns: int, rows: int = 2) -> Table:
+    cells = tuple(
+        (text_cell(f"agent {row}"), *(estimate_cell(share(8, 10), "share"),) * columns)
+        for row in range(rows)
+    )
+    heads = (estimate_column(f"Valid plan rate {n}") for n in range(columns))
+    return Table("wide", "Wide", (text_column("Agent"), *heads), cells)
+
+
+def test_headings_are_broken_before_type_gets_small() -> None:
+    text = latex_table(wide_table(5), SOURCE)
+    assert text.count(r"\begin{tabular}[b]{@{}r@{}}Valid \\ plan rate \\") == 5
+    assert "\\small\n" not in text and "size\n" not in text
+
+
+def test_a_table_too_wide_for_the_page_stands_in_blocks() -> None:
+    text = latex_table(wide_table(20), SOURCE)
+    blocks = text.count(r"\toprule")
+    assert "use table*" in text and "use table*" not in latex_table(wide_table(1), SOURCE)
+    assert blocks > 1 and f"stand in {blocks} blocks" in text
+    # One page holds all blocks; the agents are named in each, every column stands in one.
+    assert text.count(r"\begin{table}") == 1
+    assert text.count("agent 0 &") == blocks
+    assert all(len(re.findall(rf"rate {n}\b", text)) == 1 for n in range(20))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=25), st.booleans())
+def test_no_block_is_wider_than_the_text(widths: list[int], words: bool) -> None:
+    headings = [Heading(f"Column {i}", words and not i % 3) for i in range(len(widths))]
+    line = [Piece("x", width_of("0" * n), word=min(n, 8)) for n in widths]
+    layout = lay_out(headings, [[line]])
+    for block in layout.blocks:
+        gaps = 2 * layout.size.sep * (len(block) - 1)
+        assert sum(place.points for place in block) + gaps <= layout.width <= WIDTH + 1e-6
+    assert {place.index for block in layout.blocks for place in block} == set(range(len(widths)))
+    if len(layout.blocks) > 1:
+        assert layout.size == SMALLEST
+
+
+def test_notes_that_the_page_has_no_room_for_get_one_of_their_own() -> None:
+    rows = tuple((text_cell("a"), Cell(data=(None,), reason=f"{i} {'why ' * 30}"))
+                 for i in range(30))  # fmt: skip
+    table = Table("t", "T", (text_column("A"), number_column("N")), rows)
+    text = latex_table(table, SOURCE)
+    parts = text.split(r"\begin{table}")[1:]
+    assert len(parts) > 1 and r"\begin{tabular}" not in parts[-1]
+    assert [part.count(r"\begin{minipage}") for part in parts[-2:]] == [1, 1]
+    assert len(re.findall(r"(?m)^\\textsuperscript", text)) == 30
+
+
+def test_a_table_without_rows_says_so_once() -> None:
+    assert latex_table(wide_table(20, rows=0), SOURCE).count("No rows.") == 1
 
 
 def test_labels_and_letters() -> None:
