@@ -2,13 +2,16 @@
 
 from django.urls import URLPattern, path
 
-from analysis.views import tables
+from analysis.views import table_checks, tables
 
 ONE = "analysis/tables/<int:table_id>/"
+CHECK = "analysis/tables/checks/<int:job_id>/"
 table_paths: list[URLPattern] = [
     path("analysis/tables/", tables.table_list, name="table_list"),
     path("analysis/tables/new/", tables.table_new, name="table_new"),
     path("analysis/tables/example.csv", tables.table_example, name="table_example"),
+    path(CHECK, table_checks.table_check, name="table_check"),
+    path(f"{CHECK}progress/", table_checks.table_check_progress, name="table_check_progress"),
     path(ONE, tables.rating_table, name="rating_table"),
     path(f"{ONE}later/", tables.rating_table_later, name="rating_table_later"),
     path(f"{ONE}<slug:part>.json", tables.rating_table_figure, name="rating_table_figure"),

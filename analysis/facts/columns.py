@@ -153,8 +153,8 @@ def join(parts: Sequence[Columns]) -> Columns:
         dimension[rows, there] = part.dimension
         passes[rows, there] = part.passes
         constraints = maps["constraints"][number]
-        places = place_of[rows][part.broken[:, 0]]
-        broken.append(np.column_stack([places, constraints[part.broken[:, 1]]]))
+        hit = place_of[rows][part.broken[:, 0]]
+        broken.append(np.column_stack([hit, constraints[part.broken[:, 1]]]))
         before += len(part)
     found["dimension"], found["passes"] = dimension[order], passes[order]
     found["broken"] = np.concatenate(broken)

@@ -4,14 +4,15 @@ import gzip
 import io
 import zlib
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from math import comb
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files import File
 from django.db import transaction
 
 from analysis.models import RatingTable
@@ -30,6 +31,11 @@ MOST_SECTIONS = 200
 # What a file may come to when it is unpacked: a bound for the memory of the web process.
 MOST_UNPACKED = 256 << 20
 LONGEST_LINE = 64 << 10
+DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
+# Of gzip: the hardest work makes these files a tenth smaller and takes several times as long.
+PACKING = 6
+# A file is checked while its sender waits if it has no more than this when it is unpacked.
+QUICK_BYTES = 2 << 20
 # A report is made while its reader waits if it has few comparisons, on few ratings.
 FEW_RATINGS, FEW_COMPARISONS = 3_000, 20
 
@@ -42,14 +48,37 @@ def too_large() -> str:
     )
 
 
-def check_table_size(upload: "UploadedFile[bytes]") -> None:
+def check_table_size(upload: "File[bytes]") -> None:
     """Refuse a file above ``PLANJURY_TABLE_MB``."""
     if (upload.size or 0) > django_settings.TABLE_BYTES:
         raise TooLarge(too_large())
 
 
+def is_small(upload: "File[bytes]") -> bool:
+    """Whether a file is checked and packed in some tenths of a second, so that its sender may wait.
+
+    A damaged one is small: what is wrong with it is soon said.
+    """
+    if (upload.size or 0) > QUICK_BYTES:
+        return False
+    try:
+        return len(_stream(upload).read(QUICK_BYTES + 1)) <= QUICK_BYTES
+    except DAMAGED:
+        return True
+
+
+# Is told how far the check of a table is: in words, lines read, and all lines.
+Told = Callable[[str, int, int], None]
+READING, STORING = "Reading", "All lines are right; storing"
+
+
 def store_table(
-    *, upload: "UploadedFile[bytes]", name: str, settings: Settings, created_by: User
+    *,
+    upload: "File[bytes]",
+    name: str,
+    settings: Settings,
+    created_by: User,
+    told: Told = lambda words, done, total: None,
 ) -> tuple[RatingTable, bool]:
     """Check a table and keep it; the first one, and False, where this person has it already.
 
@@ -57,14 +86,15 @@ def store_table(
     with line and column of the first faults, and ``TooLarge``; then nothing is stored.
     """
     check_table_size(upload)
-    content = _unpacked(upload)
+    content, lines = _unpacked(upload)
     checksum = sha256(content).hexdigest()
     given = as_stored(settings)
     file = safe_name(upload.name or "")
     if known := _known(created_by, checksum, given):
         return known, False
-    table = _checked(content, settings)
-    packed = gzip.compress(content, mtime=0)
+    table = _checked(content, settings, lambda done: told(READING, done, lines))
+    told(STORING, lines, lines)
+    packed = gzip.compress(content, PACKING, mtime=0)
     with transaction.atomic():
         # One at a time: a form that is sent twice must not store two.
         User.objects.select_for_update().get(pk=created_by.pk)
@@ -93,10 +123,14 @@ def as_stored(settings: Settings) -> dict[str, object]:
     return asdict(settings) | {"scale": list(settings.scale)}
 
 
+def settings_from(stored: Mapping[str, Any]) -> Settings:
+    """Settings from what `as_stored` wrote."""
+    low, high = stored["scale"]
+    return Settings(**{**stored, "scale": (low, high)})
+
+
 def settings_of(row: RatingTable) -> Settings:
-    given = dict(row.settings)
-    low, high = given.pop("scale")
-    return Settings(scale=(low, high), **given)
+    return settings_from(row.settings)
 
 
 def read_table(row: RatingTable) -> "TidyTable":
@@ -139,14 +173,16 @@ def _comparisons(table: "TidyTable") -> int:
     return total
 
 
-def _read(file: BinaryIO, scale: tuple[int, int]) -> "TidyTable":
+def _read(
+    file: BinaryIO, scale: tuple[int, int], told: Callable[[int], None] | None = None
+) -> "TidyTable":
     from analysis.tidy.reading import read_tidy  # brings numpy, which the start does without
 
-    return read_tidy(file, scale=scale)
+    return read_tidy(file, scale=scale, told=told)
 
 
-def _checked(content: bytes, settings: Settings) -> "TidyTable":
-    table = _read(io.BytesIO(content), settings.scale)
+def _checked(content: bytes, settings: Settings, told: Callable[[int], None]) -> "TidyTable":
+    table = _read(io.BytesIO(content), settings.scale, told)
     if len(table.sections) > MOST_SECTIONS:
         problems = Problems()
         expected = f"at most {MOST_SECTIONS} pairs of a dataset and a criterion"
@@ -155,13 +191,20 @@ def _checked(content: bytes, settings: Settings) -> "TidyTable":
     return table
 
 
-def _unpacked(upload: "UploadedFile[bytes]") -> bytes:
-    """The content, unpacked piece by piece so that a small file cannot grow without end."""
+def _stream(upload: "File[bytes]") -> BinaryIO:
+    """The file from its beginning, unpacked if it is packed."""
     upload.seek(0)
     start = upload.read(len(GZIP))
     upload.seek(0)
     file = cast(BinaryIO, upload)
-    stream = gzip.GzipFile(fileobj=file) if start == GZIP else file
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if start == GZIP else file
+
+
+def _unpacked(upload: "File[bytes]") -> tuple[bytes, int]:
+    """The content and its number of lines, unpacked piece by piece so that a small file cannot grow
+    without end.
+    """
+    stream = _stream(upload)
     pieces: list[bytes] = []
     size = lines = since = 0
     try:
@@ -172,11 +215,13 @@ def _unpacked(upload: "UploadedFile[bytes]") -> bytes:
             since = since + len(piece) if last < 0 else len(piece) - last - 1
             _bounded(size, lines, since)
             pieces.append(piece)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
+    except DAMAGED:
         upload.seek(0)
-        _read(file, Settings().scale)  # refuses it, and says after which line it is damaged
+        _read(
+            cast(BinaryIO, upload), Settings().scale
+        )  # refuses it, and says after which line it is damaged
         raise
-    return b"".join(pieces)
+    return b"".join(pieces), lines
 
 
 def _bounded(size: int, lines: int, since: int) -> None:

@@ -17,6 +17,8 @@ from benchmarks.core.problems import Problems, Said
 
 LONGEST = 300
 MOST_CELLS = 50_000_000
+# Lines between two words on how far the reading is: a quarter of a second.
+STRIDE = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,17 +80,20 @@ class _Names:
         return list(self.index)
 
 
-def read_tidy(file: BinaryIO, *, scale: tuple[int, int] = (1, 5)) -> TidyTable:
+def read_tidy(
+    file: BinaryIO, *, scale: tuple[int, int] = (1, 5), told: Callable[[int], None] | None = None
+) -> TidyTable:
     """Read a tidy table from a binary file.
 
     The columns are ``dataset, item, criterion, rater, rater_kind, score`` in any order, and
     ``task`` if items share tasks. An empty score is a missing one. The file is read a line at a
-    time. Raises ``FileRefused``, which names line and column of the first twenty faults.
+    time; ``told`` hears now and then how many lines that were. Raises ``FileRefused``, which names
+    line and column of the first twenty faults.
     """
     problems = Problems()
     rows = _Rows(scale, problems)
     try:
-        rows.read(file)
+        rows.read(_text(file, told))
     except (gzip.BadGzipFile, EOFError, zlib.error):
         found = Said("one that is cut off or damaged")
         problems.add(f"after {_at(rows.line)}", "a whole gzip file", found)
@@ -127,8 +132,8 @@ class _Rows:
         """The last line that was read, from 1."""
         return self.lines.line_num
 
-    def read(self, file: BinaryIO) -> None:
-        self.lines = csv.reader(_text(file), strict=True)
+    def read(self, lines: Iterator[str]) -> None:
+        self.lines = csv.reader(lines, strict=True)
         header = next(self.lines, [])
         places = self._places(header)
         if places is None:
@@ -298,12 +303,14 @@ class _Rows:
         problems.check()
 
 
-def _text(file: BinaryIO) -> Iterator[str]:
+def _text(file: BinaryIO, told: Callable[[int], None] | None) -> Iterator[str]:
     """The lines, decoded one by one, so that a fault is known by its line."""
     start = file.read(len(GZIP))
     file.seek(0)
     stream = gzip.GzipFile(fileobj=file) if start == GZIP else file
     for number, line in enumerate(stream):
+        if told is not None and number % STRIDE == 0:
+            told(number)
         yield line.decode("utf-8" if number else "utf-8-sig")
 
 

@@ -20,12 +20,14 @@ from analysis.rating_tables import Shown, ask_for, may_change, shown, tables_for
 from analysis.reports.parts import Report
 from analysis.services.rating_tables import (
     delete_table,
+    is_small,
     rename_table,
     settings_of,
     share_table,
     store_table,
     too_large,
 )
+from analysis.table_checks import enqueue_check, moving_checks
 from analysis.table_forms import SectionForm, TableForm
 from analysis.tidy.example import example_csv
 from analysis.views.answers import answer_figure, answer_latex, answer_table
@@ -48,7 +50,7 @@ def table_list(request: HttpRequest) -> HttpResponseBase:
     allow(request, VIEW)
     who = person(request)
     page = paging.page_by_id(tables_for(who), request.GET, size=TABLES)
-    context = {"page": page, "places": all_places(OWN), "me": who}
+    context = {"page": page, "places": all_places(OWN), "me": who, "checks": moving_checks(who)}
     return render(request, "analysis/tables/list.html", context)
 
 
@@ -73,6 +75,11 @@ def _new(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _form(request, form, status=422)
     given, who = form.cleaned_data, person(request)
+    if not is_small(given["file"]):
+        job = enqueue_check(
+            upload=given["file"], name=given["name"], settings=form.settings, created_by=who
+        )
+        return HttpResponseRedirect(reverse("analysis:table_check", args=[job.pk]))
     try:
         table, created = store_table(
             upload=given["file"], name=given["name"], settings=form.settings, created_by=who

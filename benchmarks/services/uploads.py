@@ -81,9 +81,17 @@ def _pieces(upload: "UploadedFile[bytes]") -> Iterator[bytes]:
         yield piece
 
 
-def store_upload(*, upload: "UploadedFile[bytes]", created_by: User | None) -> Upload:
-    """Keep a file piece by piece; each piece is a transaction, so nobody waits for all of it."""
-    check_size(upload)
+def store_upload(
+    *,
+    upload: "UploadedFile[bytes]",
+    created_by: User | None,
+    check: "Callable[[UploadedFile[bytes]], None]" = check_size,
+) -> Upload:
+    """Keep a file piece by piece; each piece is a transaction, so nobody waits for all of it.
+
+    ``check`` refuses what is too large.
+    """
+    check(upload)
     forget_uploads()
     row = Upload.objects.create(name=safe_name(upload.name or ""), created_by=created_by)
     size = 0
@@ -97,7 +105,7 @@ def store_upload(*, upload: "UploadedFile[bytes]", created_by: User | None) -> U
 
 def forget_uploads() -> None:
     """Delete what no job needs any more."""
-    waiting = Job.objects.filter(kind=IMPORT).exclude(status__in=ENDED)
+    waiting = Job.objects.filter(payload__has_key="upload").exclude(status__in=ENDED)
     needed = [payload.get("upload") for payload in waiting.values_list("payload", flat=True)]
     old = Upload.objects.filter(created_at__lt=timezone.now() - FORGOTTEN)
     old.exclude(pk__in=[pk for pk in needed if pk is not None]).delete()
@@ -155,12 +163,10 @@ def import_upload(job: Job, progress: Progress) -> None:
     Begun anew it finds the same file; what was imported already is found by its checksum.
     """
     given = job.payload
-    upload = Upload.objects.filter(pk=given["upload"]).first()
-    if upload is None:
-        raise CoreError("the file is not kept any more; send it again")
+    upload = upload_of(job)
     with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
         path = Path(folder) / safe_name(upload.name)
-        _put_together(upload, path, progress)
+        put_together(upload, path, progress)
         progress.report(message="Checking and storing; nothing is shown until all of it is there")
         try:
             with _told(progress) as tell:
@@ -173,14 +179,14 @@ def import_upload(job: Job, progress: Progress) -> None:
                     progress=tell,
                 )
         except CoreError as error:
-            _conclude(job, upload, {"refused": _refusal(error)})
+            conclude(job, upload, {"refused": refusal(error)})
             raise
         except JobCancelled:
             raise  # whoever took the job over needs the file
         except Exception:
-            _conclude(job, upload, {})
+            conclude(job, upload, {})
             raise
-    _conclude(job, upload, {"result": import_result(saved)})
+    conclude(job, upload, {"result": import_result(saved)})
 
 
 def import_result(saved: SavedImport) -> dict[str, Any]:
@@ -194,14 +200,24 @@ def import_result(saved: SavedImport) -> dict[str, Any]:
     }
 
 
-def _refusal(error: CoreError) -> dict[str, Any]:
+def refusal(error: CoreError) -> dict[str, Any]:
+    """Why a file was refused, as it is stored with its job."""
     if isinstance(error, FileRefused):
         faults = [[p.where, p.expected, p.found] for p in error.problems]
         return {"faults": faults, "total": error.total, "message": ""}
     return {"faults": [], "total": 0, "message": str(error)}
 
 
-def _put_together(upload: Upload, path: Path, progress: Progress) -> None:
+def upload_of(job: Job) -> Upload:
+    """The file that a job is about."""
+    upload = Upload.objects.filter(pk=job.payload["upload"]).first()
+    if upload is None:
+        raise CoreError("the file is not kept any more; send it again")
+    return upload
+
+
+def put_together(upload: Upload, path: Path, progress: Progress) -> None:
+    """Write the pieces of a file where it can be read as one."""
     indexes = list(upload.chunks.order_by("index").values_list("index", flat=True))
     with path.open("wb") as file:
         for done, index in enumerate(indexes):
@@ -210,7 +226,7 @@ def _put_together(upload: Upload, path: Path, progress: Progress) -> None:
     progress.report(done=len(indexes), total=len(indexes))
 
 
-def _conclude(job: Job, upload: Upload, outcome: dict[str, Any]) -> None:
+def conclude(job: Job, upload: Upload, outcome: dict[str, Any]) -> None:
     """Note the outcome and delete the file, both or neither."""
     with transaction.atomic():
         job.payload = {**job.payload, **outcome}

@@ -312,6 +312,8 @@ analysis:table_list               GET  login    403      403      403      403  
 analysis:table_new                GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:table_new                POST login    403      403      403      403      403      403      422      403      422
 analysis:table_example            GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:table_check              GET  login    403      403      403      403      403      403      404      403      404
+analysis:table_check_progress     GET  login    403      403      403      403      403      403      404      403      404
 analysis:rating_table             GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:rating_table_later       GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:rating_table_later       POST login    403      403      403      403      403      403      moved    403      moved

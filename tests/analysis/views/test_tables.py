@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +20,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from analysis.models import RatingTable
 from analysis.services import rating_tables
 from analysis.tidy.example import example_csv
-from benchmarks.models import Job
+from benchmarks.models import Job, Upload
 from benchmarks.services.jobs import perform
 from tests.analysis.rows import make_person
 from tests.shared_data import reference_records, shared_data
@@ -151,6 +152,39 @@ def test_bounds_on_size_and_number(
     settings.TABLE_BYTES = -70_000  # less than any request: refused before it is read
     assert send(reader, example_csv()).status_code == 413
     assert not RatingTable.objects.exists()
+
+
+def test_a_large_file_is_checked_by_a_worker(
+    reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rating_tables, "QUICK_BYTES", 100)
+    url = send(reader, gzip.compress(example_csv().encode()), name="Mine", seed=77)["Location"]
+    assert "Waiting for a worker" in reader.get(url).content.decode()
+    assert url in reader.get(LIST).content.decode()
+    other = Client()
+    other.force_login(make_person("otto", "view_results"))
+    assert other.get(url).status_code == other.get(f"{url}progress/").status_code == 404
+    (mark,) = re.findall(r"progress/\?v=([^\"]+)", reader.get(url).content.decode())
+    assert reader.get(f"{url}progress/?v={mark}").status_code == 204
+    perform(job_id=Job.objects.get().pk, owner="w")
+    assert reader.get(f"{url}progress/?v={mark}")["HX-Refresh"] == "true"
+    (table,) = RatingTable.objects.all()
+    assert reader.get(url)["Location"] == reverse("analysis:rating_table", args=[table.pk])
+    assert (table.name, table.rows, table.settings["seed"]) == ("Mine", 50, 77)
+    assert gzip.decompress(bytes(table.content)) == example_csv().encode()
+    assert Job.objects.filter(payload__params__table=table.pk).exists()  # its report was asked for
+    assert url not in reader.get(LIST).content.decode() and not Upload.objects.exists()
+
+
+def test_a_large_file_with_faults_is_refused_with_the_form(
+    reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rating_tables, "QUICK_BYTES", 10)
+    url = send(reader, HEAD + "d,i,c,r,human,9\n", seed=77)["Location"]
+    perform(job_id=Job.objects.get().pk, owner="w")
+    page = reader.get(url).content.decode()
+    assert "1 fault in the file" in page and "line 2, column score" in page and 'value="77"' in page
+    assert not RatingTable.objects.exists() and not Upload.objects.exists()
 
 
 def test_too_many_sections(reader: Client, monkeypatch: pytest.MonkeyPatch) -> None:
