@@ -1,0 +1,269 @@
+"""Live sessions while server and worker are killed again and again: nothing lost, nothing doubled.
+
+``python -m tests.functional.killed_sessions`` plays it in full on whatever database and broker the
+environment names: 50 sessions of ten people, 25 kills. The test of the same name plays a small one.
+
+Players do what a browser does: they look at their page, reply to what it asks, and send the same
+reply again until the server has said that it is stored. The agent is an endpoint that takes its
+time, so that kills also hit calls under way. A kill is ``SIGKILL`` of the process that answers, of
+it and its parent, or of the worker. What thirty seconds of waiting would do to a dead worker's
+leases is done at once, and the sweep looks twice a second (tests/hasty.py).
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.annotators import Annotator
+from tests.functional.killed_annotating import AWAY, PATIENCE, prepare
+from tests.players import STORED, Player
+from tests.servers import Server, children, serving, wait_until_answered
+
+LATENCY = 0.15
+# The fake endpoint finds something violated in most plans.
+JUDGES = dict.fromkeys(("world_judge", "user_judge", "rubric_judge"), ["endpoint:fake"])
+LINES = ("Not like that, please.", "That will not do here.", "There is something in the way.")
+
+
+@dataclass
+class Trial:
+    """What is to be played, and what came of it."""
+
+    sessions: int = 50
+    people: int = 10
+    kills: int = 25
+    seed: int = 20261122
+    found: dict[str, Any] = field(default_factory=dict)
+
+    def play(self) -> dict[str, Any]:
+        """All of it; raises where one of the promises is broken."""
+        from django.db import connection
+
+        from benchmarks.llm.fake_server import FakeServer
+        from tests.pools import PASSWORD, make_people
+
+        users = make_people([f"player-{number}" for number in range(self.people)])
+        with FakeServer(latency=LATENCY) as server:
+            lists = make_sessions(server.base_url, users, self.sessions)
+            connection.close()
+            with serving("-m", "tests.hasty", "serve", PLANJURY_PROXIES="1") as running:
+                wait_until_answered(running)
+                players = [
+                    Player(
+                        Annotator(
+                            running.port,
+                            user.username,
+                            PASSWORD,
+                            {"X-Forwarded-For": f"10.0.1.{n}"},
+                        )
+                    )
+                    for n, user in enumerate(users)
+                ]
+                with ThreadPoolExecutor(2) as pool:
+                    list(pool.map(lambda player: player.person.sign_in(), players))
+                began = time.monotonic()
+                self._work(running, players, lists)
+                self.found["seconds"] = round(time.monotonic() - began, 1)
+                self._wait_for_ends()
+        self._compare(players)
+        return self.found
+
+    def _work(self, server: Server, players: list[Player], lists: list[list[int]]) -> None:
+        with ThreadPoolExecutor(len(players)) as pool:
+            work = [
+                pool.submit(self._play, player, sessions, number)
+                for number, (player, sessions) in enumerate(zip(players, lists, strict=True))
+            ]
+            over = threading.Event()
+            killer = threading.Thread(target=self._kill, args=(server, players, over))
+            killer.start()
+            try:
+                for each in work:
+                    each.result()
+            finally:
+                over.set()
+                killer.join()
+
+    # --- The players ------------------------------------------------------------------------------
+
+    def _play(self, player: Player, sessions: list[int], number: int) -> None:
+        """Session after session; what is begun is finished."""
+        rng = random.Random(self.seed + number)
+        for session in sessions:
+            insist(lambda pk=session: player.be_ready(pk))
+            limit = time.monotonic() + PATIENCE
+            while not ended(session):
+                assert time.monotonic() < limit, f"session {session} does not go on"
+                for ask in insist(lambda pk=session: player.asked(pk)):
+                    text = f"{rng.choice(LINES)} ({session}.{ask})"
+                    reply = insist(lambda pk=session, a=ask, t=text: player.reply(pk, a, t))
+                    assert reply.status in STORED, (reply.status, reply.text[-3000:])
+                time.sleep(0.1)
+
+    # --- The kills --------------------------------------------------------------------------------
+
+    def _kill(self, server: Server, players: list[Player], over: threading.Event) -> None:
+        rng = random.Random(self.seed)
+        done: Counter[str] = Counter(web=0, whole=0, worker=0)
+        while sum(done.values()) < self.kills and not over.wait(rng.uniform(0.1, 0.8)):
+            kind = rng.choice(("web", "whole", "worker"))
+            if strike(server, kind):
+                done[kind] += 1
+        self.found["kills"] = dict(done)
+
+    # --- The comparison ---------------------------------------------------------------------------
+
+    def _wait_for_ends(self) -> None:
+        from annotation.models import LiveSession
+
+        limit = time.monotonic() + 30
+        open_ = LiveSession.objects.exclude(state__in=LiveSession.OVER)
+        while open_.exists():
+            assert time.monotonic() < limit, f"{open_.count()} sessions are not noted as ended"
+            time.sleep(0.2)
+
+    def _compare(self, players: list[Player]) -> None:
+        from django.db.models import Count
+
+        from annotation.models import LiveSession
+        from benchmarks.models import Exchange, OpenAsk, Trajectory
+
+        asks = {ask.pk: ask for ask in OpenAsk.objects.all()}
+        said = Exchange.objects.filter(answerer__kind="human")
+        acknowledged = {ask: text for player in players for ask, text in player.sent.items()}
+        for pk, text in acknowledged.items():
+            ask = asks[pk]
+            (row,) = said.filter(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot)
+            assert (row.state, row.text) == (Exchange.State.ANSWERED, text), (row.state, row.text)
+        answered = Exchange.objects.filter(state=Exchange.State.ANSWERED)
+        places = answered.order_by().values("trajectory", "step", "slot")
+        twice = places.annotate(n=Count("pk")).filter(n__gt=1).count()
+        lost = len(acknowledged) - said.count()
+        assert (twice, lost) == (0, 0), f"{twice} replies are stored twice, {lost} are missing"
+        assert not OpenAsk.objects.filter(answered_at=None).exists()
+        played = Trajectory.objects.filter(reserved=True)
+        assert {row.status for row in played} == {Trajectory.Status.DONE}
+        assert acknowledged, "nobody was asked anything"
+        assert {s.state for s in LiveSession.objects.all()} == {LiveSession.State.ENDED}
+        for row in played:
+            indices = list(row.turns.order_by("index").values_list("index", flat=True))
+            assert indices == list(range(1, row.turn_count + 1)), indices
+        self.found |= {
+            "sessions": played.count(),
+            "replies": len(acknowledged),
+            "replies_lost": lost,
+            "replies_twice": twice,
+            "calls_repeated": Exchange.objects.filter(state=Exchange.State.LOST).count(),
+        }
+
+
+def make_sessions(url: str, users: list[Any], count: int) -> list[list[int]]:
+    """Sessions of an endpoint's agent, shared out among the people; their ids by person."""
+    from annotation.models import LivePlan, Study
+    from annotation.services.sessions.making import make_session, store_live_study
+    from benchmarks.models import Agent, Task
+    from benchmarks.services.endpoints import create_endpoint
+    from tests.functional.harried import save_tasks
+
+    create_endpoint(
+        name="fake", title="Fake", base_url=url, model="fake", concurrency=200, timeout=30.0
+    )
+    dataset = save_tasks(5)
+    study = Study(name="Live", questionnaire="ten_questions@1", status=Study.Status.OPEN, seed=1)
+    plan = LivePlan(system="adaplanbench", mode="simulator", away_seconds=3600)
+    store_live_study(study=study, plan=plan, by=users[0])
+    tasks = list(Task.objects.filter(dataset=dataset).order_by("pk"))
+    agent = Agent.objects.get(name="fake")
+    lists: list[list[int]] = [[] for _ in users]
+    for number in range(count):
+        place = number % len(users)
+        session = make_session(
+            study=study, agent=agent, task=tasks[number % len(tasks)], level="high",
+            players=[users[place]], by=users[0], roles=JUDGES,
+        )  # fmt: skip
+        lists[place].append(session.pk)
+    return lists
+
+
+def insist(ask: Any) -> Any:
+    """Ask again for as long as the server is away."""
+    limit = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return ask()
+        except AWAY:
+            assert time.monotonic() < limit, "the server stays away"
+            time.sleep(0.02)
+
+
+def ended(session: int) -> bool:
+    """Whether a session's trajectory has come to its end."""
+    from benchmarks.models import Trajectory
+
+    rows = Trajectory.objects.filter(live_session=session)
+    return rows.values_list("status", flat=True).get() in (
+        Trajectory.Status.DONE,
+        Trajectory.Status.CANCELLED,
+    )
+
+
+def strike(server: Server, kind: str) -> bool:
+    """``kill -9`` of what answers, of it and its parent, or of the worker; False if none runs."""
+    below = children(server.process.pid)
+    web = [pid for pid in below if children(pid)]
+    if kind == "worker":
+        # The child that has no children of its own works in threads.
+        workers = [pid for pid in below if pid not in web]
+        if not workers or not web:
+            return False
+        os.kill(workers[0], signal.SIGKILL)
+        let_leases_lapse()
+        return True
+    if not web:
+        return False
+    if kind == "whole":
+        os.killpg(web[0], signal.SIGKILL)
+    else:
+        os.kill(children(web[0])[0], signal.SIGKILL)
+    return True
+
+
+def let_leases_lapse() -> None:
+    """What thirty seconds without a worker would do."""
+    from django.db import connection
+    from django.utils import timezone
+
+    from benchmarks.models import Trajectory
+
+    running = Trajectory.objects.filter(status=Trajectory.Status.RUNNING)
+    running.update(lease_until=timezone.now())
+    connection.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--people", type=int, default=10)
+    parser.add_argument("--kills", type=int, default=25)
+    parser.add_argument("--json", type=Path, help="write what was found to this file")
+    options = parser.parse_args()
+    prepare()
+    found = Trial(options.sessions, options.people, options.kills).play()
+    print(json.dumps(found, indent=2))
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

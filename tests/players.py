@@ -1,0 +1,64 @@
+"""People who play in live sessions, as a browser has it: polling, forms, tokens over HTTP."""
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from tests.annotators import Annotator, Reply
+
+ASKED = re.compile(r"/sessions/\d+/reply/(\d+)/")
+LOOKS = re.compile(r'hx-get="([^"]*/state/[^"]*)"')
+OVERRIDE = re.compile(r'name="override" value="([^"]*)"')
+STORED = (200, 302)
+
+
+@dataclass
+class Player:
+    """One person. ``sent`` holds every reply that was acknowledged, by ask."""
+
+    person: Annotator
+    sent: dict[int, str] = field(default_factory=dict)
+    looks_at: dict[int, str] = field(default_factory=dict)
+
+    def be_ready(self, session: int) -> Reply:
+        """Open the page and say that one is there."""
+        self.open(session)
+        return self.person.post(f"/sessions/{session}/ready/")
+
+    def open(self, session: int) -> Reply:
+        """The page, with all that it says now; what it will ask for by itself is remembered."""
+        reply = self.person.get(f"/sessions/{session}/?as=text")
+        self._learn(session, reply)
+        return reply
+
+    def look(self, session: int) -> Reply:
+        """What the page asks for by itself: 204 while nothing has changed."""
+        person = self.person
+        before = person.headers
+        person.headers = {**before, "HX-Request": "true"}
+        try:
+            reply = person.get(self.looks_at.get(session) or f"/sessions/{session}/state/")
+        finally:
+            person.headers = before
+        self._learn(session, reply)
+        return reply
+
+    def _learn(self, session: int, reply: Reply) -> None:
+        found = LOOKS.search(reply.text) if reply.body else None
+        if found is not None:
+            self.looks_at[session] = html.unescape(found.group(1))
+
+    def asked(self, session: int) -> list[int]:
+        """The asks that the page shows a form for."""
+        return sorted({int(found) for found in ASKED.findall(self.open(session).text)})
+
+    def reply(self, session: int, ask: int, text: str) -> Reply:
+        """Send a text; where the page hints at something, send it all the same."""
+        path, fields = f"/sessions/{session}/reply/{ask}/", {"text": text}
+        reply = self.person.post(path, fields)
+        found = OVERRIDE.search(reply.text) if reply.status == 422 else None
+        if found is not None:
+            reply = self.person.post(path, {**fields, "override": html.unescape(found.group(1))})
+        if reply.status in STORED:
+            self.sent[ask] = text
+        return reply
