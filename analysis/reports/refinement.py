@@ -1,6 +1,6 @@
 """What extra turns with feedback on the rubric bring: recovered and lost plans, turn by turn."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.lines import number_lines
@@ -32,9 +32,9 @@ from analysis.stats.refinement import (
     BY_CONSTRUCTION,
     Among,
     RefinementCurve,
-    RefinementPoint,
     refinement_curves,
 )
+from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import refinement_of
 from benchmarks.core.registry import get_system
 
@@ -117,13 +117,16 @@ def sentence(found: Refined) -> str:
             f"None of {plural(sum(c.counted for c in known), 'trajectory', 'trajectories')} was "
             "refined: each was valid and passed, or never valid."
         )
-    gains = [end for end in ends if end[1].accuracy_change.value is not None]
+    gains = [
+        (curve.model, point.accuracy_change)
+        for curve, point in ends
+        if point.accuracy_change.value is not None
+    ]
     parts = []
     if gains:
-        curve, point = max(gains, key=lambda end: end[1].accuracy_change.value or 0)
-        parts.append(f"accuracy {_moved(point, 'accuracy')}{_who(curve, point, gains)}")
-    curve, point = min(ends, key=lambda end: end[1].valid_change.value or 0)
-    parts.append(f"the valid plan rate {_moved(point, 'valid')} for {curve.model}")
+        parts.append(f"accuracy {_farthest(gains, max, ('gain most', 'lose least'))}")
+    falls = [(curve.model, point.valid_change) for curve, point in ends]
+    parts.append(f"the valid plan rate {_farthest(falls, min, ('gain least', 'lose most'))}")
     recovered = sum(point.recovered for _, point in ends)
     lost = sum(point.lost for _, point in ends)
     return (
@@ -133,32 +136,32 @@ def sentence(found: Refined) -> str:
     )
 
 
-def _who(
-    curve: RefinementCurve,
-    point: RefinementPoint,
-    gains: Sequence[tuple[RefinementCurve, RefinementPoint]],
+def _farthest(
+    changes: Sequence[tuple[str, Estimate]],
+    which: Callable[[Iterable[float]], float],
+    words: tuple[str, str],
 ) -> str:
-    """Of whom the largest gain is; of nobody where nothing changes at all."""
-    if not any(other.accuracy_change.value for _, other in gains):
-        return " for anybody" if len(gains) > 1 else f" for {curve.model}"
-    if len(gains) < 2:
-        return f" for {curve.model}"
-    most = "which gains most" if (point.accuracy_change.value or 0) > 0 else "which loses least"
-    return f" for {curve.model}, {most}"
-
-
-def _moved(point: RefinementPoint, what: str) -> str:
-    change = point.accuracy_change if what == "accuracy" else point.valid_change
-    value = change.value or 0.0
-    if not value:
-        return "does not change"
-    return f"{'rises' if value > 0 else 'falls'} by {_signed(point, what)}"
-
-
-def _signed(point: RefinementPoint, what: str) -> str:
-    """The size of a change with the interval turned the same way."""
-    change = point.accuracy_change if what == "accuracy" else point.valid_change
-    return f"{difference_words(turned(change) if (change.value or 0) < 0 else change, True)})"
+    """The change that goes farthest up or down, and whose it is: all who share it."""
+    farthest = which(change.value or 0.0 for _, change in changes)
+    those = [(name, change) for name, change in changes if (change.value or 0.0) == farthest]
+    names = listed([name for name, _ in those])
+    if not farthest and len(those) == len(changes):
+        return f"does not change for {'anybody' if len(changes) > 1 else names}"
+    change = those[0][1]
+    if len(those) > 1:
+        # Their intervals differ; they stand in the table.
+        size = difference_words(change, True).partition(" (")[0]
+    else:
+        size = f"{difference_words(turned(change) if farthest < 0 else change, True)})"
+    moved = f"{'rises' if farthest > 0 else 'falls'} by {size}" if farthest else "does not change"
+    if len(changes) == 1:
+        return f"{moved} for {names}"
+    # Where it is 0 the others all moved the other way.
+    gained = farthest > 0 or (not farthest and any((one.value or 0.0) > 0 for _, one in changes))
+    most = words[0] if gained else words[1]
+    if len(those) == 1:
+        most = f"{most.replace(' ', 's ', 1)}"
+    return f"{moved} for {names}, which {most}"
 
 
 def _figures(found: Refined, selection: Selection) -> list[FigureSpec]:

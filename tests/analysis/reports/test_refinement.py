@@ -124,6 +124,18 @@ def test_nobody_gains_and_one_loses_least(dataset: Dataset) -> None:
     assert "falls by 50.0 points" in said and said.endswith("and 1 lost a valid plan.")
 
 
+def test_all_who_gain_most_are_named(dataset: Dataset) -> None:
+    for agent in ("ada", "bob"):
+        make_refined(dataset, agent, [[WEAK, GOOD], [GOOD]])
+    make_refined(dataset, "cyd", [[WEAK, WEAK], [GOOD]])
+    # No interval is said where there would be two; nobody loses a valid plan.
+    assert report().sentence == (
+        "After 2 extra turns accuracy rises by 50.0 points for Ada and Bob, which gain most; the "
+        "valid plan rate does not change for anybody. In all 2 trajectories became accurate and "
+        "0 lost a valid plan."
+    )
+
+
 def test_without_such_runs_the_way_to_one(dataset: Dataset) -> None:
     make_trajectory(make_run(dataset, "ada"), 1)
     made = report()
