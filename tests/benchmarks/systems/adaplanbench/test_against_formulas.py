@@ -48,7 +48,7 @@ def allowed(vs, constraints):
     return [{c: frozenset() if c == off else v[c] for c in naive.KINDS} for v in vs]
 
 
-@budget(max_examples=250)
+@budget(max_examples=100)
 @given(turns, conditions)
 def test_every_turn_and_metric_is_what_the_formulas_say(drawn, condition):
     vs = allowed([v for v, _ in drawn], condition["constraints"])
@@ -85,7 +85,7 @@ def test_every_turn_and_metric_is_what_the_formulas_say(drawn, condition):
     assert ("accurate" in show.outcome.undefined) == (expected["accurate"] is None)
 
 
-@budget(max_examples=120)
+@budget(max_examples=60)
 @given(st.lists(subsets | sparse, min_size=20, max_size=20), st.integers(1, 4))
 def test_both_readings_of_novelty_are_recorded_whichever_one_counts(vs, patience):
     """Set against each other: the disclosed reading never stops later than the other one."""

@@ -167,6 +167,16 @@ def pattern(name: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
 
 
+@cache
+def fitting(feedback: str) -> list[str]:
+    """The categories in whose words this is said."""
+    return [
+        name
+        for name in CATEGORIES
+        if any(pattern(part).fullmatch(feedback) for part in TEMPLATES.get(name, [name]))
+    ]
+
+
 def heard(ask: Ask) -> str:
     """All that the agent was told or has said itself, in one text."""
     calls = [
@@ -205,11 +215,7 @@ def untold(ask: Ask) -> list[Any]:
     for event in context.pop("events"):
         event = dict(event)
         category, feedback = event.pop("category"), event["feedback"]
-        fits = [
-            name
-            for name in CATEGORIES
-            if any(pattern(part).fullmatch(feedback) for part in TEMPLATES.get(name, [name]))
-        ]
+        fits = fitting(feedback)
         # No result is told in the form of any result, in words of its own.
         if category not in fits or len(set(fits) - {"tool_ok"}) > 1:
             found.append(category)
@@ -219,12 +225,12 @@ def untold(ask: Ask) -> list[Any]:
         if action != "label_error" and action.split("_")[0] not in said:
             found.append(action)
         events.append(event)
-    for leaf in leaves([context, events]):
-        if leaf is None or leaf == "":
+    # Most are there many times. True and 1 are not the same leaf.
+    for kind, leaf in dict.fromkeys((type(leaf), leaf) for leaf in leaves([context, events])):
+        if leaf is None or leaf == "" or (kind is str and leaf in said):
             continue
-        forms = {canonical_json(leaf), canonical_json(leaf)[1:-1]}
-        forms |= {leaf} if isinstance(leaf, str) else set()
-        if not any(form in said for form in forms):
+        text = canonical_json(leaf)
+        if text not in said and text[1:-1] not in said:
             found.append(leaf)
     return found
 
