@@ -15,12 +15,18 @@ from tests.factories.benchmarks import play, start_sample_runs
 AGENT = "coin-flipper"
 
 
-def make_live_study(*, mode: str = "simulator", by: User | None = None, **options: object) -> Study:
-    """An open study of sessions in AdaPlanBench; ``options`` are those of `LivePlan`."""
+def make_live_study(
+    *,
+    mode: str = "simulator",
+    by: User | None = None,
+    system: str = "adaplanbench",
+    **options: object,
+) -> Study:
+    """An open study of sessions; ``options`` are those of `LivePlan`."""
     study = Study(
         name="Live", questionnaire="ten_questions@1", status=Study.Status.OPEN, seed=7, blinded=True
     )
-    plan = LivePlan(system="adaplanbench", mode=mode, **options)
+    plan = LivePlan(system=system, mode=mode, **options)
     store_live_study(study=study, plan=plan, by=by or make_person("mia"))
     return study
 
