@@ -47,6 +47,11 @@ class TableCheck(ImportView):
         return f"{self.job.done:,} of {self.job.total:,} lines read"
 
     @property
+    def aside(self) -> str:
+        """What the bar does not say."""
+        return self.job.message if self.job.message == STORING else ""
+
+    @property
     def given(self) -> dict[str, Any]:
         """What was chosen in the form, but for the file."""
         chosen = dict(self.job.payload["settings"])
