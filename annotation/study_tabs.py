@@ -39,10 +39,13 @@ TABS = (
 
 
 def study_tabs(access: StudyAccess) -> Iterator[tuple[Tab, str]]:
-    """The pages that this person may open, with their addresses."""
+    """The pages that this person may open, with their addresses.
+
+    A study of sessions has a page of these, which says how they were drawn, in place of a design.
+    """
     live = LivePlan.objects.filter(study=access.study).exists()
     for tab in TABS:
-        if not getattr(access, tab.may) or tab.key == "sessions" and not live:
+        if not getattr(access, tab.may) or tab.key == ("design" if live else "sessions"):
             continue
         try:
             yield tab, reverse(tab.name, args=[access.study.pk])

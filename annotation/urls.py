@@ -14,6 +14,7 @@ from annotation.views import (
     home,
     join,
     leaving,
+    live_study,
     new_study,
     people,
     playing,
@@ -135,6 +136,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("people/erase/", leaving.erase, name="erase"),
     path("sessions/", sessions_making.session_list, name="session_list"),
     path("sessions/new/", sessions_making.session_new, name="session_new"),
+    path("studies/new/sessions/", live_study.live_study_new, name="live_study_new"),
     path("sessions/<int:pk>/links/", sessions_making.session_links, name="session_links"),
     path(
         "sessions/<int:pk>/instructions/",

@@ -99,17 +99,22 @@ class MemberForm(forms.Form):
     role = forms.ChoiceField(choices=ROLES)
 
     def clean_names(self) -> list[User]:
-        names = list(dict.fromkeys(self.cleaned_data["names"].replace(",", " ").split()))
-        if len(names) > MOST_ANNOTATORS:
-            raise forms.ValidationError(f"At most {MOST_ANNOTATORS} people at once.")
-        found = User.objects.filter(is_active=True).in_bulk(names, field_name="username")
-        missing = [name for name in names if name not in found]
-        if missing:
-            raise forms.ValidationError(
-                f"No account with this name: {', '.join(missing)}. Somebody without an account can "
-                "be invited by a link."
-            )
-        return [found[name] for name in names]
+        return read_people(self.cleaned_data["names"])
+
+
+def read_people(text: str) -> list[User]:
+    """The people whose user names stand in a text, in its order; others are named in the error."""
+    names = list(dict.fromkeys(text.replace(",", " ").split()))
+    if len(names) > MOST_ANNOTATORS:
+        raise forms.ValidationError(f"At most {MOST_ANNOTATORS} people at once.")
+    found = User.objects.filter(is_active=True).in_bulk(names, field_name="username")
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise forms.ValidationError(
+            f"No account with this name: {', '.join(missing)}. Somebody without an account can "
+            "be invited by a link."
+        )
+    return [found[name] for name in names]
 
 
 class InviteForm(forms.Form):

@@ -12,12 +12,14 @@ def study_banner(study: Study) -> Mapping[str, str] | None:
     labels = study.settings.get("labels", {})
     agents, others = set(labels.get("agents", ())), set(labels.get("others", ()))
     said = []
-    if agents == {"scripted"} and "scripted" in others:
+    if agents == {"scripted"} and "scripted" in others and "human" not in others:
         said.append("agents, judges and the simulated user are scripts")
     else:
         if "scripted" in agents:
             said.append("agents are scripts" if len(agents) == 1 else "some agents are scripts")
-        if "scripted" in others:
+        if "scripted" in others and "human" in others:
+            said.append("roles that people do not play are filled by scripts")
+        elif "scripted" in others:
             said.append("judges and the simulated user are scripts")
     if "recorded" in agents:
         said.append("agents repeat recorded answers")

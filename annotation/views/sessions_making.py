@@ -12,10 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import fetch_managed_study, fetch_overseen_study, person
 from annotation.access_sessions import fetch_session
+from annotation.forms.live_study import ORDERS
 from annotation.forms.sessions import NewSessionForm
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership
 from annotation.selectors.labels import study_banner
 from annotation.selectors.sessions.lists import (
+    free_rows,
     live_plan,
     mode_title,
     overseen_rows,
@@ -188,12 +190,18 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
     if plan is None:
         raise Http404
     told = not access.blind
+    rows = study_rows(access.study, access.user, told=told)
+    design = plan.settings.get("design")
     context = {
         **study_context(access, "sessions"),
         "plan": plan,
         "mode": mode_title(plan),
-        "rows": study_rows(access.study, access.user, told=told),
+        "rows": rows,
         "told": told,
+        "design": design,
+        "order": dict(ORDERS).get(design["order"], "").partition(":")[0] if design else "",
+        "pooled": plan.settings.get("players") == "pool",
+        "free_rows": free_rows(plan, rows),
     }
     return render(request, "annotation/study_sessions.html", context)
 

@@ -70,6 +70,13 @@ def mode_title(plan: LivePlan) -> str:
     return next(found, plan.mode)
 
 
+def free_rows(plan: LivePlan, rows: Sequence[SessionRow]) -> int:
+    """How many more people can join a study whose players are not named."""
+    numbers = {row.session.number: row for row in rows}
+    firsts = (numbers.get(row[0]) for row in plan.settings.get("rows", []) if row)
+    return sum(len(first.free) for first in firsts if first is not None)
+
+
 def own_rows(user: User) -> list[SessionRow]:
     """The sessions in which somebody has a place: what waits for them, then the newest ended.
 

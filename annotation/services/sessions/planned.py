@@ -7,8 +7,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.designs.orders import Method
+from annotation.designs.types import DesignError
 from annotation.models import LivePlan, LiveSession, Membership, Study, StudyText
 from annotation.questionnaires import QuestionnaireError, load_questionnaire
+from annotation.selectors.sessions.design import Drawn, draw_sessions
 from annotation.services.errors import Refused
 from annotation.services.sessions.making import make_session, mode_of, store_live_study
 from annotation.services.setup import add_member
@@ -136,6 +139,7 @@ def add_session(
     players: Mapping[int, User] | None = None,
     order: int = 0,
     practice: bool = False,
+    label: bool = True,
     by: User | None,
 ) -> LiveSession:
     """A further session of a study with the cast of its plan; ``players`` by number of place."""
@@ -164,9 +168,92 @@ def add_session(
             practice=practice,
             by=by,
         )
-        if not practice:
+        if label and not practice:
             label_study(study)
     return session
+
+
+@dataclass(frozen=True)
+class DesignWish:
+    """Whom players meet at what, and who they are.
+
+    ``agents`` is empty where a person is the agent. ``rows`` are groups of as many players as the
+    mode has places; where they are not named (whoever joins by link), their number alone.
+    """
+
+    agents: Sequence[Agent]
+    tasks: Sequence[Task]
+    rows: Sequence[Sequence[User]] | int
+    each: int
+    order: Method
+
+    @property
+    def pooled(self) -> bool:
+        return isinstance(self.rows, int)
+
+    @property
+    def names(self) -> list[str]:
+        """What the rows are called in the balance tables."""
+        if isinstance(self.rows, int):
+            return [f"player {number:0{len(str(self.rows))}}" for number in range(1, self.rows + 1)]
+        return [" + ".join(user.get_username() for user in row) for row in self.rows]
+
+
+def draw_design(*, design: DesignWish, seed: int) -> Drawn:
+    """What a design gives each row of players; the same wishes and seed give the same."""
+    try:
+        return draw_sessions(
+            agents=[agent.title for agent in design.agents] or [""],
+            tasks=[task.external_id for task in design.tasks],
+            rows=design.names,
+            each=design.each,
+            order=design.order,
+            seed=seed,
+        )
+    except DesignError as error:
+        raise Refused("invalid", "; ".join(error.problems)) from error
+
+
+def create_sessions(*, wish: LiveWish, design: DesignWish, by: User) -> Study:
+    """A study with all sessions of a design: all of them or nothing."""
+    drawn = draw_design(design=design, seed=wish.seed)
+    record = {
+        "players": "pool" if design.pooled else "named",
+        "design": {
+            "agents": [agent.name for agent in design.agents],
+            "tasks": [task.external_id for task in design.tasks],
+            "players": len(drawn.rows),
+            "places": len(mode_of(wish.dataset.system, wish.mode).places),
+            "each": design.each,
+            "order": design.order,
+            "method": drawn.certificate.method,
+            "warnings": list(drawn.certificate.warnings),
+            "sha256": drawn.certificate.sha256,
+        },
+    }
+    with transaction.atomic():
+        study, plan = store_wish(wish=wish, by=by, more=record)
+        numbers: list[list[int]] = []
+        for place, (_, pairs) in enumerate(drawn.rows):
+            row = () if isinstance(design.rows, int) else design.rows[place]
+            sessions = [
+                add_session(
+                    study=study,
+                    plan=plan,
+                    agent=design.agents[agent] if design.agents else None,
+                    task=design.tasks[task],
+                    players=dict(enumerate(row, 1)),
+                    order=order,
+                    label=False,
+                    by=by,
+                )
+                for order, (agent, task) in enumerate(pairs, 1)
+            ]
+            numbers.append([session.number for session in sessions])
+        plan.settings = {**plan.settings, "rows": numbers}
+        plan.save(update_fields=["settings"])
+        label_study(study)
+    return study
 
 
 def human_agent() -> Agent:

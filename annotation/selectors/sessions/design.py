@@ -1,0 +1,156 @@
+"""Who plays what with which agent in which order: drawn by seed, and how balanced it is."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.designs.certificate import Certificate, certify_design
+from annotation.designs.dealing import Capacity, Unit, deal_options
+from annotation.designs.orders import Method, order_options
+from annotation.designs.sampling import Sample, sample_options
+from annotation.designs.types import Dealt, DesignError, Option
+from benchmarks.core.seeds import derive_seed
+
+MOST_SESSIONS = 500
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Sessions of a design: for each row of players the pairs (agent, task) in their order.
+
+    Agents and tasks are places in the lists that were given.
+    """
+
+    rows: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
+    certificate: Certificate
+
+    @property
+    def sessions(self) -> int:
+        return sum(len(pairs) for _, pairs in self.rows)
+
+
+def draw_tasks(*, tasks: Sequence[str], count: int | None, seed: int) -> list[int]:
+    """Places of the tasks to be played: all, or so many drawn by seed; in their own order."""
+    if count is None or count >= len(tasks):
+        return list(range(len(tasks)))
+    options = [Option(place, task) for place, task in enumerate(tasks)]
+    found = sample_options(options=options, sample=Sample("total", count), seed=seed)
+    return [option.id for option in found.options]
+
+
+def draw_sessions(
+    *,
+    agents: Sequence[str],
+    tasks: Sequence[str],
+    rows: Sequence[str],
+    each: int,
+    order: Method,
+    seed: int,
+) -> Drawn:
+    """Deal pairs of agent and task to rows of players, ``each`` to every row, nobody one twice.
+
+    Every pair is played equally often, or once more where the numbers do not divide. ``agents`` is
+    [""] where a person is the agent. With a Latin square whole tasks are dealt where they fit.
+    Raises DesignError where it cannot be done.
+    """
+    pairs = {
+        number: (agent, task)
+        for number, (task, agent) in enumerate(
+            ((task, agent) for task in range(len(tasks)) for agent in range(len(agents))), 1
+        )
+    }
+    _check(len(pairs), rows, each)
+    options = {
+        number: Option(number, tasks[task], agents[agent])
+        for number, (agent, task) in pairs.items()
+    }
+    whole = order == "latin" and each % len(agents) == 0
+    dealt = _deal(options, pairs, rows, each, "task" if whole else "item", seed)
+    ordered = order_options(dealt=dealt, method=order)
+    rounds = len(rows) * each / len(pairs)
+    certificate = certify_design(design=ordered, raters=max(1, round(rounds)))
+    return Drawn(
+        tuple((name, tuple(pairs[pk] for pk in ordered.orders[name])) for name in rows),
+        certificate,
+    )
+
+
+def _check(pairs: int, rows: Sequence[str], each: int) -> None:
+    if not pairs:
+        raise DesignError("agents", "choose at least one agent and one task")
+    if not rows or len(set(rows)) != len(rows):
+        raise DesignError("names", "name at least one player, and nobody twice")
+    if each > pairs:
+        raise DesignError(
+            "each",
+            f"nobody plays the same task with the same agent twice, so {pairs} sessions for each "
+            "player are the most with these agents and tasks",
+        )
+    if len(rows) * each > MOST_SESSIONS:
+        raise DesignError(
+            "each",
+            f"{len(rows) * each:,} sessions are more than the {MOST_SESSIONS} that one study holds",
+        )
+
+
+def _deal(
+    options: dict[int, Option],
+    pairs: dict[int, tuple[int, int]],
+    rows: Sequence[str],
+    each: int,
+    unit: Unit,
+    seed: int,
+) -> Dealt:
+    """Every pair in as many rows as go round, then the rest once more in rows with room left."""
+    rounds, rest = divmod(len(rows) * each, len(options))
+    orders: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
+    warnings: list[str] = []
+    if rounds:
+        first = deal_options(
+            options=options.values(), annotators=rows, raters=rounds, seed=seed, unit=unit,
+            capacities={name: Capacity(0, each) for name in rows},
+        )  # fmt: skip
+        orders = {**orders, **first.orders}
+    if rest:
+        chosen = _some(pairs, rest, unit, seed)
+        more = deal_options(
+            options=[options[pk] for pk in chosen],
+            annotators=rows,
+            raters=1,
+            seed=derive_seed(seed, "rest"),
+            unit=unit,
+            exclusions=orders,
+            capacities={name: Capacity(0, each - len(orders[name])) for name in rows},
+        )
+        orders = {name: (*orders[name], *more.orders.get(name, ())) for name in rows}
+        times = "once" if not rounds else f"{rounds + 1} times, the others {rounds} times"
+        words = f"{rest:,} of {len(options):,} pairs of task and agent are played {times}"
+        warnings.append(words if rounds else f"{words}, the others not at all")
+    used = sorted({pk for order in orders.values() for pk in order})
+    return Dealt(
+        orders=orders,
+        options=tuple(options[pk] for pk in used),
+        method=f"sessions by {unit}",
+        seed=seed,
+        warnings=tuple(warnings),
+    )
+
+
+def _some(pairs: dict[int, tuple[int, int]], count: int, unit: Unit, seed: int) -> list[int]:
+    """So many pairs, drawn by seed so that agents and tasks come equally often, or nearly."""
+    chance = random.Random(derive_seed(seed, "some"))
+    agents = sorted({agent for agent, _ in pairs.values()})
+    tasks = sorted({task for _, task in pairs.values()})
+    chance.shuffle(agents)
+    chance.shuffle(tasks)
+    numbers = {pair: number for number, pair in pairs.items()}
+    if unit == "task":
+        chosen = tasks[: count // len(agents)]
+        return [numbers[agent, task] for task in chosen for agent in agents]
+    # Diagonals: each holds every task once, and agents in turn.
+    walk = (
+        numbers[agents[(place + step) % len(agents)], task]
+        for step in range(len(agents))
+        for place, task in enumerate(tasks)
+    )
+    return [number for number, _ in zip(walk, range(count), strict=False)]
