@@ -25,15 +25,22 @@
     pick(link);
   });
 
-  // --- Keys: each takes the next of a few choices -------------------------------------------------
+  // --- Keys: each takes the next of a few choices, counted from the one whose answer is under way --
+  let asked = null;
+  for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, () => { asked = null; });
+  }
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.closest("input, textarea, select, [contenteditable]")) return;
     const links = all('[data-switch="' + CSS.escape(event.key) + '"]');
     if (!links.length) return;
     event.preventDefault();
-    const now = links.findIndex((link) => link.hasAttribute("aria-current"));
-    links[(now + 1) % links.length].click();
+    const now = links.includes(asked)
+      ? links.indexOf(asked)
+      : links.findIndex((link) => link.hasAttribute("aria-current"));
+    asked = links[(now + 1) % links.length];
+    asked.click();
   });
 
   // --- The place in a frame ----------------------------------------------------------------------
