@@ -15,7 +15,7 @@ from benchmarks.selectors.exports import exported
 from benchmarks.services.exports import export_run
 from benchmarks.services.imports import import_trajectories
 from tests.benchmarks.importers import samples
-from tests.benchmarks.importers.damage import TIMES, mutate, rot, spoil
+from tests.benchmarks.importers.damage import TIMES_STORED, mutate, rot, spoil
 from tests.shared_data import shared_data
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
@@ -60,7 +60,7 @@ def check_and_compare(path: Path, name: str) -> None:
 def test_changed_values(name: str, tmp_path: Path) -> None:
     rng = random.Random(f"stored values {name}")
     outcomes = set()
-    for _ in range(TIMES):
+    for _ in range(TIMES_STORED):
         value = mutate(samples.SAMPLES[name](), rng)
         if name == "openai-chat" and isinstance(value, list):
             path = samples.write_lines(tmp_path / "x.jsonl", value)
@@ -75,7 +75,7 @@ def test_changed_bytes(name: str, tmp_path: Path) -> None:
     rng = random.Random(f"stored bytes {name}")
     sound = samples.write_sample(tmp_path, name).read_bytes()
     path = tmp_path / ("damaged.jsonl" if name == "openai-chat" else "damaged.json")
-    for _ in range(TIMES):
+    for _ in range(TIMES_STORED):
         path.write_bytes(spoil(sound, rng))
         settle(path, "" if rng.random() < 0.3 else name)
 
@@ -84,7 +84,7 @@ def test_damaged_archives(tmp_path: Path) -> None:
     rng = random.Random("stored archive")
     path = tmp_path / "log.eval"
     sound = samples.zstd_archive(path, samples.log_members(samples.inspect_log())).read_bytes()
-    for _ in range(TIMES):
+    for _ in range(TIMES_STORED):
         path.write_bytes(rot(sound, rng))
         settle(path, "inspect")
 
@@ -96,7 +96,7 @@ def test_changed_exports(played: Run, tmp_path: Path) -> None:
     rng = random.Random("stored exports")
     outcomes = {
         settle(samples.write_lines(tmp_path / "x.jsonl", mutate(rows, rng)), "openai-chat")
-        for _ in range(TIMES)
+        for _ in range(TIMES_STORED)
     }
     assert outcomes == {True, False}
 
@@ -106,7 +106,7 @@ def test_rotten_parquet(played: Run, tmp_path: Path) -> None:
     sound = (tmp_path / "set" / "trajectories.parquet").read_bytes()
     rng = random.Random("stored parquet")
     path = tmp_path / "x.parquet"
-    for _ in range(TIMES):
+    for _ in range(TIMES_STORED):
         path.write_bytes(rot(sound, rng))
         settle(path, "openai-chat")
 
@@ -115,5 +115,5 @@ def test_changed_real_trajectories(tmp_path: Path) -> None:
     with gzip.open(shared_data("tau_bench", "gpt-4o-airline.slice.json.gz")) as raw:
         real = json.load(raw)
     rng = random.Random("stored real")
-    for _ in range(TIMES):
+    for _ in range(TIMES_STORED):
         settle(samples.write(tmp_path / "x.json", mutate(rng.sample(real, 2), rng)), "tau-bench")
