@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from django.contrib.auth.models import User
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
+from benchmarks.fillers import all_fillers
 from benchmarks.models import (
     Agent,
     Dataset,
@@ -152,13 +153,12 @@ EVERYTHING = Visibility()
 
 
 def _endpoints_in(runs: QuerySet[Run]) -> frozenset[str]:
-    """The endpoints that fill a role, by name."""
+    """The endpoints that fill a role or suggest in one, by name."""
     roles = runs.order_by().values_list("roles", flat=True)
     return frozenset(
         row["endpoint"]
         for fillers in roles.iterator()
-        for rows in fillers.values()
-        for row in rows
+        for row in all_fillers(fillers)
         if "endpoint" in row
     )
 

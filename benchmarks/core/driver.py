@@ -157,7 +157,7 @@ class Driver:
             again: list[Call] = []
             failures: list[str] = []
             for call, answer in self._call_all(calls):
-                verdict = self._read(call.ask, answer)
+                verdict = read_answer(call.ask, answer, self.parsers)
                 self.log.record_verdict(call, verdict)
                 match verdict.state:
                     case "unreadable" if call.unreadable + 1 < self.max_attempts:
@@ -211,19 +211,6 @@ class Driver:
         if reason := self.stop():
             raise _StopAsked(reason)
 
-    def _read(self, ask: Ask, answer: Answer | AnswererFailed) -> Verdict:
-        if isinstance(answer, AnswererFailed):
-            state: ExchangeState = "lost" if isinstance(answer, OutcomeUnknown) else "failed"
-            return Verdict(state, Answer("", tries=answer.tries), reason=storable(str(answer)))
-        answer = _storable_answer(answer)
-        if answer.declined:
-            return Verdict("declined", answer, reason=answer.declined)
-        try:
-            value = self.parsers[ask.expect.kind](answer.text, ask.expect.params)
-        except UnreadableReply as error:
-            return Verdict("unreadable", answer, reason=str(error))
-        return Verdict("answered", answer, value=storable(value))
-
     def _call_all(self, calls: Sequence[Call]) -> Iterable[tuple[Call, Answer | AnswererFailed]]:
         """Each call with its answer, in the order in which the answers arrive.
 
@@ -234,11 +221,13 @@ class Driver:
         for call in calls:
             answerer = self.cast.filler(call.ask)
             if answerer.instant or self.executor is None:
-                yield call, _answer(answerer, call)
+                yield call, answer_or_failure(answerer, call)
             else:
                 slow.append((call, answerer))
         if self.executor is not None and slow:
-            futures = {self.executor.submit(_answer, who, call): call for call, who in slow}
+            futures = {
+                self.executor.submit(answer_or_failure, who, call): call for call, who in slow
+            }
             errors = []
             for future in as_completed(futures):
                 if error := future.exception():
@@ -253,12 +242,29 @@ class _StopAsked(Exception):
     """The caller's ``stop`` gave a reason."""
 
 
-def _answer(answerer: Answerer, call: Call) -> Answer | AnswererFailed:
+def answer_or_failure(answerer: Answerer, call: Call) -> Answer | AnswererFailed:
     """The answer, or the failure as a value: the other calls of the batch must still be logged."""
     try:
         return answerer.answer(call.ask, call.seed)
     except AnswererFailed as error:
         return error
+
+
+def read_answer(
+    ask: Ask, answer: Answer | AnswererFailed, parsers: Mapping[str, Parser]
+) -> Verdict:
+    """What an answer comes to: a parsed value, or the state and the reason why there is none."""
+    if isinstance(answer, AnswererFailed):
+        state: ExchangeState = "lost" if isinstance(answer, OutcomeUnknown) else "failed"
+        return Verdict(state, Answer("", tries=answer.tries), reason=storable(str(answer)))
+    answer = _storable_answer(answer)
+    if answer.declined:
+        return Verdict("declined", answer, reason=answer.declined)
+    try:
+        value = parsers[ask.expect.kind](answer.text, ask.expect.params)
+    except UnreadableReply as error:
+        return Verdict("unreadable", answer, reason=str(error))
+    return Verdict("answered", answer, value=storable(value))
 
 
 def _storable_answer(answer: Answer) -> Answer:

@@ -9,6 +9,7 @@ from benchmarks.core.errors import UnknownName
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import System
 from benchmarks.core.words import plain
+from benchmarks.fillers import all_fillers
 from benchmarks.models import Agent, Run
 
 LABELS = {
@@ -82,12 +83,19 @@ def _fillers(
     """Fillers with their seats; one who fills several seats stands once."""
     seats: dict[tuple[str, str, str], list[int]] = {}
     for place, row in enumerate(rows, 1):
-        label = LABELS.get(row.get("label", row["kind"]), row["kind"])
-        if _local(row):
-            label = "endpoint on this machine"
-        key = (agent.title if agent else _title(system, row), label, _version(row))
-        seats.setdefault(key, []).append(place)
+        title = agent.title if agent else _title(system, row)
+        seats.setdefault((title, _label(row), _version(row)), []).append(place)
+        if beside := row.get("suggests"):
+            title = f"{_title(system, beside)}, suggests only"
+            seats.setdefault((title, _label(beside), _version(beside)), []).append(place)
     return tuple(FillerView(*key, tuple(places)) for key, places in seats.items())
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    """What somebody is, in words."""
+    if _local(row):
+        return "endpoint on this machine"
+    return LABELS.get(row.get("label", row["kind"]), str(row["kind"]))
 
 
 def _local(row: Mapping[str, Any]) -> bool:
@@ -115,6 +123,9 @@ _SAYS = {
     "lexicon": Caution("Lexicon judges", "Violations are found by looking for words."),
     "rules": Caution("Scripted judges", "Judges follow rules, not a model."),
     "feedback": Caution("Scripted user simulator", "Feedback is put together by a rule."),
+    "suggestions": Caution(
+        "Scripted suggestions", "Rules say what they would have judged; people decide."
+    ),
     "imported": Caution("Made elsewhere", "These trajectories were imported from a file."),
     "simulated": Caution(
         "Simulated answers",
@@ -148,7 +159,9 @@ def run_caution(run: Run) -> Caution | None:
     said += [_SAYS["lexicon"]] * ("lexicon" in judges)
     said += [_SAYS["rules"]] * ("scripted" in judges)
     said += [_SAYS["feedback"]] * ("scripted" in others)
-    fillers = [row for rows in run.roles.values() for row in rows]
+    fillers = list(all_fillers(run.roles))
+    beside = [row["suggests"] for row in fillers if "suggests" in row]
+    said += [_SAYS["suggestions"]] * any(row["kind"] == "scripted" for row in beside)
     asked = [row for row in fillers if row["kind"] in ("endpoint", "human")]
     simulated = any(row.get("label") == "simulated" for row in asked)
     said += [_SAYS["simulated"]] * simulated + [_SAYS["local"]] * any(map(_local, asked))

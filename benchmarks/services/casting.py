@@ -7,11 +7,11 @@ from benchmarks.core.answerers import Answerer, Cast, Human
 from benchmarks.core.errors import SettingError, UnknownName
 from benchmarks.core.system import System
 from benchmarks.core.types import Task
+from benchmarks.fillers import Filler
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.services.endpoints import answerer_at, endpoint_label
 
-Filler = Mapping[str, Any]
 # How a person and an endpoint are named where scripted policies go by their names.
 HUMAN, AT = "human", "endpoint:"
 
@@ -31,8 +31,10 @@ def scripted_filler(system: System, role: str, policy: str) -> dict[str, Any]:
     }
 
 
-def human_filler() -> dict[str, Any]:
-    return {"kind": "human", "label": "human"}
+def human_filler(suggests: Filler | None = None) -> dict[str, Any]:
+    """A person, and who suggests to them, if anybody."""
+    person = {"kind": "human", "label": "human"}
+    return person if suggests is None else {**person, "suggests": dict(suggests)}
 
 
 def endpoint_filler(endpoint: Endpoint) -> dict[str, Any]:
@@ -82,14 +84,16 @@ def assign_roles(
     agent: Agent,
     settings: Mapping[str, Any],
     chosen: Mapping[str, Sequence[str]],
+    suggests: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Who fills every role of a run, one entry per seat.
 
     ``chosen`` names who fills a role (see ``named_filler``); roles that it leaves out take the
-    dataset's own choice, then the system's.
+    dataset's own choice, then the system's. ``suggests`` names in the same way who suggests in
+    roles that people fill.
     """
     names = [role.name for role in system.roles]
-    for name in chosen:
+    for name in (*chosen, *(suggests or {})):
         if name not in names:
             raise UnknownName("role", name, names)
     roles: dict[str, list[dict[str, Any]]] = {}
@@ -98,14 +102,30 @@ def assign_roles(
         if role.name == "agent":
             roles[role.name] = [agent_filler(system, agent)]
             continue
-        wanted = list(chosen.get(role.name) or dataset.roles.get(role.name) or role.default)
+        usual = list(dataset.roles.get(role.name) or role.default)
+        wanted = list(chosen.get(role.name) or usual)
         if seats and not wanted:
             raise SettingError(role.name, "somebody to fill the role", "nobody")
         roles[role.name] = [
             named_filler(system, role.name, wanted[place % len(wanted)])
             for place, _ in enumerate(seats)
         ]
+        if suggests is not None and role.name in suggests:
+            asked = list(suggests[role.name] or usual)
+            roles[role.name] = [
+                _with_suggestion(system, role.name, filler, asked[place % len(asked)])
+                for place, filler in enumerate(roles[role.name])
+            ]
     return roles
+
+
+def _with_suggestion(
+    system: System, role: str, filler: dict[str, Any], name: str
+) -> dict[str, Any]:
+    """A person with who suggests to them; whoever is no person needs nobody."""
+    if filler["kind"] != "human" or name == HUMAN:
+        return filler
+    return human_filler(named_filler(system, role, name))
 
 
 def build_cast(
@@ -119,7 +139,7 @@ def build_cast(
     return Cast(
         {
             role.name: {
-                seat: _answerer(system, task, filler, at)
+                seat: build_answerer(system, task, filler, at)
                 for seat, filler in zip(
                     system.seats(role.name, settings), roles.get(role.name, ()), strict=False
                 )
@@ -129,9 +149,10 @@ def build_cast(
     )
 
 
-def _answerer(
+def build_answerer(
     system: System, task: Task, filler: Filler, at: Callable[[str, str], Answerer]
 ) -> Answerer:
+    """The answerer that a filler stands for, bound to a task; ``at`` makes those at endpoints."""
     if filler["kind"] == "human":
         return Human()
     if filler["kind"] == "endpoint":

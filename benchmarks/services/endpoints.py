@@ -1,6 +1,6 @@
 """Endpoints: made and changed by administrators, and turned into answerers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -11,6 +11,7 @@ from django.db import transaction
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.errors import AnswererFailed, CoreError, UnknownName
 from benchmarks.core.words import plain
+from benchmarks.fillers import Roles, all_fillers
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.endpoint import EndpointAnswerer
 from benchmarks.llm.schemas import schemas_of
@@ -79,8 +80,7 @@ def endpoint_label(endpoint: Endpoint) -> str:
 def _label_runs(endpoint: Endpoint) -> None:
     """Mark what an endpoint has answered so far, once it is known to be simulated."""
     for run in Run.objects.exclude(currency="").select_for_update():
-        rows = [row for rows in run.roles.values() for row in rows]
-        mine = [row for row in rows if row.get("endpoint") == endpoint.name]
+        mine = [row for row in all_fillers(run.roles) if row.get("endpoint") == endpoint.name]
         for row in mine:
             row["label"] = endpoint_label(endpoint)
         if mine:
@@ -111,9 +111,9 @@ def answerer_at(system: str) -> Callable[[str, str], Answerer]:
     return build
 
 
-def endpoints_in(fillers: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Endpoint]:
-    """The endpoints among those who fill a run's roles, by title."""
-    names = {row["endpoint"] for rows in fillers.values() for row in rows if "endpoint" in row}
+def endpoints_in(fillers: Roles) -> list[Endpoint]:
+    """The endpoints that may be asked in a run, by title."""
+    names = {row["endpoint"] for row in all_fillers(fillers) if "endpoint" in row}
     return list(Endpoint.objects.filter(name__in=names).order_by("title")) if names else []
 
 

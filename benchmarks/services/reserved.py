@@ -14,6 +14,7 @@ from django.db.models import Max
 from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
+from benchmarks.fillers import Filler
 from benchmarks.models import (
     Agent,
     Dataset,
@@ -24,7 +25,7 @@ from benchmarks.models import (
     Task,
     Trajectory,
 )
-from benchmarks.services.casting import Filler, agent_filler, assign_roles
+from benchmarks.services.casting import agent_filler, assign_roles
 from benchmarks.services.locks import lock_run, lock_trajectory
 from benchmarks.services.runs import RunError, bump_data_version, create_empty_run, reopen_run
 from benchmarks.services.work import settle_run
@@ -43,16 +44,17 @@ def make_shared_run(
     settings: Mapping[str, Any],
     roles: Mapping[str, Sequence[str]],
     seed: int,
+    suggests: Mapping[str, Sequence[str]] | None = None,
     practice: bool = False,
     by: User | None = None,
 ) -> Run:
     """The run of an experiment to which trajectories with this cast belong; made on first need.
 
-    ``roles`` names who fills a role, as ``start_runs`` does.
+    ``roles`` names who fills a role, as ``start_runs`` does, ``suggests`` who suggests to people.
     """
     system = get_system(dataset.system)
     complete = read_settings(system.settings, settings)
-    fillers = assign_roles(system, dataset, agent, complete, roles)
+    fillers = assign_roles(system, dataset, agent, complete, roles, suggests)
     kind = Run.Kind.PRACTICE if practice else Run.Kind.MADE
     with transaction.atomic():
         # Of two who need it at once the second finds what the first made.
@@ -104,10 +106,10 @@ def release_trajectory(*, trajectory: Trajectory) -> None:
             reopen_run(trajectory.run, people=trajectory)
 
 
-def recast_role(*, trajectory: Trajectory, role: str, fillers: Sequence[Filler]) -> None:
-    """From now on others fill a role of one trajectory; what was answered stays as it is.
+def recast_roles(*, trajectory: Trajectory, roles: Mapping[str, Sequence[Filler]]) -> None:
+    """From now on others fill these roles of one trajectory; what was answered stays as it is.
 
-    Asks of the role that wait for a person are put to the new fillers. Raises ``RunError`` while a
+    Asks of the roles that wait for a person are put to the new fillers. Raises ``RunError`` while a
     worker is at the trajectory, and where it is over.
     """
     with transaction.atomic():
@@ -116,12 +118,13 @@ def recast_role(*, trajectory: Trajectory, role: str, fillers: Sequence[Filler])
         if trajectory.status not in AT_REST:
             word = trajectory.get_status_display().lower()
             raise RunError(f"this is {word} now; who plays can change while it waits or has failed")
-        trajectory.recast = {**trajectory.recast, role: [dict(filler) for filler in fillers]}
+        changed = {role: [dict(one) for one in fillers] for role, fillers in roles.items()}
+        trajectory.recast = {**trajectory.recast, **changed}
         trajectory.save(update_fields=["recast"])
         waits = OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)
         begun = trajectory.started_at is not None
         # The driver asks anew, whoever it is that answers now.
-        withdrawn, _ = waits.filter(role=role).delete()
+        withdrawn, _ = waits.filter(role__in=roles).delete()
         resting = trajectory.status != S.WAITING or withdrawn
         if begun and resting and not waits.exists():
             Trajectory.objects.filter(pk=trajectory.pk).update(status=S.PENDING, problem="")
@@ -131,7 +134,7 @@ def recast_role(*, trajectory: Trajectory, role: str, fillers: Sequence[Filler])
 def recast_agent(*, trajectory: Trajectory, agent: Agent) -> None:
     """Hand a trajectory to another agent from here on."""
     system = get_system(trajectory.run.dataset.system)
-    recast_role(trajectory=trajectory, role="agent", fillers=[agent_filler(system, agent)])
+    recast_roles(trajectory=trajectory, roles={"agent": [agent_filler(system, agent)]})
 
 
 def cancel_trajectory(*, trajectory: Trajectory) -> bool:

@@ -14,9 +14,10 @@ from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
+from benchmarks.fillers import Filler
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
 from benchmarks.services import doorbell
-from benchmarks.services.casting import Filler, assign_roles
+from benchmarks.services.casting import assign_roles
 from benchmarks.services.endpoints import check_cap, currency_of, endpoints_in
 from benchmarks.services.locks import lock_run, lock_trajectories_of
 

@@ -74,6 +74,23 @@ def store_messages(messages: Iterable[Message]) -> None:
     )
 
 
+def put_aside(run_id: int, most: float) -> None:
+    """Count what calls can cost at most against the run, or raise ``CapReached``."""
+    if not most:
+        return
+    run = Run.objects.filter(pk=run_id)
+    within = Q(cost_cap=None) | Q(committed__lte=F("cost_cap") - most)
+    if not run.filter(within).update(committed=F("committed") + most):
+        cap, committed = run.values_list("cost_cap", "committed").get()
+        raise cap_reached(cap or 0.0, committed, most)
+
+
+def take_back(run_id: int, unspent: float) -> None:
+    """Free what was put aside for a call beyond its cost."""
+    if unspent:
+        Run.objects.filter(pk=run_id).update(committed=F("committed") - unspent)
+
+
 class DatabaseLog:
     """``benchmarks.core.log.Log`` for one trajectory that ``owner`` holds the lease of.
 
@@ -148,7 +165,7 @@ class DatabaseLog:
         lost = [self._sent[c.step, c.slot, c.repeats][0] for c in calls if c.repeats]
         with transaction.atomic():
             self._renew(now)
-            self._put_aside(most)
+            put_aside(self.run.pk, most)
             self._tell(calls)
             open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
             if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
@@ -186,7 +203,7 @@ class DatabaseLog:
             if not open_.update(**settled):
                 raise LeaseLost
             if back:
-                Run.objects.filter(pk=self.run.pk).update(committed=F("committed") + back)
+                take_back(self.run.pk, -back)
         self._settled[call.step, call.slot] = (pk, version)
 
     def open_asks(self, calls: Sequence[Call]) -> None:
@@ -276,16 +293,6 @@ class DatabaseLog:
         held = Trajectory.objects.filter(pk=self.trajectory.pk, lease_owner=self.owner)
         if not held.update(**changes):
             raise LeaseLost
-
-    def _put_aside(self, most: float) -> None:
-        """Count what calls can cost at most against the run, or raise ``CapReached``."""
-        if not most:
-            return
-        run = Run.objects.filter(pk=self.run.pk)
-        within = Q(cost_cap=None) | Q(committed__lte=F("cost_cap") - most)
-        if not run.filter(within).update(committed=F("committed") + most):
-            cap, committed = run.values_list("cost_cap", "committed").get()
-            raise cap_reached(cap or 0.0, committed, most)
 
     def _tell(self, calls: Sequence[Call]) -> None:
         new = {

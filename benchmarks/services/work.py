@@ -25,6 +25,7 @@ from benchmarks.services.leases import LEASE, heartbeat
 from benchmarks.services.locks import lock_run, lock_trajectory
 from benchmarks.services.runs import bump_data_version, current_pins
 from benchmarks.services.store import DatabaseLog, LeaseLost
+from benchmarks.services.suggestions import make_suggestions
 
 logger = logging.getLogger(__name__)
 
@@ -199,6 +200,12 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
     def seed_for(step: int, slot: int) -> int:
         return derive_seed(run.seed, task.id, run.level, trajectory.attempt, step, slot)
 
+    def suggest() -> None:
+        make_suggestions(
+            trajectory=trajectory, task=task, system=system, owner=owner, executor=_executor()
+        )
+
+    suggest()  # what a worker that died has left owing
     driver = Driver(
         cast=build_cast(system, task, {**run.roles, **trajectory.recast}, run.settings),
         log=DatabaseLog(trajectory, owner),
@@ -213,6 +220,7 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
         case Finished():
             return Trajectory.Status.DONE, ""
         case Suspended():
+            suggest()
             return Trajectory.Status.WAITING, ""
         case Stopped():
             return Trajectory.Status.PENDING, ""

@@ -1,5 +1,7 @@
 """Changing who plays while a session is under way, and ending it before its time."""
 
+from collections.abc import Sequence
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -11,7 +13,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
 from benchmarks.models import Agent, Run, Trajectory
 from benchmarks.services.casting import human_filler, named_filler
-from benchmarks.services.reserved import cancel_trajectory, recast_agent, recast_role
+from benchmarks.services.reserved import cancel_trajectory, recast_agent, recast_roles
 from benchmarks.services.runs import retry_trajectory
 
 Kind = LiveEvent.Kind
@@ -40,8 +42,7 @@ def take_over(*, place: LivePlace, user: User, reason: str = "") -> None:
             raise Refused("conflict", "you have another place in this session")
         detail = {"from": place.player_id, "stand_in": place.stand_in}
         if place.stand_in:
-            for role in place.roles:
-                _recast(session, role, None)
+            _recast(session, place.roles, None)
         place.player, place.stand_in = user, ""
         place.joined_at = place.ready_at = place.last_seen_at = timezone.now()
         place.save(update_fields=["player", "stand_in", "joined_at", "ready_at", "last_seen_at"])
@@ -62,7 +63,7 @@ def let_stand_in(
         session = lock_open_session(place.session_id)
         place.refresh_from_db()
         before = place.player_id
-        named = [_recast(session, role, stand_in) for role in place.roles]
+        named = _recast(session, place.roles, stand_in)
         place.player, place.stand_in = None, ", ".join(dict.fromkeys(named))
         place.ready_at = None
         place.save(update_fields=["player", "stand_in", "ready_at"])
@@ -72,29 +73,39 @@ def let_stand_in(
         )  # fmt: skip
 
 
-def _recast(session: LiveSession, role: str, name: str | None) -> str:
-    """Give a role to a script or model by name, or to people where that is None."""
+def _recast(session: LiveSession, roles: Sequence[str], name: str | None) -> list[str]:
+    """Give roles to scripts or models by name, or to people where that is None; at once.
+
+    Returns who fills them now, by name.
+    """
     trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
-    run = trajectory.run
-    system = get_system(run.dataset.system)
-    spec = next(each for each in system.roles if each.name == role)
-    count = len(system.seats(role, run.settings)) if role != "agent" else 1
-    if name is None:
-        names = ["human"] * count
-    else:
-        wanted = [name] if name else usual_names(run, role)
-        if not wanted:
-            raise Refused("invalid", f"nothing but a person can be {spec.title.lower()} here")
-        names = [wanted[place % len(wanted)] for place in range(count)]
+    system = get_system(trajectory.run.dataset.system)
+    names = {role: _names(trajectory.run, role, name) for role in roles}
     try:
-        fillers = [
-            human_filler() if each == "human" else named_filler(system, role, each)
-            for each in names
-        ]
-        recast_role(trajectory=trajectory, role=role, fillers=fillers)
+        fillers = {
+            role: [
+                human_filler() if each == "human" else named_filler(system, role, each)
+                for each in wanted
+            ]
+            for role, wanted in names.items()
+        }
+        recast_roles(trajectory=trajectory, roles=fillers)
     except CoreError as error:
         raise Refused("conflict", str(error)) from error
-    return names[0]
+    return [wanted[0] for wanted in names.values() if wanted]
+
+
+def _names(run: Run, role: str, name: str | None) -> list[str]:
+    """Who is to fill each seat of a role, by name."""
+    system = get_system(run.dataset.system)
+    count = len(system.seats(role, run.settings)) if role != "agent" else 1
+    if name is None:
+        return ["human"] * count
+    wanted = [name] if name else usual_names(run, role)
+    if not wanted:
+        title = next(each.title for each in system.roles if each.name == role)
+        raise Refused("invalid", f"nothing but a person can be {title.lower()} here")
+    return [wanted[place % len(wanted)] for place in range(count)]
 
 
 def usual_names(run: Run, role: str) -> list[str]:

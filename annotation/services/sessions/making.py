@@ -61,7 +61,8 @@ def make_session(
     """A session of a live study: a reserved trajectory, and the places of the study's mode.
 
     ``agent`` plays where no person is the agent, and only there; ``roles`` names who fills the
-    roles that people do not. ``players`` by place; nobody where left out.
+    roles that people do not, and who suggests in those where the mode has suggestions. ``players``
+    by place; nobody where left out.
     """
     plan = LivePlan.objects.select_related("experiment").get(study=study)
     mode = mode_of(plan.system, plan.mode)
@@ -82,6 +83,7 @@ def make_session(
                 level=level,
                 settings=settings or {},
                 roles=cast,
+                suggests={role: (roles or {}).get(role, ()) for role in mode.suggests},
                 seed=study.seed if seed is None else seed,
                 practice=practice,
                 by=by,
