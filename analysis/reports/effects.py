@@ -38,6 +38,7 @@ def effects_report(selection: Selection) -> Report:
     if factor is None:
         return Report(empty=_no_factor(selection))
     found = effects_of(selection, factor)
+    scripts = {run.agent_kind for run in selection.runs} == {"scripted"}
     tables: list[Table] = []
     if found.effects is not None:
         tables = [values_table(found), *changes_table(found), *overall_table(found),
@@ -47,7 +48,7 @@ def effects_report(selection: Selection) -> Report:
     tables += [*published_table(found), *said_table(found, selection)]
     tables += missing_table(found, selection)
     return Report(
-        sentence=sentence(found),
+        sentence=sentence(found, only_scripts=scripts),
         figures=tuple(_figures(found)),
         tables=tuple(tables),
         notices=(*common.selection_notices(selection), *_notices(found)),
@@ -65,9 +66,14 @@ def _no_factor(selection: Selection) -> Empty:
     )
 
 
-def sentence(found: Effects) -> str:
+def sentence(found: Effects, *, only_scripts: bool = False) -> str:
     """What each change does on average, and how many are clear; or why there is none."""
     name = found.factor.title.lower()
+    if found.effects is None and found.factor.kind == "parameter" and only_scripts:
+        return (
+            f"No run here has a known {name}: scripts have none. What it changes cannot be said "
+            "without runs of a language model."
+        )
     if found.effects is None:
         return f"No run here has a known {name}, so what it changes cannot be said."
     if not found.varied:
@@ -85,7 +91,9 @@ def sentence(found: Effects) -> str:
         parts.append(f"{_moves(estimate)} from “{bases[condition]}” to “{condition}”"
                      f"{_spread(found, estimate)}")  # fmt: skip
     clear = [change for change in tested if change.clear]
-    who = "" if len(found.agents) == 1 else f", on average over {len(found.agents)} agents,"
+    counts = {estimate.n for estimate in found.effects.overall.values() if estimate.n}
+    over = f"{counts.pop()} agents" if len(counts) == 1 else "the agents that have both"
+    who = "" if len(found.agents) == 1 else f", on average over {over},"
     text = f"{found.measure.title}{who} {listed(parts, most=3)}"
     tail = f"{len(clear)} of {plural(len(tested), 'change')} {_are(len(clear))} clear"
     if len(tested) == 1:
@@ -237,10 +245,30 @@ def _notices(found: Effects) -> list[Notice]:
         for agent in found.agents
         if (gone := [t for t in found.titles.values() if (agent, t) not in found.runs])
     ]
-    if not missing:
-        return []
-    text = f"Not every agent was run everywhere; missing: {listed(missing, most=6)}."
-    return [Notice(text, "info")]
+    notices = []
+    if missing:
+        text = f"Not every agent was run everywhere; missing: {listed(missing, most=6)}."
+        notices.append(Notice(text, "info"))
+    if found.alone:
+        text = (
+            f"{plural(len(found.alone), 'agent')} with one value alone "
+            f"{_are(len(found.alone))} not shown, because there is nothing to compare: "
+            f"{listed(found.alone, most=10)}."
+        )
+        notices.append(Notice(text, "info"))
+    if found.effects is not None and found.varied:
+        counts = [
+            {cell.n for (one, _), cell in found.effects.cells.items() if one == agent and cell.n}
+            for agent in found.agents
+        ]
+        if any(len(those) > 1 for those in counts):
+            text = (
+                f"The runs have different numbers of tasks ({min(map(min, counts))} to "
+                f"{max(map(max, counts))}). Values side by side are of different tasks then; the "
+                "changes compare the same tasks alone."
+            )
+            notices.append(Notice(text, "info"))
+    return notices
 
 
 def _how(found: Effects) -> list[str]:

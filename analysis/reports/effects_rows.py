@@ -20,7 +20,8 @@ from benchmarks.core.words import Measure, measures_of
 class Effects:
     """What the page shows. ``titles`` names the values that runs have, in their order.
 
-    ``effects`` is None where no run has the factor at all.
+    ``effects`` is None where no run has the factor at all. It is about agents with two values or
+    more, where there are any; ``alone`` are the others.
     """
 
     factor: Factor
@@ -32,6 +33,7 @@ class Effects:
     effects: ConditionEffects | None
     left_out: Mapping[str, int]
     published: Mapping[str, Mapping[Any, Published]]
+    alone: tuple[str, ...] = ()
 
     @property
     def is_rate(self) -> bool:
@@ -80,6 +82,7 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
     titles = titles_of(factor, [run.value for run in runs])
     method, correction = CORRECTIONS.get(selection.filters.correction, CORRECTIONS[""])
     effects, left = None, dict[str, int]()
+    everybody, (runs, alone) = runs, _compared(runs)
     if runs:
         frame = outcome_frame(runs, [metric])
         by_run = {run.pk: titles[run.value] for run in runs}
@@ -107,11 +110,23 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
         metric,
         correction,
         titles,
-        {(run.label, titles[run.value]): run for run in runs},
+        {(run.label, titles[run.value]): run for run in everybody},
         effects,
         left,
         published_of(selection, factor, metric),
+        alone,
     )
+
+
+def _compared(runs: list[ChosenRun]) -> tuple[list[ChosenRun], tuple[str, ...]]:
+    """The runs of agents that can be compared with themselves, if any can; who cannot."""
+    values: dict[str, set[Any]] = {}
+    for run in runs:
+        values.setdefault(run.label, set()).add(run.value)
+    alone = tuple(label for label, those in values.items() if len(those) < 2)
+    if len(alone) == len(values):
+        return runs, ()
+    return [run for run in runs if run.label not in alone], alone
 
 
 def titles_of(factor: Factor, values: list[Any]) -> dict[Any, str]:

@@ -113,6 +113,37 @@ def test_ablation_against_both_kinds(dataset: Dataset) -> None:
     assert said["source"] == "Figure 6"
 
 
+def test_averages_are_over_those_who_can_be_compared(dataset: Dataset) -> None:
+    make_setting(dataset, "ada", 4)
+    short = make_setting(dataset, "ada", 9, constraints="user_only")
+    short.trajectories.filter(task__external_id="t10").delete()
+    for agent, right in (("bob", 4), ("cyd", 9)):
+        make_setting(dataset, agent, right)
+    make_setting(dataset, "bob", 9, constraints="user_only")
+    made = report(factor="constraints")
+    # Cyd, who was not run otherwise, counts nowhere: Ada 5/9, Bob 5/10.
+    assert made.sentence.startswith("Acc, on average over 2 agents, rises from “Both kinds” to ")
+    assert "by 52.8 points" in made.sentence
+    assert {row["agent"] for row in lines(made.table("values"))} == {"Ada", "Bob"}
+    assert made.sentence.count("Holm over 2 tests") == 1
+    said = " ".join(notice.text for notice in made.notices)
+    assert "1 agent with one value alone is not shown" in said and "compare: Cyd." in said
+    assert "different numbers of tasks (9 to 10)" in said
+    (row,) = made.table("missing").rows[1:]  # type: ignore[union-attr]
+    assert row[1].text == "Cyd"
+
+
+def test_scripts_have_no_temperature(dataset: Dataset) -> None:
+    run = make_setting(dataset, "ada", 4)
+    assert report(factor="temperature").sentence.startswith(
+        "No run here has a known temperature: scripts have none."
+    )
+    endpoint = Endpoint.objects.create(name="e", base_url="http://localhost/v1", model="m")
+    Agent.objects.filter(pk=run.agent_id).update(kind="endpoint", endpoint=endpoint)
+    said = report(factor="temperature", published="hide").sentence
+    assert said.startswith("No run here has a known temperature, so")
+
+
 def test_tracking_that_nobody_was_run_with(dataset: Dataset) -> None:
     run = make_setting(dataset, "ada", 4)
     made = report(factor="tracking")
