@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Assignment
 from annotation.services.demo_plans import LEVEL
+from annotation.services.demo_sessions import ensure_demo_sessions
 from annotation.services.demo_studies import (
     ACCOUNTS,
     ANNOTATOR,
@@ -46,7 +47,7 @@ PEOPLE = (
     ("admin", "", "administrator: everything"),
     ("researcher", "researchers", "starts runs, makes studies, reads results"),
     ("manager", "viewers", "manages the studies, reads results"),
-    (ANNOTATOR, "", "has items to judge in three studies"),
+    (ANNOTATOR, "", "has items to judge in three studies, and two sessions to play"),
     ("observer", "viewers", "looks on"),
 )
 GROUPS = {"researchers": ("view_results", "start_runs"), "viewers": ("view_results",)}
@@ -100,7 +101,7 @@ def load_demo(job: Job, progress: Progress) -> None:
     """Everything in steps that find out what is done already, so it can be killed anywhere.
 
     The level of the studies comes first, then the first study, the other levels, the two checks,
-    a few runs under the paper's other conditions, and the runs among tools.
+    a few runs under the paper's other conditions, the runs among tools, and two sessions to play.
     """
     dataset = save_demo_dataset()
     for level in LEVELS:
@@ -121,6 +122,7 @@ def load_demo(job: Job, progress: Progress) -> None:
         runs = Run.objects.filter(dataset=nursery, settings__condition=condition, is_demo=True)
         words = f"Four scripted agents among tools, condition {condition}"
         _finish_runs(job, runs, words, dataset, progress)
+    ensure_demo_sessions(dataset, progress)
     _tell(dataset, progress, "The demo is complete")
 
 
@@ -158,9 +160,8 @@ def _finish_runs(
 
 def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
     """Progress in trajectories of all runs, including those that are not started yet."""
-    ended = Trajectory.objects.filter(run__dataset__is_demo=True, run__is_demo=True).exclude(
-        status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING]
-    )
+    made = Trajectory.objects.filter(run__dataset__is_demo=True, run__is_demo=True, reserved=False)
+    ended = made.exclude(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
     done = ended.count()
     progress.report(
         done=done,

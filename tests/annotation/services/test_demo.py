@@ -11,7 +11,7 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.models import Annotator, Assignment, Rating, RatingEdit, Study
+from annotation.models import Annotator, Assignment, LiveSession, Rating, RatingEdit, Study
 from annotation.selectors.ratings import human_scores
 from annotation.services import demo, demo_plans
 from annotation.services.simulation import simulate_annotator
@@ -200,7 +200,8 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(
         break
     assert kills > jobs.MAX_ATTEMPTS
     assert (job.status, job.message) == ("done", "The demo is complete")
-    assert Study.objects.count() == 3
+    assert Study.objects.count() == 4
+    assert LiveSession.objects.count() == 2
     assert content() == expected
 
 
@@ -216,7 +217,8 @@ def test_loading_that_failed_can_be_taken_up(monkeypatch: pytest.MonkeyPatch) ->
     jobs.perform(job_id=again.pk, owner="worker")
     again.refresh_from_db()
     assert again.status == "done"
-    assert Study.objects.count() == 3
+    assert Study.objects.count() == 4
+    assert LiveSession.objects.count() == 2
 
 
 def test_people_are_never_simulated(study: Study, ann: User) -> None:

@@ -1,0 +1,49 @@
+"""The demo's live sessions: the annotator is the user whom two hidden agents plan for."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.models import Membership, Study
+from annotation.services.demo_plans import LEVEL
+from annotation.services.demo_studies import ACCOUNTS, ANNOTATOR, ROLES
+from annotation.services.sessions.planned import LiveWish, add_session, store_wish
+from annotation.services.setup import add_member
+from benchmarks.models import Agent, Dataset
+from benchmarks.services.jobs import Progress
+
+KEY, NAME = "sessions", "Play the user"
+# Whose plans leave something to say for a few turns.
+AGENTS = ("forgetful", "careful-tracker")
+
+
+def ensure_demo_sessions(dataset: Dataset, progress: Progress | None = None) -> Study | None:
+    """The study of sessions, made if it is missing; None where the demo's accounts are gone."""
+    stored = Study.objects.filter(is_demo=True, settings__demo=KEY).first()
+    if stored is not None:
+        return stored
+    accounts = User.objects.filter(groups__name=ACCOUNTS).in_bulk(field_name="username")
+    maker, player = accounts.get("manager"), accounts.get(ANNOTATOR)
+    if maker is None or player is None:
+        return None
+    wish = LiveWish(name=NAME, dataset=dataset, mode="simulator", level=LEVEL, seed=1)
+    tasks = dataset.tasks.order_by("pk")[: len(AGENTS)]
+    with transaction.atomic():
+        if progress is not None:
+            progress.report()  # raises when another worker has taken the job over
+        study, plan = store_wish(wish=wish, by=maker)
+        study.settings = {**study.settings, "demo": KEY}
+        study.save(update_fields=["settings"])
+        for name, role in ROLES:
+            if name in accounts and role != Membership.Role.MANAGER:
+                add_member(study=study, user=accounts[name], role=role, by=maker)
+        for order, (name, task) in enumerate(zip(AGENTS, tasks, strict=False), 1):
+            add_session(
+                study=study,
+                plan=plan,
+                agent=Agent.objects.get(name=name),
+                task=task,
+                players={1: player},
+                order=order,
+                by=maker,
+            )
+    return study
