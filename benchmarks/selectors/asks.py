@@ -128,16 +128,26 @@ class OwnForm:
 
     template: str
     page: Any
+    about_hints: str = ""
 
 
-def own_form(ask: OpenAsk, given: Fields, errors: Mapping[str, str]) -> OwnForm | None:
-    """The form that the system brings for this reply; None where it is written as text."""
+def own_form(
+    ask: OpenAsk,
+    given: Fields,
+    errors: Mapping[str, str],
+    suggestion: Mapping[str, Any] | None = None,
+) -> OwnForm | None:
+    """The form that the system brings for this reply; None where it is written as text.
+
+    ``suggestion`` is shown beside it (``selectors.suggestions``).
+    """
     system, kind = ask.trajectory.run.dataset.system, ask.expect.get("kind", "")
     form = _form_of(ask)
     if form is None:
         return None
-    page = form.show(ask.context, given, errors)
-    return OwnForm(f"systems/{system}/_reply_{kind}.html", page)
+    context = ask.context if suggestion is None else {**ask.context, "suggestion": suggestion}
+    page = form.show(context, given, errors)
+    return OwnForm(f"systems/{system}/_reply_{kind}.html", page, form.about_hints)
 
 
 def composed_text(ask: OpenAsk, fields: Fields) -> str:

@@ -1,4 +1,4 @@
-"""What pages of AdaPlanBench show of a task's pool of known plans."""
+"""What pages of AdaPlanBench show: a task's pool of known plans, and suggested verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from django import template
 from benchmarks.core.types import Task as CoreTask
 from benchmarks.mappers import core_task
 from benchmarks.models import Task, Trajectory
+from benchmarks.selectors.suggestions import SuggestedView, suggestions_of
+from benchmarks.systems.adaplanbench.asks import JUDGE_ROLES
 from benchmarks.systems.adaplanbench.macgyver.build import normal
 from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
 from benchmarks.systems.adaplanbench.macgyver.verdicts import verdict_words
@@ -86,3 +88,76 @@ def recorded_plan(pool: Record, text: str) -> KnownPlan | None:
     """The known plan with this very text, if it has an author or a verdict to tell of."""
     found = pool.find(text)
     return found if found and (found.author or found.verdict) else None
+
+
+@dataclass(frozen=True)
+class BesideVerdict:
+    """A suggested verdict beside a person's: the texts of what both, or one of them, marked."""
+
+    turn: int
+    role: str
+    by: str
+    label: str
+    both: Sequence[str] = ()
+    person: Sequence[str] = ()
+    suggested: Sequence[str] = ()
+    why_not: str = ""
+
+    @property
+    def same(self) -> bool:
+        return not (self.why_not or self.person or self.suggested)
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Suggested verdicts of a trajectory. Counts are of constraints in verdicts that both gave."""
+
+    rows: Sequence[BesideVerdict]
+
+    @property
+    def compared(self) -> list[BesideVerdict]:
+        return [row for row in self.rows if not row.why_not]
+
+    @property
+    def same(self) -> int:
+        return sum(row.same for row in self.compared)
+
+    @property
+    def both(self) -> int:
+        return sum(len(row.both) for row in self.compared)
+
+    @property
+    def marked(self) -> int:
+        """Constraints that the person marked."""
+        return self.both + sum(len(row.person) for row in self.compared)
+
+    @property
+    def suggested(self) -> int:
+        """Constraints that were suggested."""
+        return self.both + sum(len(row.suggested) for row in self.compared)
+
+
+@register.simple_tag
+def suggested_verdicts(trajectory: Trajectory) -> Suggestions:
+    """What scripts or models would have marked as violated where a person judged."""
+    found = [row for row in suggestions_of(trajectory) if row.row.role in JUDGE_ROLES.values()]
+    if not found:
+        return Suggestions(())
+    profile = trajectory.profile
+    rows = profile.constraints.values_list("key", "text") if profile is not None else ()
+    texts = dict(rows)
+    return Suggestions([_beside(row, texts) for row in found])
+
+
+def _beside(row: SuggestedView, texts: Mapping[str, str]) -> BesideVerdict:
+    about = (row.turn, row.role, row.by, row.label)
+    if row.value is None or row.given is None:
+        why = row.why_not or "nobody has judged this by hand"
+        return BesideVerdict(*about, why_not=why)
+    told, given = row.value["violated"], row.given["violated"]
+    return BesideVerdict(
+        *about,
+        [texts.get(key, key) for key in given if key in told],
+        [texts.get(key, key) for key in given if key not in told],
+        [texts.get(key, key) for key in told if key not in given],
+    )

@@ -11,6 +11,7 @@ from benchmarks.core.reply_forms import Fields
 from benchmarks.models import Exchange, OpenAsk
 from benchmarks.selectors.asks import AskView, OwnForm, ask_view, own_form
 from benchmarks.selectors.players import player_name
+from benchmarks.selectors.suggestions import suggestion_on
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def see_desk(
     if fields is None:
         kept = _draft(ask, table.access.user)
         fields, drafted = kept or {}, bool(kept)
-    own = own_form(ask, fields, errors or {})
+    beside = suggestion_on(ask) if table.plan.shows_suggestions else None
+    own = own_form(ask, fields, errors or {}, beside)
     rest = [row.pk for row in table.own if row.pk != ask.pk]
     others = OpenAsk.objects.filter(pk__in=rest).select_related("trajectory__run__dataset")
     return Desk(
