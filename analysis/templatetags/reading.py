@@ -7,11 +7,12 @@ from urllib.parse import parse_qsl
 
 from django import template
 from django.http import HttpRequest
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 
-from analysis.reading import Multiples, Panel, Point
+from analysis.reading import Multiples, Panel, People, Point
 from analysis.views.browse import list_query
-from benchmarks.selectors.timeline import Bin
+from benchmarks.selectors.timeline import Bin, Spread
+from benchmarks.templatetags.turn_parts import short, undefined
 
 register = template.Library()
 WIDTH, HEIGHT, EDGE = 200.0, 80.0, 7.0
@@ -97,6 +98,24 @@ def violation_strip(multiples: Multiples, shown: Sequence[int]) -> dict[str, Any
         "edge": EDGE,
         "end": WIDTH - EDGE,
     }
+
+
+@register.simple_tag
+def score_cells(cells: Sequence[tuple[Spread | None, People | None]]) -> SafeString:
+    """A turn's cells: mean of the judges, lowest and highest, how many are missing; people's."""
+    return mark_safe("".join(f'<td class="num">{_cell(*cell)}</td>' for cell in cells))
+
+
+def _cell(judges: Spread | None, people: People | None) -> str:
+    if judges is None or judges.mean is None or judges.low is None or judges.high is None:
+        told = undefined("no judge gave a score")
+    else:
+        missing = f", {judges.missing} missing" if judges.missing else ""
+        spread = f"{short(judges.low)}–{short(judges.high)}{missing}"
+        told = f'{judges.mean:.2f} <span class="sub">{spread}</span>'
+    if people is not None:
+        told += f'<span class="sub">P {people.mean:.2f}, n = {people.count}</span>'
+    return told
 
 
 @register.filter

@@ -29,7 +29,7 @@ def score_rows(dimensions: Iterable[DimensionScores]) -> SafeString:
     rows = []
     for dimension in dimensions:
         mean = dimension.mean
-        shown = _undefined("no judge gave a score") if mean is None else f"{mean:.2f}"
+        shown = undefined("no judge gave a score") if mean is None else f"{mean:.2f}"
         cells = "".join(f'<td class="num">{_given(given)}</td>' for given in dimension.given)
         title = escape(dimension.title)
         rows.append(f'<tr><th scope="row">{title}</th><td class="num">{shown}</td>{cells}</tr>')
@@ -46,7 +46,7 @@ def score_reasons(dimensions: Iterable[DimensionScores]) -> SafeString:
             if given.value is None:
                 value, said = "", f"unscored, because {given.reason or 'no reason was given'}"
             else:
-                value, said = f", {_short(given.value)}", given.reason or "no reason given"
+                value, said = f", {short(given.value)}", given.reason or "no reason given"
             name = escape(given.judge)
             pieces.append(f"<dd><strong>{name}{value}:</strong> {escape(said)}</dd>")
     return mark_safe("".join(pieces))
@@ -73,18 +73,19 @@ def _diff_part(part: Segment) -> str:
 
 def _given(given: GivenScore) -> str:
     if given.value is None:
-        return _undefined(f"unscored, because {given.reason or 'no reason given'}")
-    value = _short(given.value)
+        return undefined(f"unscored, because {given.reason or 'no reason given'}")
+    value = short(given.value)
     if not given.reason:
         return value
     return f'<span tabindex="0" data-tip="{escape(given.reason)}">{value}</span>'
 
 
 @lru_cache(maxsize=256)
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """At most one decimal, as the templates write it."""
     return floatformat(value, "-1")
 
 
-def _undefined(reason: str) -> str:
+def undefined(reason: str) -> str:
+    """A dash, and why there is no number."""
     return render_to_string("includes/_undefined.html", {"reason": reason})
