@@ -43,6 +43,7 @@ from annotation.services.sessions.playing import (
     reply_to,
     resume_session,
 )
+from annotation.views.sessions_making import instructions
 from benchmarks.access import signed_in
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.reply_forms import FieldsRefused, Hint
@@ -127,6 +128,8 @@ def _context(table: Table, desk: Desk) -> dict[str, Any]:
     }
     if gathering:
         text = current_text(table.access.study.study, StudyText.Kind.INFORMATION)
+        context["told"] = instructions(table.plan.system, context["mode"])
+        context["plan"] = table.plan
         context["blocks"] = text_blocks(text.text) if text is not None else []
     return context
 

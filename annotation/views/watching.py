@@ -18,6 +18,7 @@ from annotation.selectors.sessions.watching import (
 from annotation.services.sessions.playing import note_end
 from annotation.views.playing import STOP_POLLING
 from benchmarks.access import VIEW, signed_in
+from benchmarks.selectors.casting import run_caution
 from benchmarks.selectors.trajectories import is_scored
 from benchmarks.views.parts import own_template, wants_part
 
@@ -61,6 +62,7 @@ def _context(request: HttpRequest, table: Table, after: int) -> dict[str, Any]:
         "state": headline(table),
         "limits": limits(table),
         "trajectory": trajectory,
+        "caution": run_caution(trajectory.run),
         "run": trajectory.run,
         "turns": turns,
         "last": turns[-1].row.index if turns else after,

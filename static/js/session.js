@@ -98,7 +98,10 @@
   // What this browser could not send before is newer than what the server has.
   function restore() {
     const here = box();
-    if (!here || here.dataset.restored) return;
+    const line = find("[data-draft-state]");
+    if (here && here.dataset.restored) return;
+    if (line) line.hidden = !(here && "drafted" in here.dataset);
+    if (!here) return;
     here.dataset.restored = "1";
     const kept = attempt(() => JSON.parse(localStorage.getItem(KEPT + here.dataset.draftOf)));
     if (!kept) return;
@@ -165,12 +168,15 @@
     const poll = find("#session-poll");
     if (poll) document.title = (poll.dataset.mine ? "Your turn: " : "") + title;
   }
-  // After a form was sent the focus goes to what came of it; otherwise to the form, if nowhere else.
+  // After a form was sent the focus goes to what came of it. When one's turn comes it goes to the
+  // form, unless it is somewhere that somebody has put it.
+  const FIELD = "#session-desk form :is(textarea, input:not([type=hidden]))";
   function focusOn(sent) {
     const told = sent && find("#session-hints, #session-errors, #session-refused");
-    const idle = !document.activeElement || document.activeElement === document.body;
+    const at = document.activeElement;
+    const idle = !at || at === document.body || at.id === "session-desk";
     if (told && !find("[aria-invalid=true]")) told.focus();
-    else if (idle) (find("#session-desk form textarea, #session-end") || find("#session-talk"))?.focus({ preventScroll: !sent });
+    else if (idle) (find(FIELD) || find("#session-end") || find("#session-desk"))?.focus({ preventScroll: true });
   }
   document.addEventListener("htmx:afterSettle", (event) => {
     if (!find("[data-session]")) return;

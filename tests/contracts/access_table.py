@@ -396,4 +396,28 @@ analysis:trajectory_groups        GET  login    403      403      403      403  
 analysis:trajectory_groups_later  GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:trajectory_groups_figure GET  login    403      403      403      403      403      403      404      403      404
 analysis:trajectory_groups_table  GET  login    403      403      403      403      403      403      404      403      404
+# Live sessions: "annot" has a place in one; whoever oversees looks on, and managers steer
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+annotation:session_list           GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+annotation:session_new            GET  login    403      403      403      403      403      403      403      ok       ok
+annotation:session_new            POST login    403      403      403      403      403      403      403      422      422
+annotation:live_study_new         GET  login    403      403      403      403      403      403      403      ok       ok
+annotation:live_study_new         POST login    403      403      403      403      403      403      403      422      422
+annotation:session_links          GET  405      405      405      405      405      405      405      405      405      405
+annotation:session_instructions   GET  login    404      ok       404      ok       ok       ok       404      404      ok
+annotation:session_instructions   POST login    404      409      404      404      404      404      404      404      404
+annotation:study_sessions         GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:session                GET  login    404      ok       404      moved    moved    moved    404      404      moved
+annotation:session_state          GET  login    404      ok       404      404      404      404      404      404      404
+annotation:session_reply          GET  login    404      moved    404      404      404      404      404      404      404
+annotation:session_reply          POST login    404      422      404      404      404      404      404      404      404
+annotation:session_draft          POST login    404      ok       404      404      404      404      404      404      404
+annotation:session_ready          POST login    404      moved    404      404      404      404      404      404      404
+annotation:session_pause          POST login    404      moved    404      404      moved    404      404      404      moved
+annotation:session_resume         POST login    404      moved    404      404      moved    404      404      404      moved
+annotation:session_leave          POST login    404      moved    404      404      404      404      404      404      404
+annotation:session_watch          GET  login    404      moved    404      ok       ok       ok       404      404      ok
+annotation:session_monitor        GET  login    403      403      403      ok       ok       ok       403      403      ok
+annotation:session_control        GET  login    404      404      404      403      ok       403      404      404      ok
+annotation:session_control        POST login    404      404      404      403      422      403      404      404      422
 """  # noqa: E501

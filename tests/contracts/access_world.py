@@ -21,9 +21,17 @@ from analysis.services.rating_tables import store_table
 from analysis.services.saved_views import save_view
 from analysis.tidy.example import example_csv
 from analysis.tidy.settings import Settings
-from annotation.models import Invite, Membership, Message, Study
+from annotation.models import (
+    Invite,
+    LivePlace,
+    LivePlan,
+    LiveSession,
+    Membership,
+    Message,
+    Study,
+)
 from annotation.services.remarks import add_remark, put_label
-from benchmarks.models import Endpoint, Job, OpenAsk, Run
+from benchmarks.models import Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
 from benchmarks.selectors.jobs import IMPORT
 from benchmarks.services.tokens import create_token
 from tests.annotation.rows import make_person, make_study
@@ -182,6 +190,7 @@ def build_world() -> World:
         tokens[persona] = create_token(user=user, name="test")[1]
     values = {
         **_rows(study),
+        "ask": _session(study, annotator),
         "token_id": admin.api_tokens.get().pk,
         "table_id": _table(people["viewer"]),
         **_remarks(people["viewer"]),
@@ -200,6 +209,31 @@ def _remarks(reader: User) -> dict[str, object]:
         "put_id": put_label(trajectory=trajectory, key="format_error", by=reader).pk,
         "note_id": add_remark(trajectory=trajectory, by=reader, text="A note.").pk,
     }
+
+
+def _session(study: Study, player: User) -> int:
+    """A live session of the study, under the study's own id; gives what its player is asked."""
+    run = Run.objects.order_by("pk")[0]
+    trajectory = Trajectory.objects.create(
+        run=run, task=run.trajectories.order_by("pk")[0].task, attempt=9, reserved=True,
+        status=Trajectory.Status.WAITING, started_at=timezone.now(),
+    )  # fmt: skip
+    LivePlan.objects.create(
+        study=study, system="adaplanbench", mode="agent",
+        experiment=Experiment.objects.create(name="Live"),
+    )  # fmt: skip
+    session = LiveSession.objects.create(
+        pk=study.pk, study=study, number=1, trajectory=trajectory,
+        state=LiveSession.State.RUNNING, started_at=timezone.now(),
+    )  # fmt: skip
+    LivePlace.objects.create(
+        session=session, number=1, title="Agent", roles=["agent"], player=player,
+        joined_at=timezone.now(), ready_at=timezone.now(),
+    )  # fmt: skip
+    return OpenAsk.objects.create(
+        trajectory=trajectory, step=0, slot=0, role="agent", ask_digest="0", seed=1,
+        opened_at=timezone.now(), expect={"kind": "plan", "params": {}},
+    ).pk  # fmt: skip
 
 
 def _table(owner: User) -> int:

@@ -101,6 +101,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "agent_id": ids(Agent.objects.all()),
         "endpoint_id": ids(Endpoint.objects.all()),
         "ask_id": ids(OpenAsk.objects.all()),
+        "ask": ids(OpenAsk.objects.all()),
         "job_id": ids(Job.objects.all()),
         "study_id": [study.pk for study in world.studies],
         "pk": [study.pk for study in world.studies],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from annotation.models import LivePlace
 from annotation.selectors.desk_reading import is_all
-from benchmarks.core.live import Line, dialogue_of
+from benchmarks.core.live import Dialogue, Line, dialogue_of
 from benchmarks.core.types import Message
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
@@ -54,7 +54,7 @@ def dialogue(place: LivePlace, system: str) -> list[Said]:
     newest = _newest_asks(place)
     if not newest:
         return []
-    if not any(dialogue_of(system, ask.expect.get("kind", "")) for ask in newest):
+    if not any(_teller(ask, system) for ask in newest):
         return _numbered(_told(place))
     # A place of several roles is told more in one of them than in another.
     lines: dict[tuple[str, str, int], Line] = {}
@@ -73,10 +73,15 @@ def _newest_asks(place: LivePlace) -> list[OpenAsk]:
     return list(rows.filter(pk__in=by_kind.values()))
 
 
+def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
+    """What tells of the dialogue before an ask; nothing does where it came without a context."""
+    return dialogue_of(system, ask.expect.get("kind", "")) if ask.context else None
+
+
 def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:
     """What an ask tells of the dialogue, and the reply to it; verdicts are no part of it."""
     kind = ask.expect.get("kind", "")
-    tell = dialogue_of(system, kind)
+    tell = _teller(ask, system)
     for line in tell(ask.context) if tell else ():
         own = line.speaker in place.title
         yield Line(YOU if own else line.speaker, line.text, line.turn, line.plan)
