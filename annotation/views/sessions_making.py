@@ -221,7 +221,9 @@ def session_instructions(request: HttpRequest, pk: int) -> HttpResponseBase:
         return before
     plan = LivePlan.objects.get(study=study)
     refused = None
-    if request.method == "POST" and access.place is not None:
+    if request.method == "POST":
+        if access.place is None:
+            raise Http404
         try:
             session = begin_practice(place=access.place, user=access.user)
         except Refused as refusal:

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Study
 from tests.annotation.rows import make_person, make_study
+from tests.visitors import reader, researcher, stranger  # noqa: F401
 
 
 @pytest.fixture

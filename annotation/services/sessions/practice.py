@@ -22,6 +22,8 @@ def begin_practice(*, place: LivePlace, user: User) -> LiveSession:
     with transaction.atomic():
         # Of two requests at once the second finds what the first made.
         plan = LivePlan.objects.select_for_update(no_key=True).get(study=study)
+        if not plan.practises:
+            raise Refused("conflict", "this study has no practice rounds")
         begun = LiveSession.objects.filter(study=study, practice=True, places__player=user).first()
         if begun is not None:
             return begun
