@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.comparisons import Factor, factors_of
+from benchmarks.core.comparisons import Factor, factors_of, filled
 from benchmarks.core.digests import digest_text
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.models import Run
@@ -15,6 +15,8 @@ def value_of(factor: Factor, run: Run) -> Any:
     """The value of the factor; None where the run has none, such as a script's temperature."""
     if factor.kind == "level":
         return run.level or None
+    if factor.kind == "people":
+        return filled(role for role in factor.roles if _by_people(run, role))
     if factor.kind == "setting":
         return run.settings.get(factor.name, _default(run.dataset.system, factor.name))
     endpoint = run.agent.endpoint
@@ -24,6 +26,10 @@ def value_of(factor: Factor, run: Run) -> Any:
     return float(value) if isinstance(value, int | float) else None
 
 
+def _by_people(run: Run, role: str) -> bool:
+    return any(filler.get("kind") == "human" for filler in run.roles.get(role, ()))
+
+
 def _default(system: str, name: str) -> Any:
     settings = get_system(system).settings if system in SYSTEMS else ()
     return next((setting.default for setting in settings if setting.name == name), None)
@@ -31,10 +37,12 @@ def _default(system: str, name: str) -> Any:
 
 def rest_of(factor: Factor, run: Run) -> str:
     """The run's condition without the factor: what must be alike."""
-    if factor.kind != "setting":
+    names = {"setting": (factor.name,), "people": factor.roles}.get(factor.kind, ())
+    if not names:
         return run.condition
+    starts = tuple(f"{name}=" for name in names)
     parts = run.condition.split(", ")
-    return ", ".join(p for p in parts if not p.startswith(f"{factor.name}=")) or STANDARD
+    return ", ".join(part for part in parts if not part.startswith(starts)) or STANDARD
 
 
 def model_of(factor: Factor | None, run: Run) -> tuple[str, str]:

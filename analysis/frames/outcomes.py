@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("run", "label", "trajectory", "task", "termination")
 NOT_RECORDED = "not recorded"
+MIXED = "mixed: somebody else took a role over on the way"
 # Why a trajectory is missing from the frame, by status.
 UNFINISHED: Mapping[str, str] = {
     Trajectory.Status.PENDING: "not played yet",
@@ -30,7 +31,8 @@ UNFINISHED: Mapping[str, str] = {
 def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFrame":
     """The finished trajectories of the runs: `COLUMNS`, the metrics, and ``why METRIC``.
 
-    A metric that is undefined is missing, and its ``why`` says why; elsewhere that is empty.
+    A metric that is undefined is missing, and its ``why`` says why; elsewhere that is empty. Where
+    a role was handed over on the way, nobody's metrics can be told, so all of them are missing.
     """
     import pandas as pd
 
@@ -40,16 +42,17 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     for metric in metrics:
         columns[metric] = []
         columns[f"why {metric}"] = []
-    for run, pk, task, termination, values, undefined in rows.order_by("pk").values_list(
-        "run", "pk", "task", "termination", "metrics", "undefined"
+    for run, pk, task, termination, values, undefined, recast in rows.order_by("pk").values_list(
+        "run", "pk", "task", "termination", "metrics", "undefined", "recast"
     ):
         row = (run, labels[run], pk, task, termination)
         for name, value in zip(COLUMNS, row, strict=True):
             columns[name].append(value)
         for metric in metrics:
-            number = values.get(metric)
+            number = None if recast else values.get(metric)
             columns[metric].append(None if number is None else float(number))
             why = "" if number is not None else undefined.get(metric, NOT_RECORDED)
+            why = MIXED if recast else why
             columns[f"why {metric}"].append(why)
     frame = pd.DataFrame(columns)
     return frame.astype(dict.fromkeys(metrics, "float64"))

@@ -246,15 +246,23 @@ def said_table(found: Effects, selection: Selection) -> list[Table]:
     return [Table("said", "Published: in words", columns, (row,), note="Of its own runs.")]
 
 
+# What the form for new runs cannot vary: where it is done, by kind of factor.
+_ELSEWHERE = {
+    "parameter": ("Endpoints", "benchmarks:endpoint_list"),
+    "people": ("Sessions", "annotation:session_list"),
+}
+
+
 def missing_table(found: Effects, selection: Selection) -> list[Table]:
     """Runs that the comparison lacks, each with the form that starts them."""
     factor = found.factor
     rows: list[tuple[Cell, ...]] = []
-    if factor.kind == "parameter":
+    if factor.kind in _ELSEWHERE:
         if not found.varied:
             words = f"{factor.advice[:1].upper()}{factor.advice[1:]}."
-            url = common.address("benchmarks:endpoint_list")
-            rows.append((text_cell(factor.title), text_cell(words), _start("Endpoints →", url)))
+            name, view = _ELSEWHERE[factor.kind]
+            start = _start(f"{name} →", common.address(view))
+            rows.append((text_cell(factor.title), text_cell(words), start))
     else:
         for value in _wanted(factor, selection):
             lacking = _lacking(found, selection.runs, title_of(factor, value))

@@ -1,6 +1,6 @@
 """What pages may hold against each other: a module ``comparisons`` in a system's folder."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -60,8 +60,9 @@ class ToolUse:
 class Factor:
     """One thing that runs are varied in to see what it does, all else being alike.
 
-    ``kind`` says what it is: the level, a setting of the run, or a parameter that the agent's
-    endpoint is sent; ``name`` is its name there and in addresses. ``values`` are in their order,
+    ``kind`` says what it is: the level, a setting of the run, a parameter that the agent's endpoint
+    is sent, or which of ``roles`` people fill (its values name them, as ``filled`` writes it);
+    ``name`` is its name there and in addresses. ``values`` are in their order,
     the first is the baseline; without any they are numbers, in theirs. With ``steps`` each value is
     held against the one before it. ``where`` is where the paper has it, ``published`` gives the
     metric of published rows by (measure, value), ``said`` what the paper says in words, and
@@ -70,13 +71,19 @@ class Factor:
 
     name: str
     title: str
-    kind: Literal["level", "setting", "parameter"]
+    kind: Literal["level", "setting", "parameter", "people"]
     values: Mapping[Any, Named] = field(default_factory=dict)
     steps: bool = False
     where: str = ""
     published: Mapping[tuple[str, Any], str] = field(default_factory=dict)
     said: str = ""
     advice: str = ""
+    roles: tuple[str, ...] = ()
+
+
+def filled(roles: Iterable[str]) -> str:
+    """Roles that people fill, as the value of a factor; empty for none."""
+    return " + ".join(roles)
 
 
 def factors_of(system: str) -> tuple[Factor, ...]:

@@ -1,10 +1,13 @@
-"""What AdaPlanBench varies (paper, sections 4 and C): levels, ablation, tracking, temperature."""
+"""What AdaPlanBench varies (paper, sections 4 and C), and who takes part."""
 
-from benchmarks.core.comparisons import Factor, Named
+from benchmarks.core.comparisons import Factor, Named, filled
 from benchmarks.systems.adaplanbench.published import TEMPERATURES
 
 # The setting that grants extra turns with feedback on the rubric.
 REFINEMENT = "refinement"
+
+JUDGES, RUBRIC, SIMULATOR = ("world_judge", "user_judge"), "rubric_judge", "simulator"
+PLAY = "play sessions with the same agent on the same tasks"
 
 FACTORS: tuple[Factor, ...] = (
     Factor(
@@ -58,5 +61,35 @@ FACTORS: tuple[Factor, ...] = (
         said="between temperatures of 0 and 1 neither measure moves by much more than 3 points",
         advice="add the same model as another endpoint with the other temperature among its "
         "parameters, and run it as an agent on the same tasks",
+    ),
+    Factor(
+        "user",
+        "Who speaks for the user",
+        "people",
+        {
+            "": Named("Script or model", "No person takes part beside the agent."),
+            filled([SIMULATOR]): Named(
+                "Person", "Scripts or models judge; a person words the feedback."
+            ),
+            filled([*JUDGES, SIMULATOR]): Named(
+                "Person who judges", "A person judges what is violated, and words the feedback."
+            ),
+        },
+        advice=PLAY,
+        roles=(*JUDGES, SIMULATOR),
+    ),
+    Factor(
+        "judges",
+        "Who judges",
+        "people",
+        {
+            "": Named("Script or model", "No person judges."),
+            filled(JUDGES): Named("Person", "A person judges what is violated."),
+            filled([*JUDGES, RUBRIC]): Named(
+                "Person, rubric too", "A person judges what is violated, and scores the plan."
+            ),
+        },
+        advice=PLAY,
+        roles=(*JUDGES, RUBRIC),
     ),
 )

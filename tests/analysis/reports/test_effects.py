@@ -223,3 +223,56 @@ def test_words_that_mean_nothing_and_a_mean_measure(dataset: Dataset) -> None:
     assert made.sentence.startswith(
         "Turns does not change from “Low” to “Mid”. Chance alone could explain this (Holm over 1 "
     )
+
+
+def with_people(run: Run, *roles: str) -> Run:
+    """The run with people in these roles, called as such runs are."""
+    run.roles = {**run.roles, **{role: [{"kind": "human", "label": "human"}] for role in roles}}
+    run.condition = ", ".join(f"{role}=person" for role in roles) or "standard"
+    run.save()
+    return run
+
+
+JUDGES = ("world_judge", "user_judge")
+
+
+def test_a_person_in_the_users_place_against_scripts_and_models(dataset: Dataset) -> None:
+    make_outcomes(dataset, "ada", 4)
+    with_people(make_outcomes(dataset, "ada", 9, condition="x"), "simulator")
+    with_people(make_outcomes(dataset, "ada", 6, condition="y"), *JUDGES, "simulator")
+    # A person judges the rubric too: not alike otherwise.
+    with_people(make_outcomes(dataset, "ada", 1, condition="z"), "rubric_judge", "simulator")
+    made = report(factor="user")
+    rows = [(row["from"], row["to"], row["change"]) for row in lines(made.table("changes"))]
+    base = "Script or model"
+    assert rows == [(base, "Person", 0.5), (base, "Person who judges", 0.2)]
+    assert made.table("missing") is None and made.table("said") is None
+
+
+def test_a_person_as_judge_beside_a_person_as_user(dataset: Dataset) -> None:
+    with_people(make_outcomes(dataset, "ada", 4, condition="x"), "simulator")
+    with_people(make_outcomes(dataset, "ada", 9, condition="y"), *JUDGES, "simulator")
+    made = report(factor="judges", condition="simulator=person")
+    (row,) = lines(made.table("changes"))
+    assert (row["from"], row["to"], row["change"]) == ("Script or model", "Person", 0.5)
+
+
+def test_without_sessions_it_says_how_to_get_some(dataset: Dataset) -> None:
+    make_outcomes(dataset, "ada", 4)
+    made = report(factor="user")
+    assert "nothing to compare" in made.sentence
+    (row,) = lines(made.table("missing"))
+    assert row["missing"] == "Play sessions with the same agent on the same tasks."
+
+
+def test_what_was_played_by_several_is_left_out_and_counted(dataset: Dataset) -> None:
+    make_outcomes(dataset, "ada", 4)
+    played = with_people(make_outcomes(dataset, "ada", 9, condition="x"), "simulator")
+    played.trajectories.filter(task__external_id="t10").update(
+        recast={"simulator": [{"kind": "scripted"}]}
+    )
+    made = report(factor="user")
+    (row,) = lines(made.table("changes"))
+    # Nine tasks are left: 4 of them accurate before, 9 now.
+    assert row["change"] == pytest.approx(5 / 9) and row["change n"] == 9
+    assert any("mixed: somebody else took a role over on the way" in line for line in made.how)

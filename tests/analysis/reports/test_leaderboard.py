@@ -197,3 +197,17 @@ def test_how_names_runs_judges_seed_and_versions() -> None:
     for words in (f"Ada (run {run.pk})", "Seed of the runs: 7", "Judging: live", "even 1, strict 1",
                   "Scorer version 1", "level mid", "seed 20250101"):  # fmt: skip
         assert words in how
+
+
+def test_people_stand_among_agents_and_are_marked() -> None:
+    dataset = make_dataset()
+    make_agent(dataset, "ada", [1, 0, 1, 0])
+    run = make_agent(dataset, "person", [1, 1, 1, 0], title="People", kind="human")
+    people, ada = (row[0] for row in board(report()).rows[:2])
+    assert [badge.text for badge in people.badges] == ["person"]
+    assert [badge.text for badge in ada.badges] == ["scripted"]
+    # Whose place somebody else took on the way is nobody's result.
+    run.trajectories.filter(task__external_id="t4").update(recast={"agent": [{"kind": "human"}]})
+    row = cells(board(report()), "People")
+    assert (row["acc"], row["trajectories"]) == (1, 3)
+    assert row["left out"] == "1 (mixed: somebody else took a role over on the way)"
