@@ -23,9 +23,10 @@ def find_trajectories(*, words: str) -> Codes:
     """The trajectories with these words, as sorted ids.
 
     ``words`` is what `analysis.search.query` describes: each word must stand in a plan, in
-    feedback or in the task; none of those left out may stand in any. Where only words to leave out
-    are named, all other trajectories that are indexed are found. Without a word to search for,
-    none is. Nobody's view is heeded: closed runs are for the caller to take out.
+    feedback, in a call of a tool or in the task; none of those left out may stand in any. Where
+    only words to leave out are named, all other trajectories that are indexed are found. Without a
+    word to search for, none is. Nobody's view is heeded: closed runs are for the caller to take
+    out.
     """
     query = read_words(words)
     if not query.terms:

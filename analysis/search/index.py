@@ -22,9 +22,12 @@ SHIFT = TURN_BITS + PIECE_BITS
 # Under PostgreSQL's limits for one text: 16,383 places, 256 of one word, and a megabyte.
 PIECE = 3000
 MOST_PIECES = 1 << PIECE_BITS
-# Stands between plan and feedback, that no phrase reaches from one into the other. Nobody can ask
-# for it: it is no word.
+# Stands between plan, feedback and calls, that no phrase reaches from one into the other. Nobody
+# can ask for it: it is no word.
 BREAK = "¶"
+# What of turns is taken in; under another name all are taken in anew. It stands as the word of a
+# task that there is not, so nothing is found by it.
+FORMAT, NO_TASK = "format2", 0
 
 Row = tuple[int, list[str]]
 
@@ -39,11 +42,14 @@ def turn_of(row: int) -> tuple[int, int]:
     return row >> SHIFT, row >> PIECE_BITS & (1 << TURN_BITS) - 1
 
 
-def rows_of_turn(trajectory: int, turn: int, text: str, feedback: str) -> Iterator[Row]:
+def rows_of_turn(
+    trajectory: int, turn: int, text: str, feedback: str, calls: str = ""
+) -> Iterator[Row]:
     """Yield the rows of a turn; at least one, so that it is known to be there."""
     words = words_of(text)
-    if feedback:
-        words += [BREAK, *words_of(feedback)]
+    for more in (feedback, calls):
+        if more:
+            words += [BREAK, *words_of(more)]
     start = first_row(trajectory, turn)
     for piece in range(MOST_PIECES):
         at = piece * PIECE
@@ -73,9 +79,15 @@ def drop_index(using: BaseDatabaseWrapper) -> None:
 
 
 def clear_index() -> None:
-    """Forget all rows."""
+    """Forget all rows; those to come are made as turns are made into rows now."""
     for table in (TURNS, TASKS):
         _run(connection, _CLEAR[connection.vendor], table=table)
+    add_rows(TASKS, [(NO_TASK, [FORMAT])])
+
+
+def is_current() -> bool:
+    """Whether the rows are made as turns are made into rows now."""
+    return bool(tasks_with([Term((FORMAT,))], [NO_TASK]))
 
 
 def add_rows(table: str, rows: Iterable[Row]) -> None:

@@ -13,12 +13,13 @@ from analysis.search.index import rows_with, tasks_with, turn_of
 from analysis.search.query import Term, read_words
 from analysis.search.words import Found, spans_of
 from benchmarks.models import Trajectory, Turn
+from benchmarks.selectors.turn_texts import calls_text
 
 # Signs of an excerpt, and how many of them stand before the first word that was found.
 LENGTH, LEAD = 200, 60
 # In longer texts only this much is looked through for the best place.
 LOOKED_AT = 300_000
-PLAN, FEEDBACK, TASK = "plan", "feedback", "task"
+PLAN, FEEDBACK, CALLS, TASK = "plan", "feedback", "calls of tools", "task"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Part:
 class Snippet:
     """An excerpt with what was searched for. ``turn`` is None where it is from the task's prompt.
 
-    ``place`` says whether it is from a ``plan``, from ``feedback`` or from the ``task``; ``turns``
-    counts the turns with any of the words.
+    ``place`` says whether it is from a ``plan``, from ``feedback``, from ``calls of tools`` or from
+    the ``task``; ``turns`` counts the turns with any of the words.
     """
 
     turn: int | None
@@ -59,14 +60,14 @@ def snippets(*, words: str, trajectory_ids: Sequence[int]) -> Mapping[int, Snipp
     best = {
         pk: min(turns, key=lambda turn: (-len(turns[turn]), turn)) for pk, turns in terms.items()
     }
-    for pk, turn, text, feedback in _texts(best):
-        place, parts = _best_of({PLAN: text, FEEDBACK: feedback}, wanted)
+    for pk, turn, text, feedback, calls in _texts(best):
+        place, parts = _best_of({PLAN: text, FEEDBACK: feedback, CALLS: calls}, wanted)
         found[pk] = Snippet(turn, place, parts, len(terms[pk]))
     rest = [pk for pk in ids if pk not in found]
     return found | (_from_tasks(rest, wanted) if rest else {})
 
 
-def _texts(turns: Mapping[int, int]) -> Sequence[tuple[int, int, str, str]]:
+def _texts(turns: Mapping[int, int]) -> Sequence[tuple[int, int, str, str, str]]:
     """The texts of one turn of each trajectory, or what of them is looked at."""
     if not turns:
         return []
@@ -77,14 +78,18 @@ def _texts(turns: Mapping[int, int]) -> Sequence[tuple[int, int, str, str]]:
         for pk, trajectory, turn in rows.values_list("pk", "trajectory", "index")
         if turns[trajectory] == turn
     ]
-    return list(
-        Turn.objects.filter(pk__in=wanted).values_list(
-            "trajectory",
-            "index",
-            Substr("text", 1, LOOKED_AT),
-            Substr("feedback", 1, LOOKED_AT),
-        )
+    shown = Turn.objects.filter(pk__in=wanted).values_list(
+        "trajectory",
+        "index",
+        Substr("text", 1, LOOKED_AT),
+        Substr("feedback", 1, LOOKED_AT),
+        "payload__messages",
+        "payload__opening",
     )
+    return [
+        (pk, turn, text, feedback, calls_text(messages, opening)[:LOOKED_AT])
+        for pk, turn, text, feedback, messages, opening in shown
+    ]
 
 
 def _from_tasks(ids: Sequence[int], wanted: Sequence[Term]) -> dict[int, Snippet]:

@@ -18,6 +18,7 @@ from analysis.models import IndexedRun
 from analysis.search import index
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.models import Job, Run, Task, Trajectory, Turn
+from benchmarks.selectors.turn_texts import calls_text
 from benchmarks.services.jobs import Progress, enqueue_job, job_kind
 from benchmarks.services.locks import only_one
 
@@ -34,8 +35,8 @@ RETRY = timedelta(minutes=10)
 
 
 def is_behind() -> bool:
-    """Whether anything is missing in the index; two questions that cost nothing where not."""
-    return _stale_runs().exists() or _new_turns().exists()
+    """Whether anything is missing in the index; three questions that cost nothing where not."""
+    return _stale_runs().exists() or _new_turns().exists() or _outdated()
 
 
 def unsearched(seen: Visibility = EVERYTHING) -> int:
@@ -70,6 +71,8 @@ def enqueue_index() -> Job | None:
 @job_kind(KIND)
 def fill_index(job: Job, progress: Progress) -> None:
     """Take in all that is missing; begun anew it goes on where it was."""
+    if not index.is_current():
+        forget_index()
     # Whatever comes while this goes on is newer and will be found missing.
     newest = Turn.objects.aggregate(last=Max("pk"))["last"] or 0
     late = sorted(set(_new_turns().order_by().values_list("trajectory__run", flat=True)))
@@ -86,6 +89,8 @@ def index_run(*, run_id: int, newest: int | None = None, progress: Progress | No
 
     ``newest`` is the newest turn that was there when the whole was begun.
     """
+    if not index.is_current():
+        forget_index()
     version = Run.objects.values_list("data_version", flat=True).get(pk=run_id)
     if newest is None:
         newest = Turn.objects.aggregate(last=Max("pk"))["last"] or 0
@@ -108,14 +113,19 @@ def index_run(*, run_id: int, newest: int | None = None, progress: Progress | No
 
 def forget_index() -> None:
     """Begin anew: the rows that the index was made from are others now."""
-    index.clear_index()
-    IndexedRun.objects.update(version=None, trajectories=0, last_turn=0)
+    with transaction.atomic():
+        index.clear_index()
+        IndexedRun.objects.update(version=None, trajectories=0, last_turn=0)
 
 
 # --- What is missing --------------------------------------------------------------------------
 
 # A trajectory, its task, and how many turns it has.
 Block = Sequence[tuple[int, int, int]]
+
+
+def _outdated() -> bool:
+    return IndexedRun.objects.filter(version__isnull=False).exists() and not index.is_current()
 
 
 def _stale_runs() -> QuerySet[Run]:
@@ -188,8 +198,10 @@ def _write(run_id: int, version: int, portion: Sequence[int]) -> bool:
     turns = Turn.objects.filter(pk__in=portion).order_by("trajectory", "index")
     rows = [
         row
-        for turn in turns.values_list("trajectory", "index", "text", "feedback")
-        for row in index.rows_of_turn(*turn)
+        for *turn, messages, opening in turns.values_list(
+            "trajectory", "index", "text", "feedback", "payload__messages", "payload__opening"
+        )
+        for row in index.rows_of_turn(*turn, calls_text(messages, opening))
     ]
     with transaction.atomic():
         if not Run.objects.filter(pk=run_id, data_version=version).exists():

@@ -1,7 +1,8 @@
 """The words of a turn as they are read: what can be quoted, and what can be searched."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.models import Trajectory, Turn
 from benchmarks.selectors.talk import as_text, stored_rows
@@ -33,6 +34,12 @@ def turn_words(turn: Turn) -> Iterator[tuple[str, str]]:
     if not messages:
         yield "agent", turn.text
         yield "feedback", turn.feedback
+
+
+def calls_text(*messages: Sequence[Mapping[str, Any]] | None) -> str:
+    """The calls of tools in stored messages, with their arguments; of none no text."""
+    calls = (call for rows in messages for row in rows or () for call in row.get("calls", ()))
+    return "\n".join(f"{call['name']} {as_text(call['arguments'])}" for call in calls)
 
 
 def stands_in(turn: Turn, quote: str) -> bool:

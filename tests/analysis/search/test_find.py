@@ -129,6 +129,25 @@ def test_what_only_the_task_has_is_shown_from_there(
     assert snippets(words="-oil", trajectory_ids=ids) == {}
 
 
+def test_calls_of_tools_are_found_and_an_older_index_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = make(RunFactory(), MEND)
+    call = {"name": "book_flight", "id": "1", "arguments": {"to": "Lisbon", "bags": [2]}}
+    rows = [{"speaker": "assistant", "text": "Fetch.", "calls": [call]}, {"speaker": "tool"}]
+    Turn.objects.filter(trajectory=row).update(payload={"messages": rows})
+    fill()
+    assert found('lisbon "book_flight"') == [row.pk] and found('"broken book"') == []
+    shown = snippets(words="lisbon", trajectory_ids=[row.pk])[row.pk]
+    assert shown.place == "calls of tools" and "[Lisbon]" in plain(shown)
+
+    monkeypatch.setattr(search_index, "PAUSE", -search_index.PAUSE)
+    monkeypatch.setattr(index, "FORMAT", "another")
+    assert is_behind()
+    fill()
+    assert found("lisbon") == [row.pk] and not is_behind()
+
+
 def test_an_excerpt_of_a_long_text_is_short_and_about_the_words() -> None:
     text = f"{'before ' * 500}the <b>first word</b> and the\n second {'after ' * 500}"
     terms, parts = excerpt(text, read_words("second first").wanted)
