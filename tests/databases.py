@@ -2,9 +2,11 @@
 
 Migrating takes seconds of processor time. Of the processes of one test run the first does it, in
 the usual way; the others, and installations of tests that start real processes, begin with a copy.
+SQLite files so made are kept, and serve later runs as long as nothing in the source changes.
 """
 
 import fcntl
+import hashlib
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -17,10 +19,14 @@ from django.apps import apps
 from django.conf import settings
 from django.core.cache import caches
 from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from pytest_django import DjangoDbBlocker
 
 _TEMPLATE = "planjury_migrated"
 # The SQLite file that copies are made of.
 _file: Path | None = None
+_KEPT = Path(settings.BASE_DIR) / ".pytest_cache" / "migrated"
+_KEPT_MOST = 4
 
 
 def server() -> psycopg.Connection[Any]:
@@ -34,18 +40,45 @@ def empty_database(folder: Path) -> Iterator[None]:
     global _file
     usual = connection.settings_dict["NAME"]
     made = folder / "migrated"
+    common = folder
     if not settings.TEST_DATABASE_URL:
-        _file = folder / "migrated.sqlite3"
-    with (folder / "migrating").open("w") as lock:
+        _file, common = folder / "migrated.sqlite3", _KEPT
+        _KEPT.mkdir(parents=True, exist_ok=True)
+    with (common / "migrating").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if made.exists():
+        kept = _KEPT / f"{_digest_of_source()}.sqlite3"
+        if made.exists() or (_file is not None and kept.exists()):
+            if _file is not None and not made.exists():
+                shutil.copy(kept, _file)
             _use_copy()
         else:
             connection.creation.create_test_db(verbosity=0, autoclobber=True)
             _keep_template()
-            made.touch()
+            if _file is not None:
+                _keep(_file, kept)
+        made.touch()
     yield
     connection.creation.destroy_test_db(usual, verbosity=0)
+
+
+def _digest_of_source() -> str:
+    """Of all that what is in an empty database can depend on."""
+    digest = hashlib.sha256()
+    root = Path(settings.BASE_DIR)
+    folders = ("config", "benchmarks", "annotation", "analysis")
+    sources = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
+    for path in (root / "requirements" / "dev.lock", *sources):
+        text = path.read_bytes()
+        digest.update(f"{path} {len(text)}\n".encode() + text)
+    return digest.hexdigest()
+
+
+def _keep(file: Path, kept: Path) -> None:
+    aside = kept.with_suffix(".new")
+    shutil.copy(file, aside)
+    aside.replace(kept)
+    for old in sorted(_KEPT.glob("*.sqlite3"), key=lambda path: path.stat().st_mtime)[:-_KEPT_MOST]:
+        old.unlink()
 
 
 def make_copy(*, name: str = "", path: Path | None = None) -> None:
@@ -63,6 +96,28 @@ def fill_with_copy(raw: sqlite3.Connection) -> None:
     assert _file is not None
     with closing(sqlite3.connect(_file)) as source:
         source.backup(raw)
+
+
+def use_copies_of(file: Path) -> None:
+    """Copies in this process, which is none of pytest's, are made of that file."""
+    global _file
+    _file = file
+
+
+def file_of_copies() -> Path | None:
+    """For processes that are none of pytest's; None on PostgreSQL."""
+    return _file
+
+
+class CopyingExecutor(MigrationExecutor):
+    """Where all migrations would be applied to an empty SQLite, it is filled with a copy."""
+
+    def migrate(self, targets: Any, *args: Any, **kwargs: Any) -> Any:
+        newest = self.loader.graph.leaf_nodes()
+        if self.loader.applied_migrations or sorted(targets) != sorted(newest):
+            return super().migrate(targets, *args, **kwargs)
+        fill_with_copy(self.connection.connection)
+        return None
 
 
 def _keep_template() -> None:
@@ -100,6 +155,16 @@ def taken_back() -> Iterator[None]:
     with block:
         yield
         transaction.set_rollback(True)
+
+
+@contextmanager
+def standing_rows(blocker: DjangoDbBlocker) -> Iterator[None]:
+    """For a fixture of a module: what it makes first within stands until its tests are over.
+
+    Each test's own changes are taken back to it.
+    """
+    with blocker.unblock(), taken_back():
+        yield
 
 
 def rows_put_back() -> Callable[..., None]:

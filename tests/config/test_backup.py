@@ -44,21 +44,10 @@ def _data_folder(settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR.mkdir()
 
 
-class Copying(MigrationExecutor):
-    """Where all migrations would be applied to an empty database, it is filled with a copy."""
-
-    def migrate(self, targets: Any, *args: Any, **kwargs: Any) -> Any:
-        newest = self.loader.graph.leaf_nodes()
-        if self.loader.applied_migrations or sorted(targets) != sorted(newest):
-            return super().migrate(targets, *args, **kwargs)
-        databases.fill_with_copy(self.connection.connection)
-        return None
-
-
 @pytest.fixture(autouse=True)
 def _no_migrating(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A restore to SQLite takes moments and not seconds."""
-    monkeypatch.setattr(sqlite, "MigrationExecutor", Copying)
+    """A restore to SQLite takes moments; in functional/test_backup_live.py it migrates."""
+    monkeypatch.setattr(sqlite, "MigrationExecutor", databases.CopyingExecutor)
 
 
 def backup(path: Path, *options: str) -> str:
@@ -110,10 +99,7 @@ def rewrite(
 # --- there and back -------------------------------------------------------------------------------
 
 
-def test_what_is_restored_is_what_was_backed_up_in_every_table(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
-    monkeypatch.setattr(sqlite, "MigrationExecutor", MigrationExecutor)
+def test_what_is_restored_is_what_was_backed_up_in_every_table(tmp_path: Path) -> None:
     fill_every_table()
     before = everything()
     assert all(before.values()), "a table without rows proves nothing"

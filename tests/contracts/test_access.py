@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from django.db import transaction
 from pytest_django import DjangoDbBlocker, Settings
 
 from tests.contracts.access_table import PERSONAS, TABLE
 from tests.contracts.access_world import METHODS, Address, World, addresses, build_world
+from tests.databases import standing_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 Words = tuple[str, ...]
@@ -47,9 +47,8 @@ def _only_faults_are_news(caplog: pytest.LogCaptureFixture, settings: Settings) 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
     """The study and everybody around it, made once and taken back at the end."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    with standing_rows(django_db_blocker):
         yield build_world()
-        transaction.set_rollback(True)
 
 
 def test_every_address_has_a_line(request: pytest.FixtureRequest) -> None:

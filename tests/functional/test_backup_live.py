@@ -14,13 +14,16 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from tests import databases
 from tests.config.test_serve import free_port
 from tests.forks import Fork
 from tests.installations import Install, Installation
 
 pytestmark = pytest.mark.slow
 
-TASKS = 24
+QUICKLY = Path(__file__).with_name("restoring.py")
+
+TASKS = 12
 PREPARE = f"""
 from tests.factories.benchmarks import make_user, save_sample_dataset
 save_sample_dataset({TASKS})
@@ -69,11 +72,18 @@ def wait_until(true: Callable[[], bool], what: str, seconds: float = 60) -> None
         time.sleep(0.05)
 
 
+def restore(place: Installation, backup: Path, *options: str) -> Fork:
+    """A restore that does not take its time for making tables."""
+    file = databases.file_of_copies()
+    command = ["manage.py", "restore"] if file is None else [str(QUICKLY), str(file)]
+    return place.fork(*command, str(backup), "--replace", *options)
+
+
 def begin_restore(place: Installation, backup: Path) -> Fork:
-    """A restore that has just begun to work."""
+    """One that has just begun to work."""
     folder = place.folder / "restoring"
     shutil.rmtree(folder, ignore_errors=True)  # of one that was killed
-    process = place.fork("manage.py", "restore", str(backup), "--replace", "--no-safety-copy")
+    process = restore(place, backup, "--no-safety-copy")
     wait_until(folder.exists, "the beginning")
     return process
 
@@ -163,7 +173,7 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new(install: Install, tmp_pa
         if found == new:
             old = ""
     assert killed >= 1, "too many were over before they could be killed"
-    manage(place, "restore", str(backup), "--replace")
+    assert restore(place, backup).wait() == 0
     assert digest(place) == new
     assert not (place.folder / "restoring").exists(), "what the killed ones left is gone"
     if not place.database_url:

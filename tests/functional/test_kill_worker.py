@@ -1,4 +1,4 @@
-"""``kill -9`` at ten moments of a run: what comes of it is what an undisturbed run brings."""
+"""``kill -9`` at moments of a run: what comes of it is what an undisturbed run brings."""
 
 import random
 import signal
@@ -11,8 +11,10 @@ from tests.installations import Install, Installation
 
 pytestmark = [pytest.mark.slow, pytest.mark.embedded]
 
-KILLS = 10
-TASKS = 24
+# In the middle of a trajectory, and over one that was killed before: four kills meet both. What a
+# kill after any one write does is in tests/contracts/test_every_system.py.
+KILLS = 4
+TASKS = 10
 PREPARE = f"""
 from tests.factories.benchmarks import save_sample_dataset
 save_sample_dataset({TASKS})
@@ -63,7 +65,7 @@ def carry_out(place: Installation, *command: str) -> None:
     assert place.fork(*command).wait() == 0, place.log.read_text()
 
 
-def test_ten_kills_change_nothing(install: Install) -> None:
+def test_kills_change_nothing(install: Install) -> None:
     calm, harried = install("calm"), install("harried")
     for place in (calm, harried):
         carry_out(place, "manage.py", "shell", "-v0", "-c", PREPARE)

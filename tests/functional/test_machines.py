@@ -14,7 +14,7 @@ from tests.servers import kill_whole
 
 pytestmark = pytest.mark.slow
 
-TASKS = 24
+TASKS = 16
 PREPARE = f"""
 from tests.factories.benchmarks import save_sample_dataset, start_sample_runs
 start_sample_runs("forgetful", dataset=save_sample_dataset({TASKS}), level="high", seed=3)

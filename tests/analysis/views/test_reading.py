@@ -1,17 +1,20 @@
 """The page of a trajectory: long ones in parts, drawings turn by turn, search, what turns took."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import DjangoDbBlocker
 
 from analysis.reading import Stretch, part_of
 from benchmarks.models import Run, Trajectory
 from tests.analysis.long_rows import make_long
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
+from tests.databases import standing_rows
 from tests.factories.benchmarks import (
     ExchangeFactory,
     JudgeScoreFactory,
@@ -44,9 +47,16 @@ def gaps_in(text: str) -> list[tuple[int, int]]:
     return [(int(first), int(last)) for first, last in found]
 
 
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Trajectory]:
+    """Making it takes longer than to read it."""
+    with standing_rows(django_db_blocker):
+        yield make_long(90)
+
+
 @pytest.fixture
-def long(db: None) -> Trajectory:
-    return make_long(90)
+def long(kept: Trajectory, db: None) -> Trajectory:
+    return Trajectory.objects.get(pk=kept.pk)
 
 
 def test_parts_cover_every_turn_once() -> None:
