@@ -403,7 +403,7 @@ annotation:session_new            GET  login    403      403      403      403  
 annotation:session_new            POST login    403      403      403      403      403      403      403      422      422
 annotation:live_study_new         GET  login    403      403      403      403      403      403      403      ok       ok
 annotation:live_study_new         POST login    403      403      403      403      403      403      403      422      422
-annotation:session_links          GET  405      405      405      405      405      405      405      405      405      405
+annotation:session_links          POST login    404      403      404      403      404      403      404      404      404
 annotation:session_instructions   GET  login    404      ok       404      ok       ok       ok       404      404      ok
 annotation:session_instructions   POST login    404      409      404      404      404      404      404      404      404
 annotation:study_sessions         GET  login    404      403      404      ok       ok       ok       404      404      ok

@@ -7,7 +7,17 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import LiveDraft, LiveEvent, LivePlace, LivePlan, LiveSession
+from annotation.models import (
+    Assignment,
+    LiveDraft,
+    LiveEvent,
+    LivePlace,
+    LivePlan,
+    LiveSession,
+    Participant,
+)
+from annotation.selectors.steps import INFORMATION, standstill, step_before
+from annotation.selectors.texts import has_read_information
 from annotation.services.errors import Refused
 from annotation.services.sessions.after import ask_players
 from annotation.services.sessions.events import lock_open_session, record_live_event
@@ -48,12 +58,26 @@ def be_ready(*, place: LivePlace, user: User) -> None:
         session = lock_open_session(place.session_id)
         place = _own(place, user)
         if place.ready_at is None:
+            _refuse_unless_told(session, user)
             now = timezone.now()
             place.ready_at = place.last_seen_at = now
             place.joined_at = place.joined_at or now
             place.save(update_fields=["ready_at", "last_seen_at", "joined_at"])
             record_live_event(session=session, kind=Kind.READY, by=user, place=place)
         _begin_when_all_are_there(session)
+
+
+def _refuse_unless_told(session: LiveSession, user: User) -> None:
+    """Refuse who has not read and agreed to what comes first, or where the study stands still."""
+    participant = Participant.objects.filter(study=session.study_id, user=user).first()
+    if participant is None:
+        return  # a manager who sits in
+    step = standstill(session.study, participant)
+    if step is None and not has_read_information(session.study, user):
+        step = INFORMATION
+    step = step or step_before(session.study, participant, Assignment.Part.MAIN)
+    if step is not None:
+        raise Refused(step.code, step.reason)
 
 
 def _begin_when_all_are_there(session: LiveSession) -> None:

@@ -11,8 +11,9 @@ from annotation.services.errors import Refused
 from annotation.services.invites import accept_invite, digest_of, make_invite
 from annotation.services.sessions.changing import end_session
 from annotation.services.sessions.planned import LiveWish, create_session
-from annotation.services.sessions.playing import note_end
+from annotation.services.sessions.playing import be_ready, note_end
 from annotation.services.sessions.practice import begin_practice
+from annotation.services.texts import answer_consent
 from benchmarks.models import Agent, Run, Task
 from tests.annotation.live import AGENT, begin, carry, sample_dataset, say
 
@@ -144,6 +145,17 @@ def test_nobody_is_asked_where_the_study_asks_nothing(manager: User, ann: User) 
     assert not Item.objects.exists()
     assert "asks nothing" in session.events.get(kind="ended").detail["not_asked"]
     assert step(session.study, ann) == "waiting"
+
+
+def test_nobody_plays_before_they_agreed(manager: User, ann: User) -> None:
+    session = make(manager, consent="I agree.")
+    accept_invite(digest=invite(session, manager), user=ann)
+    with pytest.raises(Refused, match="consent text"):
+        be_ready(place=session.places.get(), user=ann)
+    answer_consent(study=session.study, user=ann, version=1, given=True)
+    be_ready(place=session.places.get(), user=ann)
+    session.refresh_from_db()
+    assert session.state == LiveSession.State.RUNNING
 
 
 def test_a_cancelled_session_asks_nothing(manager: User, ann: User) -> None:

@@ -1,0 +1,88 @@
+"""What players say of their own session is kept and exported, and is nowhere a rating of somebody
+independent: not in agreement, not in human scores, not among what is adjudicated.
+"""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from analysis.facts.people import open_studies, study_said
+from analysis.frames.seats import submitted_seats
+from annotation.models import Assignment, Item, LivePlan, LiveSession, Study
+from annotation.selectors.designs import study_certificate
+from annotation.selectors.disagreement import compared_ratings, compared_seats
+from annotation.selectors.exports.document import document_text
+from annotation.selectors.exports.scope import Scope
+from annotation.selectors.ratings import human_scores
+from annotation.services.items import submit_assignment
+from annotation.services.sessions.after import ask_players
+from annotation.services.sessions.making import store_live_study
+from annotation.services.setup import NewItem, add_member, store_study
+from annotation.services.study_import.storing import import_study
+from benchmarks.models import Trajectory
+from tests.annotation.exports.worlds import say
+from tests.annotation.rows import make_person, make_runs
+
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
+
+
+@pytest.fixture
+def judged(db: None) -> tuple[Study, Study]:
+    """One trajectory, asked of its two players in one study and of one rater in another."""
+    make_runs(tasks=1)
+    trajectory = Trajectory.objects.order_by("pk")[0]
+    manager, rater = make_person("mia"), make_person("rae")
+    live = _played(trajectory, manager)
+    other = store_study(
+        study=Study(name="Raters", questionnaire="ten_questions@1", status="open"),
+        items=[NewItem(trajectory=trajectory.pk)],
+        people=[rater],
+        dealt={rater.pk: [0]},
+        by=manager,
+    )
+    Item.objects.update(asked=["safety"])
+    for seat in Assignment.objects.select_related("annotator"):
+        say(seat, "safety", "", value=2 if seat.annotator == rater else 5)
+        submit_assignment(assignment=seat, by=seat.annotator)
+    return live, other
+
+
+def _played(trajectory: Trajectory, manager: User) -> Study:
+    study = Study(name="Live", questionnaire="ten_questions@1", status=Study.Status.OPEN)
+    plan = LivePlan(system="adaplanbench", mode="two_people")
+    store_live_study(study=study, plan=plan, by=manager)
+    session = LiveSession.objects.create(
+        study=study, number=1, trajectory=trajectory, state=LiveSession.State.ENDED
+    )
+    for number, name in enumerate(("ann", "bob"), 1):
+        player = make_person(name)
+        add_member(study=study, user=player, role="annotator")
+        session.places.create(number=number, title="Place", roles=[], player=player)
+    assert ask_players(session=session) == "" == ask_players(session=session)
+    return study
+
+
+def test_players_are_no_raters(judged: tuple[Study, Study]) -> None:
+    live, other = judged
+    assert Assignment.objects.filter(study=live, state="submitted").count() == 2
+    # Of the trajectory, and of everything, there is the one rater's score alone.
+    assert [score.value for score in human_scores()] == [2]
+    assert [len(submitted_seats(study).seats) for study in judged] == [0, 1]
+    assert [compared_seats(study).count() for study in judged] == [0, 1]
+    assert [compared_ratings(study).count() for study in judged] == [0, 1]
+    said = {version.pk: study_said(version) for version in open_studies(None)}
+    values = [list(answer.value) for pk in said for answer in said[pk].answers]
+    assert values == [[2]]
+    assert study_certificate(live).seats == 0
+
+
+def test_they_are_exported_and_come_back(judged: tuple[Study, Study], tmp_path: Path) -> None:
+    live, _ = judged
+    path = tmp_path / "study.json"
+    path.write_text("".join(document_text(Scope(live))), encoding="utf-8")
+    brought = import_study(path=path)
+    assert brought.study is not None and brought.study != live
+    (item,) = brought.study.items.all()
+    assert (item.use, item.done) == (Item.Use.PLAYED, 2)
+    assert not LivePlan.objects.filter(study=brought.study).exists()
