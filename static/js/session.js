@@ -132,10 +132,13 @@
     }
   });
   document.addEventListener("htmx:responseError", (event) => {
-    const poll = event.target.id === "session-poll" ? event.target : null;
-    if (!poll || event.detail.xhr.status !== 404) return;
-    poll.remove();
-    find("#session-turn").textContent = "This place is not yours any more. What you said is stored.";
+    const words = {
+      403: "You are signed out. What you typed is kept: sign in again in another tab, then reload this page.",
+      404: "This place is not yours any more. What you said is stored.",
+    }[event.detail.xhr.status];
+    if (event.target.id !== "session-poll" || !words) return;
+    event.target.remove();
+    find("#session-turn").textContent = words;
   });
   let typed = null;
   function typedNow() {

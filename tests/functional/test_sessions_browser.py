@@ -1,0 +1,274 @@
+"""Live sessions in a real browser: played with the keyboard, by two people, against what fails."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from annotation.models import LiveSession
+from annotation.services.sessions.changing import give_to_agent
+from annotation.services.sessions.playing import pause_session
+from benchmarks.llm.fake_server import FakeServer
+from benchmarks.models import Agent, Exchange
+from benchmarks.services.endpoints import create_endpoint
+from tests.annotation.live import (
+    asked,
+    begin,
+    carry,
+    make_live_session,
+    make_live_study,
+    sample_dataset,
+)
+from tests.annotation.rows import make_person
+from tests.functional.axe import violations
+from tests.functional.test_annotation_loop import sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PLAN = "1. Ask a friend to come over.\n2. Do it together with what is at hand."
+# A draft is sent two seconds after the one before.
+PATIENT = 6000
+
+
+@pytest.fixture(autouse=True)
+def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions move when a test moves them."""
+    monkeypatch.setattr("benchmarks.services.doorbell._ring", lambda task, ids: None)
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_person("ann")
+
+
+@pytest.fixture
+def complaints() -> Iterator[list[str]]:
+    """What scripts and the page's policy complained of: nothing."""
+    found: list[str] = []
+    yield found
+    assert found == []
+
+
+@pytest.fixture
+def entered(browser: Browser) -> Iterator[Any]:
+    """Makes further browsers, closed at the end: an open page keeps asking."""
+    made: list[BrowserContext] = []
+
+    def enter(**options: Any) -> BrowserContext:
+        made.append(browser.new_context(**options))
+        return made[-1]
+
+    yield enter
+    for each in made:
+        each.close()
+
+
+def sit(
+    context: BrowserContext, url: str, session: LiveSession, name: str, complaints: list[str]
+) -> Page:
+    """The page of a player; scripts must not complain."""
+    page = context.new_page()
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda m: complaints.append(m.text) if "Security Policy" in m.text else None)
+    sign_in(page, url, name)
+    page.goto(f"{url}/sessions/{session.pk}/")
+    return page
+
+
+def check(page: Page) -> None:
+    """No sideways scrolling, and nothing that axe objects to."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert violations(page) == []
+
+
+def turn(page: Page, words: str) -> None:
+    expect(page.locator("#session-turn")).to_contain_text(words, timeout=PATIENT)
+
+
+def type_over(page: Page, text: str) -> None:
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+
+
+def send_all_the_same(page: Page) -> None:
+    """Whoever is told of a hint comes to its button by the Tab key alone."""
+    expect(page.locator("#session-hints")).to_be_focused(timeout=PATIENT)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+
+def test_the_user_is_played_with_the_keyboard_alone(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
+) -> None:
+    session = make_live_session(make_live_study(session_minutes=30), [ann])
+    page = sit(context, live_server.url, session, "ann", complaints)
+    check(page)
+    page.locator("#session-ready").press("Enter")
+    turn(page, "is writing")
+    carry(session)
+    # The poll brings the form, and the focus is in it.
+    turn(page, "It is your turn")
+    field = page.locator("#session-desk textarea[name=text]")
+    expect(field).to_be_focused(timeout=PATIENT)
+    check(page)
+    type_over(page, "Please do it another way.")
+    expect(page.locator("[data-draft-state]")).to_have_text("draft kept", timeout=PATIENT)
+    # It is there in another tab, and after a reload.
+    other = sit(context, live_server.url, session, "ann", complaints)
+    expect(other.locator("#session-desk textarea[name=text]")).to_have_value(
+        "Please do it another way."
+    )
+    page.reload()
+    expect(field).to_have_value("Please do it another way.")
+    field.press("Control+Enter")
+    send_all_the_same(page)
+    turn(page, "is writing")
+    expect(page.locator(".talk-line.own.last")).to_contain_text("Please do it another way.")
+    # The other tab is told; what is typed there is not thrown away.
+    expect(other.locator("#session-desk")).to_contain_text("answered in another tab", timeout=9000)
+    other.close()
+    said = 1
+    carry(session)
+    while asked(session):
+        turn(page, "It is your turn")
+        expect(field).to_be_focused(timeout=PATIENT)
+        field.press("Control+Enter")  # the draft of the script as it stands
+        expect(page.locator("#session-turn")).not_to_contain_text("your turn", timeout=PATIENT)
+        carry(session)
+        said += 1
+    turn(page, "The session is over")
+    expect(page.locator("#session-end")).to_be_visible()
+    check(page)
+    assert Exchange.objects.filter(role="simulator", state="answered").count() == said
+
+
+def test_judge_and_user_in_one_place(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
+) -> None:
+    session = make_live_session(make_live_study(mode="judge_and_simulator"), [ann])
+    begin(session)
+    page = sit(context, live_server.url, session, "ann", complaints)
+    turn(page, "2 replies are asked")
+    check(page)
+    for left in (1, 0):
+        page.get_by_label("It violates none of these").press("Space")
+        page.get_by_role("button", name="Send the verdict").press("Enter")
+        if left:
+            turn(page, "It is your turn")
+            expect(page.locator(".session-others")).to_have_count(0)
+    turn(page, "is writing")
+    carry(session)
+    while asked(session):
+        turn(page, "It is your turn")
+        page.get_by_label("It violates none of these").press("Space")
+        page.get_by_role("button", name="Send the verdict").press("Enter")
+        carry(session)
+    turn(page, "The session is over")
+    roles = Exchange.objects.filter(trajectory=session.trajectory, answerer__kind="human")
+    assert set(roles.values_list("role", flat=True)) == {"world_judge", "user_judge"}
+
+
+def test_two_people_in_two_browsers(
+    live_server: Any, entered: Any, ann: User, complaints: list[str]
+) -> None:
+    study = make_live_study(mode="two_people", reply_seconds=600)
+    sample_dataset()
+    session = make_live_session(study, [ann, make_person("bob")], agent="person")
+    agent = sit(entered(), live_server.url, session, "ann", complaints)
+    dark = entered(color_scheme="dark", viewport={"width": 390, "height": 800})
+    user = sit(dark, live_server.url, session, "bob", complaints)
+    check(user)
+    agent.locator("#session-ready").click()
+    turn(agent, "You are ready")
+    user.locator("#session-ready").click()
+    carry(session)
+    turn(agent, "It is your turn")
+    turn(user, "It is the turn of: Agent")
+    expect(user.locator("#session-clocks")).to_contain_text("for the reply of: Agent")
+    field = agent.locator("#session-desk textarea[name=text]")
+    expect(field).to_be_focused(timeout=PATIENT)
+    field.fill(PLAN)
+    # A pause by the other person does not touch what is typed; nor is it sent meanwhile.
+    pause_session(
+        session=LiveSession.objects.get(pk=session.pk), by=User.objects.get(username="bob")
+    )
+    turn(agent, "The session is paused")
+    expect(field).to_have_value(PLAN)
+    field.press("Control+Enter")
+    expect(agent.get_by_role("alert")).to_contain_text("paused", timeout=PATIENT)
+    expect(field).to_have_value(PLAN)
+    user.locator("#session-resume").click()
+    turn(agent, "It is your turn")
+    field.press("Control+Enter")
+    expect(agent.locator(".talk-line.own.last")).to_contain_text("Ask a friend", timeout=PATIENT)
+    carry(session)
+    if asked(session):
+        turn(user, "It is your turn")
+        expect(user.locator("#session-talk")).to_contain_text("Ask a friend")
+        check(user)
+        # Nothing of what the user knows stands on the agent's page.
+        hidden = [c.text for c in session.trajectory.profile.constraints.all()]
+        assert not [text for text in hidden if text in agent.content()]
+
+
+def test_an_agent_that_fails_stalls_and_recovers(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
+) -> None:
+    study = make_live_study()
+    sample_dataset()
+    with FakeServer() as server:
+        for name in ("unauthorized", "stall-once"):
+            create_endpoint(
+                name=name, title=name.title(), base_url=server.base_url, model=name, timeout=2,
+                parameters={"max_tokens": 400},
+            )  # fmt: skip
+        session = make_live_session(study, [ann], agent="unauthorized")
+        begin(session)
+        page = sit(context, live_server.url, session, "ann", complaints)
+        turn(page, "The agent could not be reached")
+        assert "nauthorized" not in page.content()
+        check(page)
+        give_to_agent(
+            session=session,
+            agent=Agent.objects.get(name="stall-once"),
+            by=User.objects.get(username="mia"),
+        )
+        worker = threading.Thread(target=work, args=(session,))
+        worker.start()
+        turn(page, "The agent is writing")
+        expect(page.locator("#session-clocks")).to_contain_text(" s", timeout=PATIENT)
+        worker.join()
+        session.trajectory.refresh_from_db()
+        words = "It is your turn" if asked(session) else "The session is over"
+        expect(page.locator("#session-turn")).to_contain_text(words, timeout=PATIENT)
+
+
+def work(session: LiveSession) -> None:
+    try:
+        carry(LiveSession.objects.get(pk=session.pk))
+    finally:
+        connection.close()
+
+
+def test_without_a_network_nothing_typed_is_lost(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
+) -> None:
+    session = make_live_session(make_live_study(), [ann])
+    begin(session)
+    page = sit(context, live_server.url, session, "ann", complaints)
+    field = page.locator("#session-desk textarea[name=text]")
+    context.set_offline(True)
+    field.fill("Typed without a network.")
+    expect(page.locator("[data-draft-state]")).to_contain_text(
+        "waits for the network", timeout=PATIENT
+    )
+    field.press("Control+Enter")
+    expect(page.locator("#notices")).to_contain_text("No connection", timeout=PATIENT)
+    expect(field).to_have_value("Typed without a network.")
+    context.set_offline(False)
+    expect(page.locator("[data-draft-state]")).to_have_text("draft kept", timeout=2 * PATIENT)
+    page.reload()
+    expect(field).to_have_value("Typed without a network.")
