@@ -7,6 +7,8 @@ GAP = 62
 # A row that holds its name above its mark needs more height.
 TALLER = 1.45
 NAME_SIZE = 11
+# Names over columns of cells stand upright, so that each has room.
+UPRIGHT = -90
 ABOVE = 0.34
 LEGEND_LINE = 20
 
@@ -23,6 +25,9 @@ def narrow_layout(
     room = MARGINS + LEGEND_LINE * legend
     slim = dict(layout)
     slim["annotations"] = list(layout.get("annotations", ()))
+    for axis in (name for name in layout if name.startswith("xaxis")):
+        if not names_inside and layout[axis].get("type") == "category":
+            slim[axis] = {**layout[axis], "tickangle": UPRIGHT}
     names = [name.removeprefix("yaxis") for name in layout if name.startswith("yaxis")]
     rows = [name for name in names if layout[f"yaxis{name}"].get("type") == "category"]
     inside = names_inside and bool(rows)

@@ -110,8 +110,8 @@ def pair_matrix(models: Sequence[str], marks: Sequence[PairMark], *, unit: Unit)
         "ygap": 1,
     }
     layout = {
-        "xaxis": {**categories(rows), "side": "top"},
-        "yaxis": categories(rows, downwards=True),
+        "xaxis": {**categories(rows), "side": "top", "dtick": 1},
+        "yaxis": {**categories(rows, downwards=True), "dtick": 1},
         "height": 150 + 34 * len(rows),
     }
     return make_figure([trace], layout)

@@ -63,8 +63,8 @@ def rubric_heatmap(table: MeanTable, scale: Scale = (1, 5), links: Links | None 
         for mark in undefined_marks(rows, [line[i] for line in cells], column, "x")
     ]
     layout = {
-        "xaxis": {**categories(columns), "side": "top"},
-        "yaxis": categories(rows, downwards=True),
+        "xaxis": {**categories(columns), "side": "top", "dtick": 1},
+        "yaxis": {**categories(rows, downwards=True), "dtick": 1},
         "annotations": dashes,
         "height": 140 + 30 * len(rows),
     }

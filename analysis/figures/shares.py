@@ -12,7 +12,7 @@ from analysis.figures.parts import (
     undefined_marks,
 )
 from analysis.figures.theme import NEUTRAL, Figure, make_figure
-from analysis.figures.words import label
+from analysis.figures.words import label, wrapped_label
 from analysis.stats.results import Estimate
 
 
@@ -60,7 +60,7 @@ def share_dots(
                 "x",
                 unit="share",
                 about=[f"{name}, {one.name}" for name in names],
-                name=f"{one.name}: {label(one.rule)}" if one.rule else label(one.name),
+                name=wrapped_label(f"{one.name}: {one.rule}" if one.rule else one.name),
                 legendgroup=one.name,
                 marker={
                     "color": one.colour,

@@ -22,6 +22,15 @@ SYMBOLS = (
     "x",
     "triangle-down",
     "star",
+    # For the models that share a hue with one of the first eight.
+    "triangle-left",
+    "pentagon",
+    "hourglass",
+    "triangle-right",
+    "bowtie",
+    "diamond-tall",
+    "hexagram",
+    "star-diamond",
 )
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "5px,2px", "1px,4px")
 
@@ -48,7 +57,7 @@ class Style:
 
 
 def assign_styles(names: Iterable[str]) -> dict[str, Style]:
-    """One style per name, no two alike among the first 64.
+    """One style per name, no two alike among the first 64, no two marks among the first 16.
 
     Each name takes the hue that its own letters choose, or the next free one; names later in order
     never move earlier ones. Pages that show different models agree when all pass the same list
@@ -65,8 +74,8 @@ def assign_styles(names: Iterable[str]) -> dict[str, Style]:
         wanted = sha256(name.encode()).digest()[0] % len(HUES)
         hue = next((i for i in free if i >= wanted), free[0])
         free.remove(hue)
-        mark = (hue + turn) % len(SYMBOLS)
-        styles[name] = Style(HUES[hue], SYMBOLS[mark], DASHES[mark])
+        mark = (hue + len(HUES) * turn + turn // 2) % len(SYMBOLS)
+        styles[name] = Style(HUES[hue], SYMBOLS[mark], DASHES[(hue + turn) % len(DASHES)])
     return styles
 
 

@@ -1,17 +1,24 @@
 """Numbers in words, for hover texts and labels."""
 
 from html import escape
+from textwrap import wrap
 from typing import Literal
 
 from analysis.stats.results import Estimate
 
 Unit = Literal["share", "points"]
 DASH = "–"
+LEGEND_WIDTH = 40
 
 
 def label(text: str) -> str:
     """A name as Plotly shows it: its texts know tags, so these must not reach it as such."""
     return escape(text, quote=False)
+
+
+def wrapped_label(text: str) -> str:
+    """The same for a legend: in lines that the width of a column holds."""
+    return "<br>".join(map(label, wrap(text, LEGEND_WIDTH)))
 
 
 def number(value: float | None, unit: Unit) -> str:

@@ -297,7 +297,7 @@ def figure_spec(
     figure = linked(figure, urls or {})
     layout = figure["layout"] | {"meta": {"minWidth": least_width}}
     names = {trace["name"] for trace in figure["data"] if trace.get("name")}
-    legend = len(names) if len(names) > 1 else 0
+    legend = sum(1 + name.count("<br>") for name in names) if len(names) > 1 else 0
     narrow = narrow_layout(layout, names_inside=not least_width, legend=legend)
     drawn = {"data": figure["data"], "layout": layout, "narrow": narrow}
     return FigureSpec(name, title, subtitle, figure_json(drawn), layout["height"], table)

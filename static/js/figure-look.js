@@ -91,6 +91,7 @@
   const WIDTHS = { column: 85, wide: 178 };
   const PIXELS = 96 / 25.4;
   const TYPE = 0.8;
+  const SMALL = 9.5;
   const HEIGHT = 0.9;
   const TALLEST = 235;
   const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
@@ -130,13 +131,19 @@
     // A figure that needs more room is drawn with that room and put on the page smaller.
     const width = Math.max(wanted, (chosen.meta && chosen.meta.minWidth) || 0);
     const by = TYPE * (width / wanted);
-    const height = Math.round((chosen.height || 450) * Math.max(HEIGHT, Math.min(1, by)));
+    const height = Math.round((chosen.height || 450) * Math.max(HEIGHT, by));
     const tall = height * (mm / width) > TALLEST || width > 1.2 * wanted;
     const layout = { ...smaller(chosen, by), width, height, autosize: false };
     const margin = { ...(layout.margin || {}) };
     for (const side of ["l", "r"]) if (margin[side] > 16) margin[side] = Math.round(margin[side] * by);
     layout.margin = { r: 8, ...margin };
-    const figure = dressed({ data: hatched(smaller(spec.data || [], by)) }, layout, { scheme: "light", forFile: true, font: FONT, scale: by });
+    const traces = hatched(smaller(spec.data || [], by));
+    // In a column cells that hold numbers need the room that their scale and long names would take.
+    if (name === "column" && traces.some((trace) => trace.texttemplate)) {
+      for (const trace of traces) trace.showscale = false;
+      layout.yaxis = { ...layout.yaxis, tickfont: { size: SMALL * by } };
+    }
+    const figure = dressed({ data: traces }, layout, { scheme: "light", forFile: true, font: FONT, scale: by });
     return { ...figure, width, height, mm, tall };
   }
 

@@ -106,6 +106,9 @@ def test_models_never_look_alike(names: list[str]) -> None:
     # Within one round of hues, symbol and dash differ as well: colour never stands alone.
     first = list(styles.values())[: len(HUES)]
     assert len({s.symbol for s in first}) == len({s.dash for s in first}) == len(first)
+    # In grey the marks alone tell twice as many apart.
+    marks = [style.symbol for style in styles.values()][: 2 * len(HUES)]
+    assert len(set(marks)) == len(marks)
     # Names added later move none.
     assert list(assign_styles([*names, "another"]).items())[: len(names)] == list(styles.items())
 
