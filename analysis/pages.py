@@ -43,7 +43,7 @@ RUN_FILTERS = SHARED[1:]
 # What every page on people's answers has beside its own: whose answers count.
 PEOPLE_FILTERS = ("simulated", "unblinded")
 # Part of every key: raise it when the same data make another report.
-REPORTS = 3
+REPORTS = 4
 KEEP_SECONDS = 24 * 60 * 60
 
 
