@@ -135,12 +135,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("browser") and "functional" not in item.path.parts:
             raise pytest.UsageError(f"{item.nodeid} drives a browser: it belongs in functional/.")
+    # No process is left alone with a long one at the end.
+    items.sort(key=lambda item: not _begins_early(item))
     if CHROMIUM:
         return
     skip = pytest.mark.skip(reason="no chromium on this machine (make test can install it)")
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(skip)
+
+
+def _begins_early(item: pytest.Item) -> bool:
+    # Not what commits: after it rows have other numbers, so pytest-django leaves it for the end.
+    marker = item.get_closest_marker("django_db")
+    commits = {"transactional_db", "live_server"} & set(getattr(item, "fixturenames", ()))
+    commits = commits or (marker is not None and marker.kwargs.get("transaction"))
+    return item.get_closest_marker("slow") is not None and not commits
 
 
 def _uses_services(item: pytest.Item) -> bool:

@@ -11,7 +11,7 @@ from tests.contracts.access_table import PERSONAS, TABLE
 from tests.contracts.access_world import METHODS, Address, World, addresses, build_world
 from tests.databases import standing_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded, pytest.mark.slow]
 Words = tuple[str, ...]
 WIDTH = max(len(persona) for persona in PERSONAS) + 1
 # Somebody who may not write is told so in one of these ways.

@@ -209,6 +209,7 @@ def kind(path: str) -> str:
     return re.sub(r"(?<=/)\d+(?=/|$)", "N", urlsplit(path).path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_drawings")
 def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> None:
     every = addresses(world)

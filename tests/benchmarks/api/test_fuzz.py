@@ -82,6 +82,7 @@ def headers(db: None) -> Iterator[dict[str, str]]:
         signal.connect(close_old_connections)
 
 
+@pytest.mark.slow
 @schema.parametrize()
 @settings(
     max_examples=EXAMPLES,
