@@ -4,7 +4,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.models import Membership, Study
-from annotation.services.demo_plans import LEVEL
 from annotation.services.demo_studies import ACCOUNTS, ANNOTATOR, ROLES
 from annotation.services.sessions.planned import LiveWish, add_session, store_wish
 from annotation.services.setup import add_member
@@ -12,8 +11,12 @@ from benchmarks.models import Agent, Dataset
 from benchmarks.services.jobs import Progress
 
 KEY, NAME = "sessions", "Play the user"
-# Whose plans leave something to say for a few turns.
-AGENTS = ("forgetful", "careful-tracker")
+LEVEL = "high"
+# Agents, and tasks whose first plans leave something to say for a few turns.
+MEETINGS = (
+    ("world-minded", "rainy-hour-next-door"),
+    ("shortcut-taker", "animal-costume-by-tomorrow"),
+)
 
 
 def ensure_demo_sessions(dataset: Dataset, progress: Progress | None = None) -> Study | None:
@@ -26,7 +29,8 @@ def ensure_demo_sessions(dataset: Dataset, progress: Progress | None = None) -> 
     if maker is None or player is None:
         return None
     wish = LiveWish(name=NAME, dataset=dataset, mode="simulator", level=LEVEL, seed=1)
-    tasks = dataset.tasks.order_by("pk")[: len(AGENTS)]
+    tasks = {task.external_id: task for task in dataset.tasks.order_by("pk")}
+    first = next(iter(tasks.values()))
     with transaction.atomic():
         if progress is not None:
             progress.report()  # raises when another worker has taken the job over
@@ -36,12 +40,12 @@ def ensure_demo_sessions(dataset: Dataset, progress: Progress | None = None) -> 
         for name, role in ROLES:
             if name in accounts and role != Membership.Role.MANAGER:
                 add_member(study=study, user=accounts[name], role=role, by=maker)
-        for order, (name, task) in enumerate(zip(AGENTS, tasks, strict=False), 1):
+        for order, (name, task) in enumerate(MEETINGS, 1):
             add_session(
                 study=study,
                 plan=plan,
                 agent=Agent.objects.get(name=name),
-                task=task,
+                task=tasks.get(task, first),
                 players={1: player},
                 order=order,
                 by=maker,
