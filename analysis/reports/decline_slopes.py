@@ -19,7 +19,6 @@ from analysis.reports.parts import (
     number_column,
     text_cell,
     text_column,
-    words_column,
 )
 from analysis.reports.turn_columns import chosen_dimensions, columns_of
 from analysis.reports.turn_slopes import (
@@ -33,7 +32,7 @@ from analysis.reports.turn_slopes import (
     slopes_sentence,
     slopes_table,
 )
-from analysis.reports.words import listed, plural
+from analysis.reports.words import listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.matched_turns import MatchedCurve, matched_turns
 
@@ -83,7 +82,7 @@ def matched_table(matched: Sequence[MatchedCurve], selection: Selection) -> Tabl
         estimate_column("Last turn"),
         estimate_column("Change", help="Last of these turns minus the first"),
         estimate_column("Left before", help="Mean at turn 1 of those that ended before"),
-        words_column("Notes"),
+        text_column("Of those that last", "notes", "How they began beside those that left"),
     )
     rows = []
     for curve in matched:
@@ -104,7 +103,7 @@ def matched_table(matched: Sequence[MatchedCurve], selection: Selection) -> Tabl
             estimate_cell(last, "points"),
             estimate_cell(curve.change, "points", signed=True),
             estimate_cell(curve.left, "points", show_n=True, url=left),
-            text_cell("; ".join(curve.warnings)),
+            _began_cell(curve),
         )
         rows.append(lead_row(cells, columns, common.trajectories_of(run, min_turns=turns)))
     return Table(
@@ -118,6 +117,16 @@ def matched_table(matched: Sequence[MatchedCurve], selection: Selection) -> Tabl
         open=len(rows) <= OPEN_ROWS,
         most=MOST_ROWS,
     )
+
+
+def _began_cell(curve: MatchedCurve) -> Cell:
+    """How those that stayed had begun, where that is clear; the CSV has the whole sentence."""
+    full = "; ".join(curve.warnings)
+    if not full or curve.left.value is None or curve.stayed.value is None:
+        return Cell(full, (full,))
+    ahead = curve.stayed.value - curve.left.value
+    words = f"began {number(abs(ahead), 'points')} {'higher' if ahead > 0 else 'lower'}"
+    return Cell(words, (full,), tip=full)
 
 
 def _stayers(matched: Sequence[MatchedCurve]) -> list[Notice]:

@@ -1,6 +1,7 @@
 """Groups of similar failures: their words, sizes, models, and the turns that are most typical."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from html import unescape
 
 from analysis.failure_groups import FAILED, MOST_TEXTS, TEXTS, Asked, Chosen, drawn
 from analysis.figures.shares import Shares, share_dots
@@ -8,6 +9,7 @@ from analysis.figures.theme import ACCENT
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
 from analysis.later import tell
 from analysis.reports import common
+from analysis.reports.leading import lead_by
 from analysis.reports.parts import (
     Banner,
     Cell,
@@ -62,7 +64,7 @@ def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
     keep_groups(
         key, [SimilarGroup(g.number, g.words, tuple(members[g.number])) for g in found.groups]
     )
-    return Report(
+    report = Report(
         sentence=_sentence(asked, chosen, found, len(texts)),
         figures=_figures(found, len(texts)),
         tables=(
@@ -74,6 +76,24 @@ def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
         banners=banners,
         how=how,
     )
+    return lead_by(report, GroupLeads(found, key, asked.query))
+
+
+class GroupLeads:
+    """What names a group leads to its trajectories, all else to the list that was grouped."""
+
+    def __init__(self, found: TextGroups, key: str, query: str) -> None:
+        self._groups: dict[str, str] = {}
+        for group in found.groups:
+            url = _group_url(key, group.number)
+            self._groups |= {f"Group {group.number}": url, _name(group): url}
+        self._whole = common.address("analysis:trajectory_list", query)
+
+    def url(self, words: Iterable[str], instead: str = "") -> str:
+        return next((self._groups[w] for w in words if w in self._groups), instead or self._whole)
+
+    def marks(self, marks: Sequence[Sequence[str]]) -> list[str]:
+        return [self.url(map(unescape, words)) for words in marks]
 
 
 def _what(asked: Asked) -> str:
@@ -113,14 +133,16 @@ def _name(group: TextGroup) -> str:
     return f"{group.number}: {', '.join(group.words[:3])}"
 
 
+def _group_url(key: str, number: int) -> str:
+    return common.trajectories({"similar": group_value(key, number)})
+
+
 def _groups(found: TextGroups, key: str, texts: int) -> Table:
     rows = tuple(
         (
             text_cell(
                 f"Group {group.number}",
-                url=common.address(
-                    "analysis:trajectory_list", {"similar": group_value(key, group.number)}
-                ),
+                url=_group_url(key, group.number),
             ),
             text_cell(", ".join(group.words)),
             count_cell(group.size),

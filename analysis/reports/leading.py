@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import unescape
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from analysis.figures.theme import figure_json
 from analysis.reports import common
@@ -18,6 +18,14 @@ from analysis.reports.parts import Cell, Column, FigureSpec, Report, Table
 from analysis.selection import Selection
 
 PUBLISHED = common.PUBLISHED_BADGE.text
+
+
+class Leader(Protocol):
+    """Knows where words of a report lead; ``instead`` is where a row does."""
+
+    def url(self, words: Iterable[str], instead: str = "") -> str: ...
+
+    def marks(self, marks: Sequence[Sequence[str]]) -> list[str]: ...
 
 
 class Leads:
@@ -116,7 +124,7 @@ def lead(report: Report, selection: Selection) -> Report:
     return lead_by(report, Leads(selection))
 
 
-def lead_by(report: Report, leads: "Leads | OneList") -> Report:
+def lead_by(report: Report, leads: Leader) -> Report:
     """The same by other leads."""
     return replace(
         report,
@@ -125,13 +133,13 @@ def lead_by(report: Report, leads: "Leads | OneList") -> Report:
     )
 
 
-def _table(table: Table, leads: "Leads | OneList") -> Table:
+def _table(table: Table, leads: Leader) -> Table:
     if table.name.startswith(PUBLISHED):
         return table
     return replace(table, rows=tuple(_row(row, table, leads) for row in table.rows))
 
 
-def _row(row: tuple[Cell, ...], table: Table, leads: "Leads | OneList") -> tuple[Cell, ...]:
+def _row(row: tuple[Cell, ...], table: Table, leads: Leader) -> tuple[Cell, ...]:
     if is_published(row):
         return row
     first = row[0].url
@@ -168,7 +176,7 @@ def leads_nowhere(cell: Cell, column: Column) -> bool:
     return column.num and not cell.url and cell.text not in ("", "0")
 
 
-def _figure(figure: FigureSpec, leads: "Leads | OneList") -> FigureSpec:
+def _figure(figure: FigureSpec, leads: Leader) -> FigureSpec:
     drawn = json.loads(figure.json)
     traces = [
         trace

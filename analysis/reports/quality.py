@@ -14,6 +14,7 @@ from analysis.frames.seats import (
     submitted_seats,
 )
 from analysis.reports import common
+from analysis.reports.leading import OneList, lead_by
 from analysis.reports.parts import Banner, Empty, FigureSpec, Notice, Report
 from analysis.reports.quality_tables import agreement_table, rater_table, time_table, warning_table
 from analysis.reports.words import listed, plural
@@ -70,7 +71,7 @@ def quality_report(study: Study) -> Report:
     quality = _quality(study, data)
     agreed = [row for q in data.questionnaire.questions if (row := _agreed(q, data)) is not None]
     shown = [rater for rater in data.raters if quality.items.get(rater.user)]
-    return Report(
+    report = Report(
         sentence=sentence(quality, shown),
         figures=_figures(quality, shown),
         tables=(
@@ -85,6 +86,8 @@ def quality_report(study: Study) -> Report:
         methods="Agreement between annotators is Krippendorff's alpha (ordinal for scores, nominal "
         "for choices and marks) over items with two answers or more.",
     )
+    items = common.address("annotation:study_items", pk=study.pk)
+    return lead_by(report, OneList(items))
 
 
 def sentence(quality: Quality, raters: Sequence[Rater]) -> str:

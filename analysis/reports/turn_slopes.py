@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
+from analysis.exports.notes import Notes
 from analysis.figures.turn_slopes import slope_forest
 from analysis.later import tell
 from analysis.reports import common
@@ -17,7 +18,6 @@ from analysis.reports.parts import (
     rounded,
     text_cell,
     text_column,
-    words_column,
 )
 from analysis.reports.words import listed, number, plural, stated
 from analysis.stats import gee, mixed_models
@@ -180,7 +180,7 @@ def slopes_figure(slopes: Slopes) -> FigureSpec:
 
 def slopes_table(slopes: Slopes, who: str = "Agent") -> Table:
     """The fits side by side; how many trajectories, p-values of the family, and what is odd."""
-    rows = []
+    rows, notes = [], Notes()
     for one in slopes.models:
         test = slopes.family[curve_name(one.agent, one.dimension)]
         rows.append(
@@ -192,9 +192,10 @@ def slopes_table(slopes: Slopes, who: str = "Agent") -> Table:
                 _fit_cell(one.gee.slope),
                 _fit_cell(one.within),
                 _fit_cell(one.pooled.slope),
-                text_cell(_notes(one)),
+                _notes_cell(_notes(one), notes),
             )
         )
+    legend = "".join(f" {letter}: {text}." for letter, text in notes.lines())
     return Table(
         "slope-models",
         f"Change per turn, by four fits ({plural(len(rows), 'row')})",
@@ -206,11 +207,11 @@ def slopes_table(slopes: Slopes, who: str = "Agent") -> Table:
             estimate_column("GEE", help="Average over trajectories, exchangeable correlation"),
             estimate_column("Within", help="Each trajectory against itself"),
             estimate_column("One line", help="Through all scores, whoever they are of"),
-            words_column("Notes"),
+            text_column("Notes", help="What was fitted instead, and why: letters over the table"),
         ),
         tuple(rows),
         note="Points of the scale per turn, with 95 % intervals and n trajectories. Where the fits "
-        "differ, trajectories that ended early are the likely reason.",
+        f"differ, trajectories that ended early are the likely reason.{legend}",
         open=len(rows) <= OPEN_ROWS,
         most=MOST_ROWS,
     )
@@ -226,15 +227,21 @@ def _p_cell(p: float | None, reason: str) -> Cell:
     return Cell("< 0.001" if p < 0.001 else f"{p:.3f}", (rounded(p),))
 
 
-def _notes(one: SlopeModels) -> str:
+def _notes(one: SlopeModels) -> list[str]:
     """What was fitted instead, and why. That trajectories are few, or share tasks, is said once."""
     given = [
         warning
         for warning in (*one.mixed.slope.warnings, *one.gee.slope.warnings)
         if not warning.startswith(FEW)
     ]
-    text = "; ".join(dict.fromkeys(given))
-    return f"{text[:1].upper()}{text[1:]}"
+    return list(dict.fromkeys(given))
+
+
+def _notes_cell(given: Sequence[str], notes: Notes) -> Cell:
+    """Letters, which are told once for the whole table; the CSV has the words in each row."""
+    text = "; ".join(given)
+    letters = ", ".join(notes.mark(note) for note in given)
+    return Cell(letters, (f"{text[:1].upper()}{text[1:]}",))
 
 
 def slopes_notices(slopes: Slopes) -> list[Notice]:
