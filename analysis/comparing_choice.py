@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
+from analysis.frames.measures import measures_here
 from analysis.options import Option
 from analysis.selection import Selection
-from benchmarks.core.words import measures_of
 
 
 def with_measure(selection: Selection) -> Selection:
     """The selection with a measure of its system, and with an agent to compare with, if any."""
     filters, notes = selection.filters, list(selection.notes)
-    measures = measures_of(selection.system) if selection.system else {}
+    measures = measures_here(selection.system)
     measure = filters.measure if filters.measure in measures else next(iter(measures), "")
     if filters.measure and filters.measure != measure:
         notes.append(f"There is no measure {filters.measure} here; this is {_title(selection)}.")
@@ -31,4 +31,4 @@ def with_measure(selection: Selection) -> Selection:
 
 
 def _title(selection: Selection) -> str:
-    return next((one.title for one in measures_of(selection.system).values()), "none")
+    return next((one.title for one in measures_here(selection.system).values()), "none")

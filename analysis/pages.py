@@ -85,7 +85,7 @@ def _page(
 ) -> Page:
     """``imported``: the page is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings to choose from. ``every_condition``: it compares conditions.
-    ``beside_people``: it holds judges against people who scored the same trajectories.
+    ``beside_people``: it shows what people said of the same trajectories.
     ``fits`` says of which systems it is, where not of all; ``asks`` of studies with which
     questions, ``about`` which runs it takes if there are any such. ``without``: shared filters that
     mean nothing there. ``later``: the report's module has a function ``NAME_later`` too.
@@ -156,7 +156,7 @@ PAGES: Mapping[str, Page] = {
         _page(
             "effects", "Effects", "What do levels, ablations and other variations change?",
             "factor", "measure", "correction", "published", without=("judging",),
-            fits=lambda system: bool(factors_of(system)),
+            fits=lambda system: bool(factors_of(system)), beside_people=True,
         ),
         _page(
             "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",

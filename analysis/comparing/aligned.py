@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 
 from analysis.comparing.address import BASE, BEFORE, END, PORTION
 from analysis.comparing.chosen import Chosen, Column
-from benchmarks.selectors.turns import PlanChange, TurnView, plan_change, turn_views
+from benchmarks.selectors.turns import (
+    DimensionScores,
+    PlanChange,
+    TurnView,
+    plan_change,
+    turn_views,
+)
 from benchmarks.systems.adaplanbench.plans import split_steps
 from benchmarks.views.parts import own_template
 
@@ -24,7 +30,8 @@ class Against:
 class Cell:
     """A trajectory at one place: its turn, or None where it has none there.
 
-    ``alone`` says that the base has no turn at this place.
+    ``alone`` says that the base has no turn at this place; ``scored`` has the scores on the
+    dimension that the address names.
     """
 
     column: Column
@@ -32,6 +39,7 @@ class Cell:
     turn: TurnView | None = None
     against: Against | None = None
     alone: bool = False
+    scored: DimensionScores | None = None
 
 
 @dataclass(frozen=True)
@@ -119,13 +127,16 @@ def _cell(chosen: Chosen, column: Column, at: dict[int, TurnView | None]) -> Cel
     diff = chosen.address.diff
     if turn is None:
         return Cell(column, card)
+    asked = chosen.address.dimension
+    scored = next((one for one in turn.dimensions if asked and one.key == asked), None)
     if diff != BEFORE:
         turn = replace(turn, previous=None)
     if diff != BASE or base is None or column.is_base:
-        return Cell(column, card, turn)
+        return Cell(column, card, turn, scored=scored)
     other = at.get(base.pk)
     if other is None:
-        return Cell(column, card, turn, alone=True)
+        return Cell(column, card, turn, alone=True, scored=scored)
     steps = split_steps(turn.row.text)
     change = plan_change(split_steps(other.row.text), steps)
-    return Cell(column, card, turn, Against(base.label, other.row.index, change, tuple(steps)))
+    against = Against(base.label, other.row.index, change, tuple(steps))
+    return Cell(column, card, turn, against, scored=scored)

@@ -33,6 +33,7 @@ from analysis.reports.people import (
     no_answers,
     no_study,
     other_page,
+    own_table,
     simulated_banner,
     who,
 )
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PURPOSE = "The agreement page compares people's scores of final plans with the judges' mean."
-ELSEWHERE = "A table of ratings made elsewhere is read under Your own table."
 SEED = 20250104
 ENOUGH = 0.6
 
@@ -60,17 +60,22 @@ def agreement_report(selection: Selection) -> Report:
     study = selection.study
     if study is None:
         return Report(
-            empty=no_study(f"{PURPOSE} {ELSEWHERE}"), notices=tuple(map(Notice, selection.notes))
+            onward=own_table(), empty=no_study(PURPOSE), notices=tuple(map(Notice, selection.notes))
         )
     questionnaire = load_questionnaire(study.questionnaire)
     questions = whole_scores(questionnaire)
     if not asks_dimensions(questionnaire):
-        return Report(empty=other_page(PURPOSE, study), notices=tuple(map(Notice, selection.notes)))
+        return Report(
+            onward=own_table(),
+            empty=other_page(PURPOSE, study),
+            notices=tuple(map(Notice, selection.notes)),
+        )
     frame = rating_frame(study, selection.runs)
     frame, people, everyone = chosen_people(frame, selection)
     banners = simulated_banner(people)
     if frame.empty:
         return Report(
+            onward=own_table(),
             empty=no_answers(PURPOSE, everyone, selection),
             notices=tuple(common.selection_notices(selection)),
         )
@@ -86,6 +91,7 @@ def agreement_report(selection: Selection) -> Report:
     if overall is not None:
         tables += [difference_table([*results, overall]), *_means_table(means)]
     return Report(
+        onward=own_table(),
         sentence=sentence(results, overall, people, reference),
         figures=tuple(figures),
         tables=(*tables, *own),

@@ -8,7 +8,7 @@ from django.urls import NoReverseMatch, reverse
 from analysis.figures.narrow import narrow_layout
 from analysis.figures.theme import Style, assign_styles, figure_json
 from analysis.figures.words import label as escaped
-from analysis.filters import with_query
+from analysis.filters import SHARED, with_query
 from analysis.reports.parts import Badge, Banner, Cell, Empty, FigureSpec, Notice
 from analysis.reports.words import listed, plural
 from analysis.selection import ChosenRun, Selection
@@ -37,7 +37,7 @@ SAME_REASONS = {
 PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a run here.")
 
 
-def address(name: str, query: Mapping[str, Any] | None = None, **kwargs: Any) -> str:
+def address(name: str, query: Mapping[str, Any] | str | None = None, **kwargs: Any) -> str:
     """An address by name, or nothing where there is none."""
     try:
         return with_query(reverse(name, kwargs=kwargs), query or {})
@@ -53,6 +53,17 @@ def trajectories_of(run: ChosenRun, **more: Any) -> str:
 def trajectories(query: Mapping[str, Any]) -> str:
     """The list of trajectories, filtered; a value may be a list."""
     return address("analysis:trajectory_list", query)
+
+
+def page_of(name: str, selection: Selection, **more: Any) -> str:
+    """Another page of analysis about the same runs."""
+    shared = selection.filters.only(SHARED)
+    return address(f"analysis:{name}", shared.query(**more))
+
+
+def side_by_side(a: ChosenRun, b: ChosenRun, measure: str, **more: Any) -> str:
+    """Two runs task by task."""
+    return address("analysis:compare_runs", {"a": a.pk, "b": b.pk, "measure": measure, **more})
 
 
 def successes(run: ChosenRun, share: Estimate, metric: str = "accurate") -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from analysis.figures.pairs import PairMark, pair_forest, pair_matrix
 from analysis.figures.tools import Part, stacked_shares
 from analysis.figures.words import Unit
+from analysis.frames.measures import measures_here
 from analysis.reports import common
 from analysis.reports.compare_models_rows import (
     SEED,
@@ -23,7 +24,7 @@ from analysis.reports.compare_models_tables import (
     values_table,
 )
 from analysis.reports.leaderboard_rows import UNEQUAL_POOLS, signature
-from analysis.reports.parts import FigureSpec, Notice, Report, exclusions, how_interval
+from analysis.reports.parts import FigureSpec, Notice, Onward, Report, exclusions, how_interval
 from analysis.reports.words import counted, ends, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.model_comparisons import ModelPair
@@ -35,12 +36,13 @@ MOST_PAIRS = 15
 
 def compare_models_report(selection: Selection) -> Report:
     """Everything on the page."""
-    if not selection.runs or selection.filters.measure not in measures_of(selection.system):
+    if not selection.runs or selection.filters.measure not in measures_here(selection.system):
         return Report(empty=common.no_runs(PURPOSE, selection))
     found = compared(selection)
     published = selection.filters.published != "hide"
     return Report(
         sentence=sentence(found),
+        onward=onward(found),
         figures=tuple(_figures(found)),
         tables=(
             *pairs_table(found),
@@ -51,6 +53,16 @@ def compare_models_report(selection: Selection) -> Report:
         notices=(*common.selection_notices(selection), *_notices(found, selection)),
         how=(*common.how_runs(selection), *_how(found)),
     )
+
+
+def onward(found: Compared) -> tuple[Onward, ...]:
+    """The first pair that is clear, or the first that was tested, task by task."""
+    tested = [pair for pair in found.comparisons.pairs if pair.comparison.p_value is not None]
+    pair = next((pair for pair in tested if pair.clear), tested[0] if tested else None)
+    if pair is None:
+        return ()
+    words = f"{pair.first} and {pair.second}, task by task; any other pair: its row of the table"
+    return (Onward(words, found.flips(pair)),)
 
 
 def sentence(found: Compared) -> str:
@@ -203,7 +215,7 @@ def _parts(found: Compared, pair: ModelPair) -> list[Part]:
 
 def _notices(found: Compared, selection: Selection) -> list[Notice]:
     notices = []
-    if selection.filters.judging:
+    if selection.filters.judging and found.metric in measures_of(selection.system):
         text = "This measure is that of each run's primary judging, whatever judging is chosen."
         notices.append(Notice(text, "info"))
     if any(run.agent_kind == "recorded" for run in found.runs.values()):

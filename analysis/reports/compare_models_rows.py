@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from analysis.frames.outcomes import outcome_frame, unfinished, why_undefined
+from analysis.frames.measures import measure_frame, measures_here
+from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
 from analysis.reports.words import Unit, ends, level, number, plural
 from analysis.selection import ChosenRun, Selection
@@ -16,7 +17,7 @@ from analysis.stats.proportions import share
 from analysis.stats.ranks import Ranking, bootstrap_ranks
 from analysis.stats.results import Estimate
 from analysis.stats.trials import success_rate
-from benchmarks.core.words import Measure, measures_of
+from benchmarks.core.words import Measure
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -73,16 +74,19 @@ class Compared:
 
     def flips(self, pair: ModelPair, flip: Flip | None = None) -> str:
         """Where the tasks behind a pair are."""
-        query = {"a": self.runs[pair.first].pk, "b": self.runs[pair.second].pk,
-                 "measure": self.metric, **({"flip": flip} if flip else {})}  # fmt: skip
-        return common.address("analysis:compare_runs", query)
+        query: dict[str, str] = {"flip": flip} if flip else {}
+        if not self.is_rate:  # where they are furthest apart is what one wants to read
+            query["sort"] = {"won": "difference", "lost": "-difference"}.get(flip or "", "size")
+        return common.side_by_side(
+            self.runs[pair.first], self.runs[pair.second], self.metric, **query
+        )
 
 
 def compared(selection: Selection) -> Compared:
     """The agents of the selection on its measure."""
     metric = selection.filters.measure
-    measure = measures_of(selection.system)[metric]
-    frame = outcome_frame(selection.runs, [metric])
+    measure = measures_here(selection.system)[metric]
+    frame = measure_frame(selection.runs, metric, selection.system)
     titles = common.titles_of(selection.system)
     found = [_standing(run, frame, metric, measure, titles) for run in selection.runs]
     standings = sorted(

@@ -270,9 +270,7 @@ def _flips(grid: Grid, agent: str, condition: str, against: str = "") -> str:
     run, base = (grid.runs.get((agent, one)) for one in (condition, against or grid.baseline))
     if run is None or base is None:
         return ""
-    return common.address(
-        "analysis:compare_runs", {"a": run.pk, "b": base.pk, "measure": "accurate"}
-    )
+    return common.side_by_side(run, base, "accurate")
 
 
 def _link(grid: Grid, agent: str, condition: str, **more: str) -> str:

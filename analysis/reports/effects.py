@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 
 from analysis.figures.tools import Mark, panel_dots
+from analysis.frames.measures import measures_here
 from analysis.reports import common
 from analysis.reports.compare_models_rows import SEED, difference_words, p_words, turned
+from analysis.reports.effects_feedback import feedback_tables
 from analysis.reports.effects_rows import Effects, effects_of, factor_of, title_of
 from analysis.reports.effects_tables import (
     changes_table,
@@ -23,7 +25,6 @@ from analysis.selection import Selection
 from analysis.stats.condition_effects import ConditionChange
 from analysis.stats.proportions import published_share
 from analysis.stats.results import Estimate
-from benchmarks.core.words import measures_of
 
 PURPOSE = "This page shows what one thing that runs are varied in changes, all else being alike."
 OVERALL = "All agents"
@@ -33,7 +34,7 @@ NEARLY = 1e-9
 def effects_report(selection: Selection) -> Report:
     """Everything on the page."""
     factor = factor_of(selection)
-    if not selection.runs or selection.filters.measure not in measures_of(selection.system):
+    if not selection.runs or selection.filters.measure not in measures_here(selection.system):
         return Report(empty=common.no_runs(PURPOSE, selection))
     if factor is None:
         return Report(empty=_no_factor(selection))
@@ -43,6 +44,7 @@ def effects_report(selection: Selection) -> Report:
     if found.effects is not None:
         tables = [values_table(found), *changes_table(found), *overall_table(found),
                   *ranges_table(found)]  # fmt: skip
+    tables += feedback_tables(found, selection)
     if factor.kind == "level" and selection.dataset is not None:
         tables += profile_table(selection.dataset, selection.closed_tasks, factor)
     tables += [*published_table(found), *said_table(found, selection)]

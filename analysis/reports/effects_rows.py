@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.frames.outcomes import outcome_frame, unfinished, why_undefined
+from analysis.frames.measures import measure_frame, measures_here
+from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
 from analysis.reports.compare_models_rows import CORRECTIONS, SEED, Flip
 from analysis.reports.words import Unit, plural
@@ -13,7 +14,7 @@ from analysis.stats.condition_effects import ConditionChange, ConditionEffects, 
 from benchmarks.core.comparisons import Factor, factors_of
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import Published
-from benchmarks.core.words import Measure, measures_of
+from benchmarks.core.words import Measure
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,7 @@ class Effects:
         second = self.runs.get((change.model, change.base))
         if first is None or second is None:
             return ""
-        query = {"a": first.pk, "b": second.pk, "measure": self.metric,
-                 **({"flip": flip} if flip else {})}  # fmt: skip
-        return common.address("analysis:compare_runs", query)
+        return common.side_by_side(first, second, self.metric, **({"flip": flip} if flip else {}))
 
 
 def factor_of(selection: Selection) -> Factor | None:
@@ -77,14 +76,14 @@ def factor_of(selection: Selection) -> Factor | None:
 def effects_of(selection: Selection, factor: Factor) -> Effects:
     """The runs of the selection by what is varied."""
     metric = selection.filters.measure
-    measure = measures_of(selection.system)[metric]
+    measure = measures_here(selection.system)[metric]
     runs = [run for run in selection.runs if run.value is not None]
     titles = titles_of(factor, [run.value for run in runs])
     method, correction = CORRECTIONS.get(selection.filters.correction, CORRECTIONS[""])
     effects, left = None, dict[str, int]()
     everybody, (runs, alone) = runs, _compared(runs)
     if runs:
-        frame = outcome_frame(runs, [metric])
+        frame = measure_frame(runs, metric, selection.system)
         by_run = {run.pk: titles[run.value] for run in runs}
         words = common.titles_of(selection.system)
         for run in runs:

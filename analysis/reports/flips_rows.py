@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from analysis.comparing.address import MOST
-from analysis.comparing.attempts import Attempt, Details, Measured
+from analysis.comparing.address import END, MOST, PORTION
+from analysis.comparing.attempts import MEAN, Attempt, Details, Measured
 from analysis.reports.flips import FlipReport, Side, TaskRow, value_words
 from benchmarks.core.words import ending
 from benchmarks.models import Trajectory
@@ -85,8 +85,20 @@ def line_of(row: TaskRow, measured: Measured, details: Details, system: str) -> 
         "sides": [_cell(side, measured, details, system) for side in (row.a, row.b)],
         "difference": _difference_words(row, measured),
         "ahead": row.difference or 0.0,
-        "url": reverse("analysis:compare") + "?" + urlencode([("t", pk) for pk in ids]),
-    }  # fmt: skip
+        "url": _side_by_side(ids, pair, measured),
+    }
+
+
+def _side_by_side(ids: Sequence[int], attempts: Sequence[Attempt], measured: Measured) -> str:
+    """The attempts beside each other; where they are compared by a score, at the plans scored."""
+    pairs: list[tuple[str, object]] = [("t", pk) for pk in ids]
+    longest = max((one.turns for one in attempts), default=0)
+    place = ""
+    if measured.scores:
+        pairs += [("align", END)]
+        pairs += [("dim", measured.name)] if measured.name != MEAN else []
+        place = f"#turn-{longest}" if 0 < longest <= PORTION else ""
+    return f"{reverse('analysis:compare')}?{urlencode(pairs)}{place}"
 
 
 def _difference_words(row: TaskRow, measured: Measured) -> str:
@@ -127,8 +139,14 @@ def _cell(
         "value": "" if side.value is None else value_words(side.value, measured),
         "passes": side.value == 1 if measured.binary and len(side.attempts) == 1 else None,
         "why": side.why or "no value",
-        "first": side.first,
+        "url": _last_turn(side.attempts[0]),
     }
+
+
+def _last_turn(attempt: Attempt) -> str:
+    """The trajectory at its last turn, which is what verdicts and scores are about."""
+    url = reverse("analysis:trajectory", args=[attempt.pk])
+    return f"{url}?turn={attempt.turns}#turn-{attempt.turns}" if attempt.turns else url
 
 
 def _mean(values: Sequence[float]) -> float | None:

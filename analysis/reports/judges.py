@@ -29,6 +29,7 @@ from analysis.reports.people import (
     no_answers,
     no_study,
     other_page,
+    own_table,
     simulated_banner,
     who,
 )
@@ -54,7 +55,6 @@ PURPOSE = (
     "The page about judges tests whether a judge may stand in for a person, and says how severe "
     "judges are."
 )
-ELSEWHERE = "A table of ratings made elsewhere is read under Your own table."
 SEED = 20260117
 STRICTEST = 0.1
 EPSILONS = ("0.15", "0.2")
@@ -66,12 +66,13 @@ def judges_report(selection: Selection) -> Report:
     study = selection.study
     notices = tuple(map(Notice, selection.notes))
     if study is None:
-        return Report(empty=no_study(f"{PURPOSE} {ELSEWHERE}"), notices=notices)
+        return Report(onward=own_table(), empty=no_study(PURPOSE), notices=notices)
     if not asks_dimensions(load_questionnaire(study.questionnaire)):
-        return Report(empty=other_page(PURPOSE, study), notices=notices)
+        return Report(onward=own_table(), empty=other_page(PURPOSE, study), notices=notices)
     frame, people, everyone = chosen_people(rating_frame(study, selection.runs), selection)
     if frame.empty:
         return Report(
+            onward=own_table(),
             empty=no_answers(PURPOSE, everyone, selection),
             notices=tuple(common.selection_notices(selection)),
         )
@@ -80,6 +81,7 @@ def judges_report(selection: Selection) -> Report:
     parts = tested(table, settings)
     advantage = advantage_figure(parts, several=True)
     return Report(
+        onward=own_table(),
         sentence=sentence(parts, people, settings.epsilon),
         figures=(advantage,) if advantage is not None else (),
         tables=(

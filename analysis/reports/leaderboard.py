@@ -28,7 +28,7 @@ from analysis.reports.leaderboard_tables import (
     correlation_table,
     counted_table,
 )
-from analysis.reports.parts import Notice, Report, exclusions
+from analysis.reports.parts import Notice, Onward, Report, exclusions
 from analysis.reports.words import counted, ends, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.results import Estimate
@@ -63,12 +63,25 @@ def leaderboard_report(selection: Selection) -> Report:
     figure = board_figure([*rows, *published])
     return Report(
         sentence=sentence(rows, frame),
+        onward=onward(selection),
         figures=(figure,),
         tables=tuple(tables),
         notices=(*common.selection_notices(selection), *_notices(rows, selection)),
         how=(*common.how_runs(selection), *_how(rows, shown, measures)),
         methods=_methods(shown, measures),
     )
+
+
+def onward(selection: Selection) -> tuple[Onward, ...]:
+    """What one asks next of a ranking."""
+    if len(selection.runs) < 2:
+        return ()
+    links = [
+        Onward("Any two of them: is that real?", common.page_of("compare-models", selection)),
+    ]
+    if common.judge_roles(selection.system):
+        links.append(Onward("On which dimensions?", common.page_of("rubric", selection)))
+    return tuple(links)
 
 
 def sentence(rows: Sequence[Row], frame: "DataFrame") -> str:

@@ -125,6 +125,14 @@ class Banner:
 
 
 @dataclass(frozen=True)
+class Onward:
+    """Where to go on from a page: what one finds there, and its address."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True)
 class Empty:
     """Why there is nothing to show, and the one thing to do about it.
 
@@ -148,6 +156,7 @@ class Report:
     """
 
     sentence: str = ""
+    onward: tuple[Onward, ...] = ()
     figures: tuple[FigureSpec, ...] = ()
     tables: tuple[Table, ...] = ()
     notices: tuple[Notice, ...] = ()

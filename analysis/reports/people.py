@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from analysis.reports import common
-from analysis.reports.parts import Banner, Empty, Notice
+from analysis.reports.parts import Banner, Empty, Notice, Onward
 from analysis.reports.words import plural
 from analysis.selection import Selection
 from analysis.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
@@ -138,6 +138,12 @@ def no_study(purpose: str) -> Empty:
     url = common.address("annotation:study_list")
     text = f"{purpose} It needs a study with submitted items that you may read; there is none."
     return Empty("No study yet", text, "Look at the studies" if url else "", url)
+
+
+def own_table() -> tuple[Onward, ...]:
+    """The same questions of ratings that are not here."""
+    words = "The same of a table of ratings made elsewhere: your own table"
+    return (Onward(words, common.address("analysis:table_list")),)
 
 
 def votes_needed(wanted: Iterable[int]) -> int:

@@ -13,6 +13,7 @@ from analysis.reports.parts import (
     Cell,
     Column,
     Notice,
+    Onward,
     Report,
     Table,
     count_cell,
@@ -82,6 +83,7 @@ def rubric_report(selection: Selection) -> Report:
     )
     return Report(
         sentence=sentence(here, final=final, lacking=lacking, titles=titles),
+        onward=onward(here, dimensions, selection),
         figures=figures,
         tables=(_table(here, published, dimensions, selection),),
         notices=tuple(_notices(selection, lacking, titles)),
@@ -202,6 +204,28 @@ def sentence(
     if missing:
         text += f"; judges left {listed(missing)} unscored"
     return f"{text}."
+
+
+def onward(
+    table: MeanTable, dimensions: Sequence[Dimension], selection: Selection
+) -> tuple[Onward, ...]:
+    """Where one sees why agents differ: those furthest apart task by task, and any two of them."""
+    gap = _widest(table)
+    if gap is None:
+        return ()
+    title, high, low = gap
+    key = next(dimension.key for dimension in dimensions if dimension.title == title)
+    runs = {run.label: run for run in selection.runs}
+    return (
+        Onward(
+            f"Why: {low} and {high} on {title.lower()}, task by task",
+            common.side_by_side(runs[low], runs[high], key, sort="-difference"),
+        ),
+        Onward(
+            f"Any two agents on {title.lower()}",
+            common.page_of("compare-models", selection, measure=key),
+        ),
+    )
 
 
 def _widest(table: MeanTable) -> tuple[str, str, str] | None:

@@ -1,0 +1,35 @@
+"""What agents are compared by: metrics of trajectories, and the judges' scores of last plans."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from analysis.comparing.attempts import known_dimensions
+from analysis.frames.outcomes import outcome_frame
+from analysis.frames.scores import turn_scores
+from analysis.selection import ChosenRun
+from benchmarks.core.words import Measure, measures_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+UNSCORED = "not every judge scored the last plan"
+LAST_PLAN = "Mean of the judges, of the last plan, 1 to 5."
+
+
+def measures_here(system: str) -> Mapping[str, Measure]:
+    """The metrics of a system by name, and after them its rubric dimensions."""
+    if not system:
+        return {}
+    dimensions = {key: Measure(title, LAST_PLAN) for key, title in known_dimensions(system).items()}
+    return {**measures_of(system), **dimensions}
+
+
+def measure_frame(runs: Sequence[ChosenRun], metric: str, system: str) -> "DataFrame":
+    """`outcome_frame` of one measure, which may be a rubric dimension."""
+    if metric in measures_of(system):
+        return outcome_frame(runs, [metric])
+    frame = outcome_frame(runs, [])
+    scores = turn_scores(runs, [metric], final=True).set_index("trajectory")["score"]
+    frame[metric] = frame["trajectory"].map(scores).astype("float64")
+    frame[f"why {metric}"] = frame[metric].isna().map({True: UNSCORED, False: ""})
+    return frame
