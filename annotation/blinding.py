@@ -9,6 +9,7 @@ from django.urls import reverse
 from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
 from benchmarks.blinding import Closed, Duty, blinding_duties, blinding_rule
 from benchmarks.models import Run
+from benchmarks.selectors.datasets import counted
 
 
 def blind_studies(user: User) -> QuerySet[Study]:
@@ -77,12 +78,13 @@ def closed_by_open_items(user: User) -> Closed:
 @blinding_duties
 def items_left(user: User) -> Iterable[Duty]:
     """What has to be submitted or skipped first, study by study."""
-    for study in blind_studies(user).order_by("pk"):
+    places = counted(_own_places(user), "session__study")
+    for study in blind_studies(user).annotate(places=places).order_by("pk"):
         own = study.assignments.filter(annotator=user, state=Assignment.State.OPEN)
         left = own.count()
         if study.dealing == Study.Dealing.POOL and study.status == Study.Status.OPEN:
             left += _free(user).filter(study=study).count()
-        left += _own_places(user).filter(session__study=study).count()
+        left += study.places
         word = study.get_status_display().lower()
         title = study.name if study.status == Study.Status.OPEN else f"{study.name} ({word})"
         yield Duty(title, left, reverse("annotation:study", args=[study.pk]))

@@ -69,7 +69,7 @@ class LiveStudyForm(LiveForm):
     def __init__(self, data: Mapping[str, Any] | None, **given: Any) -> None:
         super().__init__(data, **given)
         if self.meets_agent:
-            set_choices(self, "agents", [(agent.name, agent.title) for agent in self.agents])
+            set_choices(self, "agents", [(agent.name, agent.title) for agent in self.all_agents])
         else:
             del self.fields["agents"]
         self.fields["order"].initial = "latin"
@@ -115,7 +115,7 @@ class LiveStudyForm(LiveForm):
         )
         people: list[User] = given["names"]
         chosen = given.get("agents", ())
-        agents: list[Agent] = [agent for agent in self.agents if agent.name in chosen]
+        agents: list[Agent] = [agent for agent in self.all_agents if agent.name in chosen]
         return DesignWish(
             agents=agents,
             tasks=[tasks[place] for place in drawn],

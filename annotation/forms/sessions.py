@@ -116,7 +116,7 @@ class LiveForm(CastForm):
         system = get_system(dataset.system)
         super().__init__(data, dataset=dataset, system=system, seen=seen, people=mode.roles)
         self.mode = mode
-        self.agents: list[Agent] = [
+        self.all_agents: list[Agent] = [
             agent for agent in agents_for(system.key, seen) if agent.kind != Agent.Kind.HUMAN
         ]
         self.levels = dataset_levels(dataset)
@@ -176,7 +176,7 @@ class LiveForm(CastForm):
 
     def find_agent(self, name: str) -> Agent | None:
         """The agent of a name, among those that may be met."""
-        return next((agent for agent in self.agents if agent.name == name), None)
+        return next((agent for agent in self.all_agents if agent.name == name), None)
 
 
 def task_choices(tasks: list[Task]) -> list[tuple[str, str]]:
@@ -203,7 +203,7 @@ class NewSessionForm(LiveForm):
     def __init__(self, data: Mapping[str, Any] | None, **given: Any) -> None:
         super().__init__(data, **given)
         if self.meets_agent:
-            set_choices(self, "agent", [(agent.name, agent.title) for agent in self.agents])
+            set_choices(self, "agent", [(agent.name, agent.title) for agent in self.all_agents])
         else:
             del self.fields["agent"]
         self.tasks = list(self.dataset.tasks.only("pk", "external_id", "prompt", "dataset"))
