@@ -8,7 +8,7 @@ from analysis.reports.words import ends, listed, number, plural, stated
 from analysis.stats.alt_test import ITEMS_NEEDED, NEAR_START, PEOPLE_NEEDED, AltTest
 from analysis.stats.results import Bin, Distribution, Estimate
 from analysis.tidy.against import Against
-from analysis.tidy.report import ONE_EACH, Group, SectionReport, TidyReport
+from analysis.tidy.report import ONE_EACH, UNLIKE_PART, Group, SectionReport, TidyReport
 
 # From this share of one score on, kappa and alpha are low however often raters agree.
 SKEWED = 0.7
@@ -197,6 +197,9 @@ def notices(part: Part, *, has_tasks: bool) -> list[Notice]:
     found += [Notice(f"{warning[:1].upper()}{warning[1:]}.", "info")
               for group in (section.people, section.judges) for warning in group.warnings
               if "pairs of raters" in warning]  # fmt: skip
+    found += [Notice(f"{warning[:1].upper()}{warning[1:]}.")
+              for group in (section.people, section.judges) for warning in group.warnings
+              if UNLIKE_PART in warning]  # fmt: skip
     if section.unit == "item" and not has_tasks:
         found.append(
             Notice(

@@ -1,6 +1,6 @@
 """Everything that a tidy table says about agreement: numbers without any layout."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,6 +11,7 @@ from analysis.stats.alpha import Metric, krippendorff_alpha
 from analysis.stats.alt_test import AltTest
 from analysis.stats.answers import answers_of_scores
 from analysis.stats.columns import Floats
+from analysis.stats.correlation import pearson
 from analysis.stats.icc import FORMS, Form, intraclass, intraclass_one_way
 from analysis.stats.kappas import fleiss_kappa, gwet_ac
 from analysis.stats.pairs import PairAgreement, pair_agreement
@@ -29,6 +30,7 @@ from analysis.tidy.against import (
     adjusted,
     against_people,
     drawing_of,
+    means_of,
 )
 from analysis.tidy.layout import MOST_RATERS
 from analysis.tidy.reading import Section, TidyTable
@@ -41,6 +43,14 @@ ONE_EACH = (
     "comparing them with judges says nothing about it"
 )
 TOO_MANY = "pairs of raters are listed for up to {most} raters, not for {n}"
+# From so many common items on a correlation that may be 0 says something about a rater.
+ITEMS_TO_TELL = 30
+UNLIKE_PART = "hardly go with those of the others"
+UNLIKE = (
+    "scores of {name} " + UNLIKE_PART + " (Pearson {r}, {low} to {high}, "
+    "{n} items): chance alone may explain them"
+)
+EASILY = "; a judge wins against such a person with ease"
 JUDGES_ALONE = "agreement of judges with each other is consistency, not correctness"
 
 
@@ -139,7 +149,7 @@ def _section(section: Section, settings: Settings) -> SectionReport:
     asked = (~np.isnan(people)).sum(axis=1)
     if people_names and asked.max(initial=0) == 1:
         warnings.append(ONE_EACH)
-    person_group = _group(people_names, people, drawing, settings)
+    person_group = _group(people_names, people, drawing, settings, tell_easily=bool(judge_names))
     return SectionReport(
         section.dataset,
         section.criterion,
@@ -159,6 +169,8 @@ def _group(
     drawing: Mapping[str, Any],
     settings: Settings,
     warnings: tuple[str, ...] = (),
+    *,
+    tell_easily: bool = False,
 ) -> Group:
     scale = settings.scale
     answers = answers_of_scores(scores, scale=scale)
@@ -196,8 +208,26 @@ def _group(
         (
             *(warnings if len(names) > 1 else ()),
             *([TOO_MANY.format(most=MOST_RATERS, n=len(names))] if many else []),
+            *(f"{text}{EASILY if tell_easily else ''}" for text in _unlike(names, scores, drawing)),
         ),
     )
+
+
+def _unlike(names: Sequence[str], scores: Floats, drawing: Mapping[str, Any]) -> Iterator[str]:
+    """Raters whose scores may have nothing to do with the means of the others' of the same items.
+
+    A rater who scores at random lowers agreement, and judges win against them in the alternative
+    annotator test whatever they do.
+    """
+    options = {key: value for key, value in drawing.items() if key != "unit"}
+    for place, name in enumerate(names) if len(names) > 2 else ():
+        others = means_of(np.delete(scores, place, axis=1))
+        found = pearson(scores[:, place], others, cluster_unit="task", **options)
+        ends = found.interval
+        if found.value is None or ends is None or found.n < ITEMS_TO_TELL or ends.low > 0:
+            continue
+        r, low, high = (f"{x:.2f}".replace("-", "−") for x in (found.value, ends.low, ends.high))
+        yield UNLIKE.format(name=name, r=r, low=low, high=high, n=found.n)
 
 
 def plan(section: Section, settings: Settings) -> Planning:

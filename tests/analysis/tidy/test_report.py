@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.reports.tidy_words import notices, parts_of
 from analysis.stats.results import as_json
 from analysis.tidy.against import NO_CATEGORIES
 from analysis.tidy.reading import TidyTable, read_tidy
-from analysis.tidy.report import NOBODY, ONE_EACH, ONE_PERSON, TidyReport, tidy_report
+from analysis.tidy.report import (
+    NOBODY,
+    ONE_EACH,
+    ONE_PERSON,
+    TidyReport,
+    tidy_report,
+)
 from analysis.tidy.settings import Settings
 from analysis.tidy.text import report_text
 from tests.shared_data import shared_data
@@ -51,6 +58,7 @@ def test_everything_that_applies() -> None:
     found = report(made_rows())
     (section,) = found.sections
     people, judges = section.people, section.judges
+    assert not people.warnings
     assert (section.items, section.unit, people.raters) == (40, "item", ("h0", "h1", "h2"))
     assert (people.items, people.ratings, judges.ratings) == (40, 120, 80)
     assert sum(people.counts.values()) == 120 and list(people.counts) == [1, 2, 3, 4, 5]
@@ -103,6 +111,24 @@ def test_what_does_not_apply_says_why() -> None:
     assert (
         only.alternative.passed is None and "3 are needed" in only.alternative.advantage.undefined
     )
+
+
+def test_a_rater_who_scores_at_random_is_named() -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        (*row[:-1], int(rng.integers(1, 6))) if row[3] == "h2" else row
+        for row in made_rows(people=4, judges=1)
+    ]
+    found = report(rows)
+    (warning,) = found.sections[0].people.warnings
+    assert warning.startswith("scores of h2 hardly go") and "40 items" in warning
+    assert "wins against such a person" in warning
+    assert warning in report_text(found)
+    said = [notice.text for notice in notices(parts_of(found)[0], has_tasks=False)]
+    assert f"S{warning[1:]}." in said
+    # Twenty items are too few to say so.
+    few = [row for row in rows if int(str(row[1])[1:]) < 20]
+    assert not report(few).sections[0].people.warnings
 
 
 def test_equal_scores_and_blanks_are_no_numbers() -> None:
@@ -168,6 +194,8 @@ def test_restaurant_reviews() -> None:
     assert section.people.alphas["ordinal"].value == pytest.approx(0.67883890529)
     rates = {one.judge: one.alternative.winning_rate.value for one in section.against}
     assert rates["gpt-4o"] == 0.9 and rates["mistral-v03"] == 0.5
+    # One of the ten people scored at random.
+    assert [text[:13] for text in section.people.warnings] == ["scores of h07"]
 
 
 def test_many_raters_are_not_paired() -> None:
