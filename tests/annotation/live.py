@@ -41,9 +41,14 @@ def sample_dataset() -> Dataset:
 
 
 def make_live_session(
-    study: Study, players: Sequence[User | None], *, agent: str = AGENT, level: str = "high"
+    study: Study,
+    players: Sequence[User | None],
+    *,
+    agent: str = AGENT,
+    level: str = "high",
+    **settings: object,
 ) -> LiveSession:
-    """A session of these players; the first one to have nothing is the next place."""
+    """A session of these players; ``settings`` are those of its condition."""
     task = Task.objects.filter(dataset=sample_dataset()).order_by("pk").first()
     assert task is not None
     return make_session(
@@ -51,6 +56,7 @@ def make_live_session(
         agent=Agent.objects.get(name=agent),
         task=task,
         level=level,
+        settings=settings,
         players=players,
         by=None,
     )

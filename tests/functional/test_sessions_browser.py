@@ -10,6 +10,7 @@ from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.models import LiveSession
+from annotation.selectors.sessions import table
 from annotation.services.sessions.changing import give_to_agent
 from annotation.services.sessions.playing import pause_session
 from benchmarks.llm.fake_server import FakeServer
@@ -35,7 +36,9 @@ PATIENT = 6000
 
 @pytest.fixture(autouse=True)
 def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sessions move when a test moves them."""
+    """Sessions move when a test moves them, and pages look often whether they have."""
+    for name in ("SOON", "LATER"):
+        monkeypatch.setattr(table, name, 0.3)
     monkeypatch.setattr("benchmarks.services.doorbell._ring", lambda task, ids: None)
 
 
@@ -103,7 +106,7 @@ def send_all_the_same(page: Page) -> None:
 def test_the_user_is_played_with_the_keyboard_alone(
     live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
 ) -> None:
-    session = make_live_session(make_live_study(session_minutes=30), [ann])
+    session = make_live_session(make_live_study(session_minutes=30), [ann], max_turns=3)
     page = sit(context, live_server.url, session, "ann", complaints)
     check(page)
     page.locator("#session-ready").press("Enter")
@@ -148,7 +151,7 @@ def test_the_user_is_played_with_the_keyboard_alone(
 def test_judge_and_user_in_one_place(
     live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
 ) -> None:
-    session = make_live_session(make_live_study(mode="judge_and_simulator"), [ann])
+    session = make_live_session(make_live_study(mode="judge_and_simulator"), [ann], max_turns=2)
     begin(session)
     page = sit(context, live_server.url, session, "ann", complaints)
     turn(page, "2 replies are asked")

@@ -21,6 +21,8 @@ from benchmarks.prepared import Prepared
 
 # A player who was asked and whose page has not been heard of for so long is said to be away.
 QUIET = timedelta(seconds=20)
+# After how many seconds a page asks again: while something is under way, and while nothing is.
+SOON, LATER = 1.0, 4.0
 # More asks than wait at once, and the last one that was answered.
 NEWEST = 16
 
@@ -128,12 +130,13 @@ class Table:
         return self.turn.standing == "over"
 
     @property
-    def every(self) -> int:
-        """After how many seconds a page asks again; 0 where nothing will change."""
+    def every(self) -> str:
+        """After how long a page asks again; empty where nothing will change."""
         if self.over:
-            return 0
+            return ""
         mine = self.turn.standing == "asked" and bool(self.own)
-        return 4 if mine or self.turn.standing in ("paused", "gathering") else 1
+        rests = mine or self.turn.standing in ("paused", "gathering")
+        return f"{LATER if rests else SOON:g}s"
 
 
 def read_table(access: SessionAccess) -> Table:
