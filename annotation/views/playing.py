@@ -214,8 +214,8 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     except Refused as refused:
         found.refresh_from_db()
         waits = refused.code == "paused" and found.answered_at is None
-        late = {"refused": refused.reason, "late": "" if waits else text}
-        return _page(request, access, shown, status=409, **given, **late)
+        given |= {"refused": refused.reason, "late": "" if waits else text}
+        return _page(request, access, shown, status=409, **given)
     return redirect("annotation:session", pk=pk)
 
 
@@ -227,7 +227,7 @@ def _text(request: HttpRequest, found: OpenAsk, from_fields: bool) -> str:
         text = request.POST.get("text", "")
     form = ReplyForm({"text": text if text.strip() else ""})
     if not form.is_valid():
-        raise FieldsRefused({"text": " ".join(form.errors["text"])})
+        raise FieldsRefused({"text": " ".join(map(str, form.errors["text"]))})
     checked: str = form.cleaned_data["text"]
     return checked
 

@@ -207,9 +207,9 @@ def _at_work(table: Table) -> tuple[str, datetime | None]:
         # A script answers at once; what comes after the reply to an agent is its plan.
         own_agent = place is not None and "agent" in place.roles
         return ("The other side" if own_agent else _AGENT), None
-    role, since = last
-    since = since if table.turn.standing == "stuck" or _is_new(table, since) else None
-    return (_AGENT if role == "agent" else "The other side"), since
+    role, sent = last
+    current = table.turn.standing == "stuck" or _is_new(table, sent)
+    return (_AGENT if role == "agent" else "The other side"), sent if current else None
 
 
 def _is_new(table: Table, since: datetime) -> bool:
@@ -244,9 +244,9 @@ def ended_words(table: Table) -> str:
         system = LivePlan.objects.values_list("system", flat=True).get(study=table.session.study_id)
         return end_words(system, trajectory.termination) or "It came to its end."
     rows = table.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
-    event = rows.values_list("by", "reason").first()
+    event = rows.only("by", "reason").first()
     # What people in charge give as a reason is for their record.
-    because = f": {event[1]}" if event and event[0] is None and event[1] else ""
+    because = f": {event.reason}" if event and event.by_id is None and event.reason else ""
     return f"It was ended before its time{because}. What was said is stored."
 
 
