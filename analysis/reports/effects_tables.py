@@ -38,7 +38,8 @@ from benchmarks.systems.adaplanbench.published import PROFILE_SIZES
 AGENT = Column("Agent", ("agent", "kind"), num=False)
 
 
-def _agent(found: Effects, agent: str) -> Cell:
+def agent_of(found: Effects, agent: str) -> Cell:
+    """An agent's name, with what its runs have to be marked with."""
     runs = [run for (name, _), run in found.runs.items() if name == agent]
     badges = tuple(dict.fromkeys(badge for run in runs for badge in common.agent_badges(run)))
     return Cell(agent, (agent, runs[0].agent_kind), badges=badges)
@@ -55,7 +56,7 @@ def values_table(found: Effects) -> Table:
     assert found.effects is not None
     rows = []
     for agent in found.agents:
-        cells = [_agent(found, agent)]
+        cells = [agent_of(found, agent)]
         for title in found.effects.conditions:
             run = found.runs.get((agent, title))
             url = common.trajectories_of(run) if run is not None else ""
@@ -102,7 +103,7 @@ def _change(found: Effects, change: ConditionChange) -> tuple[Cell, ...]:
     left = difference.excluded
     verdict = "yes" if change.clear else "no"
     return (
-        _agent(found, change.model),
+        agent_of(found, change.model),
         text_cell(change.base),
         text_cell(change.condition),
         _change_cell(found, difference, found.flips(change)),
@@ -141,7 +142,7 @@ def ranges_table(found: Effects) -> list[Table]:
     if found.effects is None or not found.varied:
         return []
     rows = tuple(
-        (_agent(found, agent), _plain_change(found, estimate))
+        (agent_of(found, agent), _plain_change(found, estimate))
         for agent, estimate in found.effects.ranges.items()
     )
     columns = (AGENT, estimate_column("Range", help="Highest minus lowest; n counts tasks"))

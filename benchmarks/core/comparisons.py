@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from benchmarks.core.types import Json, Task
-from benchmarks.core.words import system_part
+from benchmarks.core.words import Measure, system_part
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,14 @@ def factors_of(system: str) -> tuple[Factor, ...]:
 def refinement_of(system: str) -> str:
     """The setting that grants extra turns with feedback on the rubric; empty without one."""
     found: str = getattr(system_part(system, "comparisons"), "REFINEMENT", "")
+    return found
+
+
+def feedback_ratings_of(system: str) -> Mapping[str, Measure]:
+    """Questions to people on how good the feedback to agents is, by key; empty where none are."""
+    found: Mapping[str, Measure] = getattr(
+        system_part(system, "comparisons"), "FEEDBACK_RATINGS", {}
+    )
     return found
 
 

@@ -1,6 +1,9 @@
 """What AdaPlanBench varies (paper, sections 4 and C), and who takes part."""
 
+from collections.abc import Mapping
+
 from benchmarks.core.comparisons import Factor, Named, filled
+from benchmarks.core.words import Measure
 from benchmarks.systems.adaplanbench.published import TEMPERATURES
 
 # The setting that grants extra turns with feedback on the rubric.
@@ -8,6 +11,16 @@ REFINEMENT = "refinement"
 
 JUDGES, RUBRIC, SIMULATOR = ("world_judge", "user_judge"), "rubric_judge", "simulator"
 PLAY = "play sessions with the same agent on the same tasks"
+
+# Of the ten questions those on feedback.
+FEEDBACK_RATINGS: Mapping[str, Measure] = {
+    "feedback_reasonable": Measure(
+        "Feedback reasonable", "Question 1: how reasonable people find the feedback, 1 to 5."
+    ),
+    "feedback_clear": Measure(
+        "Constraints clear", "Question 2: how clearly it says what was violated, 1 to 5."
+    ),
+}
 
 FACTORS: tuple[Factor, ...] = (
     Factor(

@@ -1,13 +1,16 @@
 """What levels, ablations, tracking and temperature change: by hand."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from analysis.filters import Filters
 from analysis.pages import PAGES, select
 from analysis.reports.effects import effects_report
 from analysis.reports.parts import Report, Table
+from annotation.models import Study
 from benchmarks.models import Agent, Constraint, Dataset, Endpoint, Profile, Run
+from tests.analysis.human_rows import answer, make_item, make_kind_study
 from tests.analysis.rows import make_dataset, make_person, make_run, make_trajectory
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 
@@ -15,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def report(**words: str) -> Report:
-    reader = make_person(f"reader-{Run.objects.count()}-{'-'.join(words.values())}", superuser=True)
+    reader = make_person(f"reader-{User.objects.count()}", superuser=True)
     return effects_report(select(PAGES["effects"], Filters(**words), reader))  # type: ignore[arg-type]
 
 
@@ -276,3 +279,39 @@ def test_what_was_played_by_several_is_left_out_and_counted(dataset: Dataset) ->
     # Nine tasks are left: 4 of them accurate before, 9 now.
     assert row["change"] == pytest.approx(5 / 9) and row["change n"] == 9
     assert any("mixed: somebody else took a role over on the way" in line for line in made.how)
+
+
+def rate_feedback(run: Run, scores: list[int], **more: bool) -> None:
+    """Two people say the same of the first trajectories of a run."""
+    study = Study.objects.filter(name="Ten").first() or make_kind_study("ten_questions@1", "Ten")
+    people = [
+        User.objects.filter(username=name).first() or make_person(name) for name in ("ann", "bob")
+    ]
+    for trajectory, score in zip(run.trajectories.order_by("pk"), scores, strict=False):
+        item = make_item(study, trajectory=trajectory, asked=["feedback_reasonable"], wanted=2)
+        for person in people:
+            answer(item, person, {"feedback_reasonable": score}, **more)
+
+
+def test_how_people_rated_the_feedback_of_each(dataset: Dataset) -> None:
+    scripts = make_outcomes(dataset, "ada", 4)
+    people = with_people(make_outcomes(dataset, "ada", 9, condition="x"), "simulator")
+    rate_feedback(scripts, [2, 3, 2, 3])
+    rate_feedback(people, [4, 4, 5])
+    made = report(factor="user")
+    first, second = lines(made.table("feedback_reasonable"))
+    assert (first["rating"], first["rating n"], first["change"]) == (2.5, 4, None)
+    # On the three tasks that are rated under both: (2 + 1 + 3)/3.
+    assert (second["rating"], second["change"], second["change n"]) == (pytest.approx(13 / 3), 2, 3)
+    table = made.table("feedback_reasonable")
+    assert table is not None and "13 (nobody rated the feedback)" in table.note
+    assert made.table("feedback_clear") is None
+    assert report().table("feedback_reasonable") is None
+
+
+def test_made_up_ratings_count_in_demos_alone(dataset: Dataset) -> None:
+    rate_feedback(make_outcomes(dataset, "ada", 4), [2, 3], simulated=True)
+    assert report(factor="user").table("feedback_reasonable") is None
+    Study.objects.update(is_demo=True)
+    table = report(factor="user").table("feedback_reasonable")
+    assert table is not None and "Of 2 trajectories the annotators are simulated" in table.note
