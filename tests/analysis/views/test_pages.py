@@ -150,6 +150,17 @@ def test_questions_and_pages_are_marked_and_filters_stay_where_they_mean_somethi
     assert 'href="/analysis/outcomes/"' in places and 'href="/analysis/tables/"' in places
 
 
+def test_from_a_dimension_to_what_the_judges_wrote(reader: Client, dataset: Dataset) -> None:
+    pair = reader.get(address("rubric", dataset=str(dataset.pk))).context["report"].onward[0]
+    assert pair.text.startswith("Why: Bob and Ada on ") and "sort=-difference" in pair.url
+    line = reader.get(pair.url).context["lines"][0]
+    side = reader.get(line["url"].partition("#")[0]).content.decode()
+    title = pair.text.removeprefix("Why: Bob and Ada on ").partition(",")[0]
+    assert side.count('class="side-score"') == 4 and f"{title.capitalize()}: 3.00" in side
+    turn = line["sides"][0]["url"]
+    assert turn.endswith("?turn=2#turn-2") and reader.get(turn).status_code == 200
+
+
 def test_empty_database(reader: Client) -> None:
     for name in PAGES:
         page = show(reader, name)
