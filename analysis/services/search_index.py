@@ -198,10 +198,12 @@ def _write(run_id: int, version: int, portion: Sequence[int]) -> bool:
     turns = Turn.objects.filter(pk__in=portion).order_by("trajectory", "index")
     rows = [
         row
-        for *turn, messages, opening in turns.values_list(
+        for trajectory, number, text, feedback, messages, opening in turns.values_list(
             "trajectory", "index", "text", "feedback", "payload__messages", "payload__opening"
         )
-        for row in index.rows_of_turn(*turn, calls_text(messages, opening))
+        for row in index.rows_of_turn(
+            trajectory, number, text, feedback, calls_text(messages, opening)
+        )
     ]
     with transaction.atomic():
         if not Run.objects.filter(pk=run_id, data_version=version).exists():
