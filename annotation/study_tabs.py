@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.urls import NoReverseMatch, reverse
 
 from annotation.access import StudyAccess
-from annotation.models import LivePlan
+from annotation.selectors.sessions.next import is_live
 
 
 class Tab(NamedTuple):
@@ -43,7 +43,7 @@ def study_tabs(access: StudyAccess) -> Iterator[tuple[Tab, str]]:
 
     A study of sessions has a page of these, which says how they were drawn, in place of a design.
     """
-    live = LivePlan.objects.filter(study=access.study).exists()
+    live = is_live(access.study)
     for tab in TABS:
         if not getattr(access, tab.may) or tab.key == ("design" if live else "sessions"):
             continue

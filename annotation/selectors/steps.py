@@ -8,7 +8,13 @@ from django.utils import timezone
 
 from annotation.models import Assignment, LivePlan, Participant, Study
 from annotation.selectors.pool import has_free_item
-from annotation.selectors.sessions.next import NextSession, free_seat, has_played, next_session
+from annotation.selectors.sessions.next import (
+    NextSession,
+    free_seat,
+    has_played,
+    is_live,
+    next_session,
+)
 from annotation.selectors.texts import has_read_information
 
 State, Part = Assignment.State, Assignment.Part
@@ -69,7 +75,7 @@ def next_step(study: Study, participant: Participant, *, looking: bool = True) -
 
 def _live_step(study: Study, user: User) -> Step | None:
     """The next session to play; None in a study that is not one of sessions."""
-    plan = LivePlan.objects.filter(study=study).first()
+    plan = LivePlan.objects.filter(study=study).first() if is_live(study) else None
     if plan is None:
         return None
     session = next_session(plan, user)

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.forms.joining import NewAccountForm
 from annotation.models import Invite, Study
-from annotation.selectors.sessions.lists import is_live
+from annotation.selectors.sessions.next import is_live
 from annotation.services.errors import Refused
 from annotation.services.invites import (
     accept_invite,

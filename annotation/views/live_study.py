@@ -13,15 +13,13 @@ from annotation.access import person
 from annotation.designs.certificate import Certificate
 from annotation.forms.live_study import LiveStudyForm
 from annotation.selectors.balance_tables import BalanceTable, balance_tables
-from annotation.selectors.sessions.design import Drawn
+from annotation.selectors.sessions.design import Drawn, in_words
 from annotation.services.errors import Refused
 from annotation.services.sessions.planned import DesignWish, create_sessions, draw_design
 from annotation.views.sessions_making import choose_dataset
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.digests import canonical_json
 from benchmarks.services.agents import ensure_scripted_agents
-
-WORDS = {"annotator": "player", "Annotator": "Player", "model": "agent", "Model": "Agent"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,7 @@ class Preview:
     certificate: Certificate
     tables: Sequence[BalanceTable]
     rows: Sequence[tuple[str, Sequence[str]]]
+    warnings: Sequence[str]
     sessions: int
 
     @property
@@ -76,7 +75,7 @@ def _preview(drawn: Drawn, design: DesignWish) -> Preview:
     return Preview(
         drawn.certificate,
         [
-            replace(table, title=_in_words(table.title), head=_in_words(table.head))
+            replace(table, title=in_words(table.title), head=in_words(table.head))
             for table in tables
         ],
         [
@@ -89,12 +88,6 @@ def _preview(drawn: Drawn, design: DesignWish) -> Preview:
             )
             for name, pairs in drawn.rows
         ],
+        [in_words(warning) for warning in drawn.certificate.warnings],
         drawn.sessions,
     )
-
-
-def _in_words(text: str) -> str:
-    """The title of a balance table in the words of sessions."""
-    for known, word in WORDS.items():
-        text = text.replace(known, word)
-    return text

@@ -12,6 +12,7 @@ from annotation.designs.types import Dealt, DesignError, Option
 from benchmarks.core.seeds import derive_seed
 
 MOST_SESSIONS = 500
+WORDS = {"annotator": "player", "Annotator": "Player", "model": "agent", "Model": "Agent"}
 
 
 @dataclass(frozen=True)
@@ -154,3 +155,10 @@ def _some(pairs: dict[int, tuple[int, int]], count: int, unit: Unit, seed: int) 
         for place, task in enumerate(tasks)
     )
     return [number for number, _ in zip(walk, range(count), strict=False)]
+
+
+def in_words(text: str) -> str:
+    """What is said of a design, in the words of sessions."""
+    for known, word in WORDS.items():
+        text = text.replace(known, word)
+    return text

@@ -54,11 +54,6 @@ class SessionRow:
         return [p for p in self.places if p.player_id is None and not p.stand_in]
 
 
-def is_live(study: Study) -> bool:
-    """Whether a study is one of sessions."""
-    return LivePlan.objects.filter(study=study).exists()
-
-
 def live_plan(study: Study) -> LivePlan | None:
     """How the sessions of a study are played; None where it has none."""
     return LivePlan.objects.filter(study=study).first()

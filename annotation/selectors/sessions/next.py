@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
-from annotation.models import LivePlace, LivePlan, LiveSession
+from annotation.models import LivePlace, LivePlan, LiveSession, Study
 
 OVER = LiveSession.OVER
+# Kept among a study's settings, so that nobody asks the database whether it is one of sessions.
+LIVE = "live"
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,11 @@ class NextSession:
     place: LivePlace
     instructs: bool
     practises: bool
+
+
+def is_live(study: Study) -> bool:
+    """Whether a study is one of sessions; asks the database nothing."""
+    return bool(study.settings.get(LIVE))
 
 
 def next_session(plan: LivePlan, user: User) -> NextSession | None:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession, Study
+from annotation.selectors.sessions.next import LIVE
 from annotation.services.errors import Refused
 from annotation.services.seats import lock_study
 from annotation.services.sessions.events import record_live_event
@@ -37,6 +38,7 @@ def store_live_study(*, study: Study, plan: LivePlan, by: User) -> LivePlan:
     """
     mode_of(plan.system, plan.mode)
     with transaction.atomic():
+        study.settings = {**study.settings, LIVE: True}
         store_study(study=study, items=(), by=by)
         plan.study = study
         plan.experiment = Experiment.objects.create(name=study.name[:160], created_by=by)

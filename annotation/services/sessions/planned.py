@@ -11,7 +11,7 @@ from annotation.designs.orders import Method
 from annotation.designs.types import DesignError
 from annotation.models import LivePlan, LiveSession, Membership, Study, StudyText
 from annotation.questionnaires import QuestionnaireError, load_questionnaire
-from annotation.selectors.sessions.design import Drawn, draw_sessions
+from annotation.selectors.sessions.design import Drawn, draw_sessions, in_words
 from annotation.services.errors import Refused
 from annotation.services.sessions.making import make_session, mode_of, store_live_study
 from annotation.services.setup import add_member
@@ -227,7 +227,7 @@ def create_sessions(*, wish: LiveWish, design: DesignWish, by: User) -> Study:
             "each": design.each,
             "order": design.order,
             "method": drawn.certificate.method,
-            "warnings": list(drawn.certificate.warnings),
+            "warnings": [in_words(words) for words in drawn.certificate.warnings],
             "sha256": drawn.certificate.sha256,
         },
     }
