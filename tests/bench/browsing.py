@@ -3,6 +3,7 @@
 Run by ``make bench``. It uses the shipped settings on a database of its own: SQLite, or what
 ``DATABASE_URL`` names, where the database server's work is not in the figures. Trajectories have
 one short turn, half of them scores of two judges on eight dimensions; annotators scored some.
+Two have 500 turns, with plans of eight steps and scores of both judges on every turn.
 First the facts are read as a worker reads them; then a page is asked for by a process that knows
 nothing yet, and by one that does.
 
@@ -10,21 +11,19 @@ Beside it, in the same run: what a plain query with a count for each of seven fa
 """
 
 import argparse
-import os
-import platform
 import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.bench.storing import processor, set_up
+from tests.bench.storing import machine, set_up, tell
 
 TRAJECTORIES, RUNS, AGENTS, TASKS = 100_000, 200, 12, 500
 BUDGET_MS = 300.0
-ROUNDS = 5
+ROUNDS, LONG = 5, 500
+WORDS = ("take", "the", "red", "cup", "from", "table", "put", "it", "sink", "wipe", "dry", "cloth")
 LEVELS = ("low", "mid", "high")
 ENDS = ("valid_plan", "early_stop", "max_turns", "judge_failure")
 
@@ -100,7 +99,7 @@ def copy_run(first: Any, run: Any, number: int) -> None:
 
 def fill_run(run: Any, tasks: list[int], count: int, judges: list[Any], chance: Any) -> None:
     """Trajectories of a run with one turn each; violations, and scores where judges score."""
-    from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
+    from benchmarks.models import Trajectory, Turn, Violation
     from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
     rows = []
@@ -129,17 +128,60 @@ def fill_run(run: Any, tasks: list[int], count: int, judges: list[Any], chance: 
     )  # fmt: skip
     if run.dataset.system != "adaplanbench":
         return
+    insert_scores(turns, [dimension.key for dimension in DIMENSIONS], judges, chance)
+
+
+def fill_long(chance: Any) -> list[int]:
+    """Two trajectories of 500 turns in the newest run that judges scored, as ids."""
+    from benchmarks.models import AnswererVersion, Run, Trajectory, Turn, Violation
+    from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+
+    def words(count: int) -> str:
+        return " ".join(chance.choices(WORDS, k=count))
+
+    run = Run.objects.filter(dataset__system="adaplanbench").latest("pk")
+    judges, task = list(AnswererVersion.objects.all()), run.dataset.tasks.all()[0]
+    ids = []
+    for attempt in (9_001, 9_002):
+        row = Trajectory.objects.create(
+            run=run, task=task, attempt=attempt, status="done", termination="max_turns",
+            turn_count=LONG, metrics={"valid": 0.0, "accurate": 0.0},
+        )  # fmt: skip
+        turns = Turn.objects.bulk_create(
+            Turn(
+                trajectory=row, index=index, is_final=index == LONG,
+                text="\n".join(f"{n}. {words(12)}" for n in range(1, 9)), feedback=words(40),
+            )
+            for index in range(1, LONG + 1)
+        )  # fmt: skip
+        Violation.objects.bulk_create(
+            Violation(turn=turn, key="w1", kind="world", text="No cloth.", revealed=True,
+                      new=turn.index == 3, repeated=turn.index > 3)
+            for turn in turns if turn.index % 3 == 0
+        )  # fmt: skip
+        insert_scores(turns, [dimension.key for dimension in DIMENSIONS], judges, chance)
+        ids.append(row.pk)
+    Run.objects.filter(pk=run.pk).update(data_version=run.data_version + 1)
+    return ids
+
+
+def insert_scores(turns: list[Any], keys: list[str], judges: list[Any], chance: Any) -> None:
+    """All judges on all dimensions of these turns."""
+    from benchmarks.models import JudgeScore
+
     JudgeScore.objects.bulk_create(
         (
             JudgeScore(
-                judging=run.primary_judging, turn=turn, judge=judge, seat=str(seat),
-                dimension=dimension.key, value=chance.choice((2.0, 3.0, 4.0, 5.0)),
-                trajectory=turn.trajectory, run=run, agent=run.agent, level=run.level,
-                condition=run.condition, turn_index=turn.index, is_final=True,
+                judging=turn.trajectory.run.primary_judging, turn=turn, judge=judge,
+                seat=str(seat), dimension=key, value=chance.choice((2.0, 3.0, 4.0, 5.0)),
+                trajectory=turn.trajectory, run=turn.trajectory.run,
+                agent=turn.trajectory.run.agent, level=turn.trajectory.run.level,
+                condition=turn.trajectory.run.condition, turn_index=turn.index,
+                is_final=turn.is_final,
             )
             for turn in turns
             for seat, judge in enumerate(judges, 1)
-            for dimension in DIMENSIONS
+            for key in keys
         ),
         batch_size=1000,
     )  # fmt: skip
@@ -186,6 +228,26 @@ def forget() -> None:
     table._joined = None
     people.study_said.cache_clear()
     people.labels_on.cache_clear()
+
+
+def long_pages(first: int, second: int) -> dict[str, str]:
+    """Pages about single trajectories, as addresses; those given are long."""
+    from benchmarks.models import Trajectory
+
+    rows = Trajectory.objects.filter(run__dataset__system="adaplanbench", turn_count__lt=LONG)
+    chosen = "&t=".join(map(str, [*rows.values_list("pk", flat=True)[:6], first, second]))
+    return {
+        "a trajectory": f"/trajectories/{rows[0].pk}/",
+        "500 turns": f"/trajectories/{first}/",
+        "500 turns, turn 300": f"/trajectories/{first}/?turn=300",
+        "the same in a list": f"/trajectories/{first}/?turn=300&level=low",
+        "20 turns more": f"/trajectories/{first}/turns/?stretch=41-499&turn=100",
+        "scores of 500 turns": f"/trajectories/{first}/scores/",
+        "words in 500 turns": f"/trajectories/{first}/?find=cloth",
+        "two of 500 turns compared": f"/compare/?t={first}&t={second}",
+        "eight compared": f"/compare/?t={chosen}",
+        "groups of failures": "/trajectories/groups/",
+    }
 
 
 def interactions() -> dict[str, str]:
@@ -247,6 +309,7 @@ def run(count: int) -> dict[str, float]:
 
     began = time.perf_counter()
     fill(count)
+    long = fill_long(random.Random(12))
     print(
         f"{count:,} trajectories made in {time.perf_counter() - began:.0f} s ({connection.vendor})"
     )
@@ -254,8 +317,11 @@ def run(count: int) -> dict[str, float]:
     client.force_login(User.objects.create_superuser("root"))
 
     def get(query: str) -> None:
-        answer = client.get(f"/trajectories/?{query}", headers={"HX-Request": "true"})
-        assert answer.status_code == 200, answer.status_code
+        ask(f"/trajectories/?{query}", part=True)
+
+    def ask(url: str, *, part: bool) -> None:
+        answer = client.get(url, headers={"HX-Request": "true"} if part else {})
+        assert answer.status_code == 200, (url, answer.status_code)
 
     found = {}
     get("")  # templates are loaded
@@ -270,27 +336,35 @@ def run(count: int) -> dict[str, float]:
     found["first page of a new process"] = spent(lambda: get(""))
     for name, query in interactions().items():
         found[name] = statistics.median(spent(lambda q=query: get(q)) for _ in range(ROUNDS))
+    for name, url in long_pages(*long).items():
+        part = "stretch" in url or "find" in url
+        ask(url, part=part)
+        found[name] = statistics.median(
+            spent(lambda u=url, p=part: ask(u, part=p)) for _ in range(ROUNDS)
+        )
     return found
 
 
-def main() -> int:
-    """Print the figures; exit code 1 where one is beyond the budget."""
+def main() -> None:
+    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trajectories", type=int, default=TRAJECTORIES)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         set_up(folder)
-        print(
-            f"{processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}, "
-            f"Python {platform.python_version()}; CPU of the web process for each page"
-        )
+        from django.conf import settings
+        from django.core.management import call_command
+
+        call_command("collectstatic", interactive=False, verbosity=0)
+        settings.ALLOWED_HOSTS = ["localhost"]
+        print(f"{machine()}; CPU of the web process for each page")
         found = run(options.trajectories)
         baseline = plain()
     for name, figure in found.items():
-        print(f"{name:<28} {figure:7.0f} ms{'   beyond the budget' if figure > BUDGET_MS else ''}")
+        print(f"{name:<28} {figure:7.0f} ms, {figure / baseline:4.2f} times the plain queries")
     print(f"budget {BUDGET_MS:.0f} ms; seven facets by queries of their own {baseline:.0f} ms")
-    return int(max(found.values()) > BUDGET_MS)
+    tell([name for name, figure in found.items() if figure > BUDGET_MS])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -26,6 +26,18 @@ def processor() -> str:
     return platform.processor()
 
 
+def machine() -> str:
+    """What figures were measured on, and how busy it was."""
+    load, version = os.getloadavg()[0], platform.python_version()
+    return f"{processor()}, {os.cpu_count()} cores, load {load:.2f}, Python {version}"
+
+
+def tell(beyond: Sequence[str]) -> None:
+    """Say what was beyond its budget. No exit code does: a busy machine is no error."""
+    if beyond:
+        print(f"beyond the budget: {'; '.join(beyond)}")
+
+
 def set_up(folder: str) -> None:
     """Django on an empty database in ``folder``, with the settings that ``make run`` uses."""
     os.environ["PLANJURY_DATA_DIR"] = folder
@@ -146,15 +158,11 @@ def stored(system: Any) -> tuple[float, float]:
     return spent
 
 
-def main() -> int:
-    """Print the figures; exit code 1 when a stored call costs more than the budget."""
+def main() -> None:
+    """Print the figures."""
     with tempfile.TemporaryDirectory() as folder:
         set_up(folder)
-        load = os.getloadavg()[0]
-        print(
-            f"{processor()}, {os.cpu_count()} cores, load {load:.2f}, "
-            f"Python {platform.python_version()}"
-        )
+        print(machine())
         print(f"{EPISODES} episodes of {TURNS} turns; budget {BUDGET_MS} ms of CPU per stored call")
         worst = 0.0
         for judged in (False, True):
@@ -168,8 +176,8 @@ def main() -> int:
                 f"{name:<26} {calls} calls: {cpu:.2f} ms CPU ({wall:.2f} ms wall) per call; "
                 f"in memory {floor:.3f} ms, ratio {cpu / floor:.0f}"
             )
-        return int(worst > BUDGET_MS)
+        tell([f"{worst:.2f} ms of CPU per stored call"] if worst > BUDGET_MS else [])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
