@@ -43,7 +43,13 @@ def monitor(request: HttpRequest) -> HttpResponseBase:
     if wants_part(request) and request.GET.get("v") == version:
         return HttpResponse(status=204)
     name = "partials/_monitor_rows.html" if wants_part(request) else "session_monitor.html"
-    context = {"rows": rows, "study": study, "version": version}
+    manages = Membership.objects.filter(user=user, role=Membership.Role.MANAGER)
+    context = {
+        "rows": rows,
+        "study": study,
+        "version": version,
+        "manages": set(manages.values_list("study", flat=True)),
+    }
     response = render(request, f"annotation/{name}", context)
     patch_vary_headers(response, ["HX-Request"])
     return response

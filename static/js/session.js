@@ -28,10 +28,11 @@
     const now = Date.now() + ahead;
     for (const time of all("[data-since], [data-until]")) {
       const at = Date.parse(time.dateTime);
-      const text = words((("since" in time.dataset) ? now - at : at - now) / 1000);
+      const since = "since" in time.dataset;
+      const text = since || at > now ? words(Math.abs(now - at) / 1000) : "no time left";
       if (time.textContent !== text) time.textContent = text;
       const word = time.previousElementSibling;
-      if (word && "word" in word.dataset) word.textContent = "since" in time.dataset ? "for" : "";
+      if (word && "word" in word.dataset) word.textContent = since ? "for" : "";
     }
   }
   setInterval(tick, 1000);
