@@ -264,10 +264,11 @@ def _notices(found: Effects) -> list[Notice]:
             for agent in found.agents
         ]
         if any(len(those) > 1 for those in counts):
+            every = set().union(*counts)
             text = (
-                f"The runs have different numbers of tasks ({min(map(min, counts))} to "
-                f"{max(map(max, counts))}). Values side by side are of different tasks then; the "
-                "changes compare the same tasks alone."
+                f"The runs have different numbers of tasks ({min(every)} to {max(every)}). Values "
+                "side by side are of different tasks then; the changes compare the same tasks "
+                "alone."
             )
             notices.append(Notice(text, "info"))
     return notices
