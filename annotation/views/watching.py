@@ -11,6 +11,7 @@ from annotation.access_sessions import fetch_session
 from annotation.selectors.sessions.table import Table, headline, limits, read_table
 from annotation.selectors.sessions.watching import (
     happenings,
+    open_turn,
     sittings,
     watched_trajectory,
     watched_turns,
@@ -18,6 +19,7 @@ from annotation.selectors.sessions.watching import (
 from annotation.services.sessions.playing import note_end
 from annotation.views.playing import STOP_POLLING
 from benchmarks.access import VIEW, signed_in
+from benchmarks.models import Exchange
 from benchmarks.selectors.casting import run_caution
 from benchmarks.selectors.trajectories import is_scored
 from benchmarks.views.parts import own_template, wants_part
@@ -34,7 +36,9 @@ def session_watch(request: HttpRequest, pk: int) -> HttpResponseBase:
             return redirect("annotation:session", pk=pk)
         raise Http404
     table = read_table(access)
-    version = f"{table.token}.{table.trajectory.turn_count}.{table.session.events.count()}"
+    replies = table.trajectory.exchanges.filter(state=Exchange.State.ANSWERED).count()
+    events = table.session.events.count()
+    version = f"{table.token}.{table.trajectory.turn_count}.{replies}.{events}"
     part = wants_part(request)
     if part and request.GET.get("v") == version:
         return HttpResponse(status=STOP_POLLING if table.over else 204)
@@ -65,6 +69,7 @@ def _context(request: HttpRequest, table: Table, after: int) -> dict[str, Any]:
         "caution": run_caution(trajectory.run),
         "run": trajectory.run,
         "turns": turns,
+        "open": open_turn(trajectory),
         "last": turns[-1].row.index if turns else after,
         "card": own_template(system, "_turn.html"),
         "badges": own_template(system, "_turn_badges.html"),

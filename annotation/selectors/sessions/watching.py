@@ -7,7 +7,7 @@ from datetime import datetime
 from annotation.models import LiveEvent, LivePlace
 from annotation.selectors.sessions.table import Table
 from benchmarks.core.registry import get_system
-from benchmarks.models import Trajectory
+from benchmarks.models import Exchange, Trajectory
 from benchmarks.selectors.turns import TurnView, turn_views
 
 Kind = LiveEvent.Kind
@@ -46,9 +46,35 @@ def watched_turns(trajectory: Trajectory, *, after: int = 0) -> list[TurnView]:
     return turn_views([trajectory], only=only)[trajectory.pk] if only else []
 
 
+@dataclass(frozen=True)
+class Spoken:
+    """A reply of the turn that is not complete yet: by which role, and its text."""
+
+    role: str
+    text: str
+
+
+def open_turn(trajectory: Trajectory) -> list[Spoken]:
+    """What was replied since the last complete turn, whoever it was that replied."""
+    rows = trajectory.exchanges.filter(state=Exchange.State.ANSWERED).order_by("step", "slot")
+    plans = rows.filter(role="agent").values_list("step", flat=True)
+    begun = list(plans[trajectory.turn_count : trajectory.turn_count + 1])
+    if not begun or trajectory.status == Trajectory.Status.DONE:
+        return []
+    titles = _role_titles(trajectory.run.dataset.system)
+    replies = rows.filter(step__gte=begun[0]).values_list("role", "seat", "text")
+    return [
+        Spoken(f"{titles.get(role, role)} {seat}".strip(), text) for role, seat, text in replies
+    ]
+
+
+def _role_titles(system: str) -> dict[str, str]:
+    return {role.name: role.title for role in get_system(system).roles}
+
+
 def sittings(table: Table, system: str) -> list[Sitting]:
     """Who sits where now."""
-    titles = {role.name: role.title for role in get_system(system).roles}
+    titles = _role_titles(system)
     rows = LivePlace.objects.filter(session=table.session).select_related("player")
     asked = {place.pk for place in table.turn.places if table.turn.standing == "asked"}
     return [

@@ -259,9 +259,12 @@ def test_whoever_oversees_watches(session: LiveSession, ann: User) -> None:
     shown = mia.get(at(session, "watch/")).content.decode()
     assert "Not like that." in shown and "What happened" in shown and "coin" in shown.lower()
     found = re.search(r'hx-get="([^"]+watch/[^"]+)"', shown)
-    if found:
-        url = found[1].replace("&amp;", "&")
-        assert mia.get(url, headers={"HX-Request": "true"}).status_code == 204
+    assert found and asked(session) and "Turn 2, under way" in shown
+    url = found[1].replace("&amp;", "&")
+    assert mia.get(url, headers={"HX-Request": "true"}).status_code == 204
+    say(session, "Nor like that.")
+    brought = mia.get(url, headers={"HX-Request": "true"}).content.decode()
+    assert "Nor like that." in brought and "Not like that." not in brought
     # Whoever plays does not look behind the scene before the end.
     assert enter(ann).get(at(session, "watch/")).status_code == 302
     assert "coin-flipper" not in page(enter(ann), session).lower()
