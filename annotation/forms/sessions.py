@@ -116,9 +116,7 @@ class LiveForm(CastForm):
         system = get_system(dataset.system)
         super().__init__(data, dataset=dataset, system=system, seen=seen, people=mode.roles)
         self.mode = mode
-        self.all_agents: list[Agent] = [
-            agent for agent in agents_for(system.key, seen) if agent.kind != Agent.Kind.HUMAN
-        ]
+        self.all_agents = meetable_agents(system.key, seen)
         self.levels = dataset_levels(dataset)
         if self.levels:
             set_choices(self, "level", [(level, level) for level in self.levels])
@@ -179,6 +177,11 @@ class LiveForm(CastForm):
         return next((agent for agent in self.all_agents if agent.name == name), None)
 
 
+def meetable_agents(system: str, seen: Visibility) -> list[Agent]:
+    """The agents that a player can meet: all but people."""
+    return [agent for agent in agents_for(system, seen) if agent.kind != Agent.Kind.HUMAN]
+
+
 def task_choices(tasks: list[Task]) -> list[tuple[str, str]]:
     """Tasks by their id and the beginning of what they ask."""
     return [
@@ -232,3 +235,33 @@ class NewSessionForm(LiveForm):
     def chosen_place(self) -> int | None:
         """The number of the place that the maker takes."""
         return None if self.cleaned_data["mine"] == OTHERS else int(self.cleaned_data["mine"])
+
+
+class AddSessionForm(forms.Form):
+    """A further session of a study, with its cast and settings."""
+
+    use_required_attribute = False
+    agent = forms.ChoiceField()
+    task = forms.ChoiceField()
+
+    def __init__(
+        self, data: Mapping[str, Any] | None, *, dataset: Dataset, mode: Mode, seen: Visibility
+    ) -> None:
+        super().__init__(data)
+        self.agents = meetable_agents(dataset.system, seen)
+        self.tasks = list(dataset.tasks.only("pk", "external_id", "prompt", "dataset"))
+        if "agent" in mode.roles:
+            del self.fields["agent"]
+        else:
+            set_choices(self, "agent", [(agent.name, agent.title) for agent in self.agents])
+        set_choices(self, "task", task_choices(self.tasks))
+
+    @property
+    def chosen_agent(self) -> Agent | None:
+        """None where a person is the agent."""
+        name = self.cleaned_data.get("agent", "")
+        return next((agent for agent in self.agents if agent.name == name), None)
+
+    @property
+    def chosen_task(self) -> Task:
+        return next(task for task in self.tasks if str(task.pk) == self.cleaned_data["task"])

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import fetch_managed_study, fetch_overseen_study, person
+from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study, person
 from annotation.access_sessions import fetch_session
 from annotation.forms.live_study import ORDERS
-from annotation.forms.sessions import NewSessionForm
+from annotation.forms.sessions import AddSessionForm, NewSessionForm
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership
 from annotation.selectors.labels import study_banner
 from annotation.selectors.sessions.lists import (
@@ -30,9 +30,10 @@ from annotation.selectors.steps import next_step
 from annotation.services.errors import Refused
 from annotation.services.invites import make_invite
 from annotation.services.sessions.making import mode_of
-from annotation.services.sessions.planned import create_session
+from annotation.services.sessions.planned import add_session, create_session
 from annotation.services.sessions.practice import begin_practice
 from annotation.services.sessions.seating import take_own_place
+from annotation.services.studies import OVER
 from annotation.views.running import study_context
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.live import Mode, modes_of
@@ -41,6 +42,8 @@ from benchmarks.selectors.casting import system_of
 from benchmarks.services.agents import ensure_scripted_agents
 
 Role = Membership.Role
+# For how many days a link is good that is made beside a list.
+LINK_DAYS = 14
 
 
 @require_GET
@@ -173,7 +176,7 @@ def session_links(request: HttpRequest, pk: int) -> HttpResponseBase:
         if request.POST.get("action") == "play":
             take_own_place(place=place, user=person(request))
             return redirect("annotation:next_item", pk=session.study_id)
-        links = [make_link(request, place, days=14)]
+        links = [make_link(request, place, days=LINK_DAYS)]
     except Refused as refusal:
         refused = refusal
     context = {"session": session, "study": session.study, "links": links, "refused": refused}
@@ -181,15 +184,33 @@ def session_links(request: HttpRequest, pk: int) -> HttpResponseBase:
     return render(request, "annotation/session_made.html", context, status=status)
 
 
-@require_GET
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
 @signed_in
 def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """All sessions of a study, practice rounds apart."""
+    """All sessions of a study, practice rounds apart; a POST of a manager adds one."""
     access = fetch_overseen_study(request, pk)
     plan = live_plan(access.study)
     if plan is None:
         raise Http404
     told = not access.blind
+    form = _add_form(request, access, plan)
+    if request.method == "POST":
+        fetch_managed_study(request, pk)
+        if form is None:
+            raise Http404
+        if form.is_valid():
+            try:
+                session = add_session(
+                    study=access.study,
+                    plan=plan,
+                    agent=form.chosen_agent,
+                    task=form.chosen_task,
+                    by=access.user,
+                )
+                return _made(request, session, make_links(request, session, days=LINK_DAYS))
+            except Refused as refused:
+                form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
     rows = study_rows(access.study, access.user, told=told)
     design = plan.settings.get("design")
     context = {
@@ -202,8 +223,23 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
         "order": dict(ORDERS).get(design["order"], "").partition(":")[0] if design else "",
         "pooled": plan.settings.get("players") == "pool",
         "free_rows": free_rows(plan, rows),
+        "form": form,
     }
-    return render(request, "annotation/study_sessions.html", context)
+    status = 422 if form is not None and form.errors else 200
+    return render(request, "annotation/study_sessions.html", context, status=status)
+
+
+def _add_form(request: HttpRequest, access: StudyAccess, plan: LivePlan) -> AddSessionForm | None:
+    """The form of a further session, for managers who may know whom players meet."""
+    if not access.manages or access.blind or access.study.status in OVER:
+        return None
+    cast = plan.settings.get("cast", {})
+    dataset = visibility(request).of(Dataset.objects.filter(pk=cast.get("dataset"))).first()
+    if dataset is None:
+        return None
+    data = request.POST if request.method == "POST" else None
+    mode = mode_of(plan.system, plan.mode)
+    return AddSessionForm(data, dataset=dataset, mode=mode, seen=visibility(request))
 
 
 # --- Before it begins -----------------------------------------------------------------------------

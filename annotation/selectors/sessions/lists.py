@@ -79,7 +79,7 @@ def own_rows(user: User) -> list[SessionRow]:
     """
     mine = LiveSession.objects.filter(places__player=user).select_related("study").order_by()
     under_way = mine.exclude(state__in=LiveSession.OVER).order_by(
-        "-practice", "places__order", "study", "number"
+        "-practice", "places__order", "study_id", "number"
     )
     over = mine.filter(state__in=LiveSession.OVER, practice=False).order_by("-ended_at", "-pk")
     rows = session_rows([*under_way[:MOST_OPEN], *over[:MOST_OVER]], reader=user, told=())
@@ -118,7 +118,7 @@ def overseen_rows(user: User) -> list[tuple[Study, list[SessionRow]]]:
     rows = LiveSession.objects.filter(practice=False, study__in=overseen_studies(user))
     rows = rows.exclude(state__in=LiveSession.OVER).exclude(study__status=Study.Status.ARCHIVED)
     blind = set(blind_studies(user).values_list("pk", flat=True))
-    sessions = list(rows.select_related("study").order_by("-study", "number")[:MOST_OPEN])
+    sessions = list(rows.select_related("study").order_by("-study_id", "number")[:MOST_OPEN])
     told = {session.study_id for session in sessions} - blind
     found: dict[int, tuple[Study, list[SessionRow]]] = {}
     for row in session_rows(sessions, reader=user, told=told):

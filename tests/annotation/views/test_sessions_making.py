@@ -91,6 +91,19 @@ def test_the_link_is_shown_once(researcher: Client, reader: Client) -> None:
     assert player.get(page).status_code == 403
 
 
+def test_a_manager_adds_a_session(researcher: Client) -> None:
+    make(researcher)
+    study = Study.objects.get()
+    url = reverse("annotation:study_sessions", args=[study.pk])
+    assert researcher.post(url, {"agent": "nobody"}).status_code == 422
+    task = sample_dataset().tasks.order_by("-pk")[0]
+    page = researcher.post(url, {"agent": "explorer", "task": task.pk})
+    assert "/join/" in page.content.decode()
+    added = LiveSession.objects.get(number=2)
+    assert added.trajectory.task == task and added.trajectory.run.level == "high"
+    assert added.trajectory.run.agent.name == "explorer"
+
+
 def test_who_makes_it_may_play(researcher: Client) -> None:
     assert make(researcher, mine="1") == ""
     listed = researcher.get(reverse("annotation:session_list")).content.decode()
