@@ -1,5 +1,7 @@
 """A page of analysis, its figures as JSON and its tables as CSV, all from the same report."""
 
+from dataclasses import replace
+
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -12,13 +14,13 @@ from analysis.later import Later, ask, kept_later, look
 from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
 from analysis.places import all_places, places_from
 from analysis.reports.common import banners, dataset_name
-from analysis.reports.parts import Report
+from analysis.reports.parts import Cell, Report
 from analysis.saved_views import saved_views
 from analysis.selection import Selection
 from analysis.study_choice import readable_studies
 from analysis.views.answers import answer_figure, answer_table
 from annotation.access import person
-from benchmarks.access import VIEW, allow, signed_in, visibility
+from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.views.parts import wants_part
 
 
@@ -50,13 +52,15 @@ def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
 def page(request: HttpRequest, name: str) -> HttpResponseBase:
     """One sentence, the figures, the tables, and how it was computed."""
     found, selection, key = open_page(request, name)
+    starts = request.user.has_perm(START)
     report = make_report(found, selection, key)
+    report = report if starts else _without_forms(report)
     query = selection.filters.query()
     wanted = later_of(found, selection, key)
     context = {
         "page": found,
         "report": report,
-        "key": key,
+        "key": key if starts else f"{key}-reads",
         "selection": selection,
         "form": FilterForm(selection, found.filters),
         "banners": banners(selection),
@@ -141,6 +145,23 @@ def _parts(found: Page, report: Report, query: str) -> dict[str, object]:
         "figures": [(f, _part_url(found, "figure", f.name, query)) for f in report.figures],
         "tables": [(t, _part_url(found, "table", t.name, query)) for t in report.tables],
     }
+
+
+def _without_forms(report: Report) -> Report:
+    """The report for those who may not start runs: it leads to no form that would refuse them."""
+    form = reverse("benchmarks:run_new")
+    return replace(
+        report,
+        tables=tuple(
+            replace(table, rows=tuple(tuple(_without(cell, form) for cell in row)
+                                      for row in table.rows))
+            for table in report.tables
+        ),
+    )  # fmt: skip
+
+
+def _without(cell: Cell, form: str) -> Cell:
+    return replace(cell, url="") if cell.url.startswith(form) else cell
 
 
 def _later_context(found: Page, selection: Selection, state: Later) -> dict[str, object]:
