@@ -15,7 +15,7 @@ from django.db import OperationalError, connection, transaction
 
 from benchmarks.core.answerers import Identity
 from benchmarks.models import Agent, Dataset, Exchange, OpenAsk, Run, Trajectory
-from benchmarks.services import people, work
+from benchmarks.services import people, store, work
 from benchmarks.services.locks import if_free, only_one
 from benchmarks.services.people import answer_open_ask
 from benchmarks.services.runs import (
@@ -25,7 +25,7 @@ from benchmarks.services.runs import (
     retry_trajectory,
     start_runs,
 )
-from benchmarks.services.store import DatabaseLog, answerer_version
+from benchmarks.services.store import answerer_version
 from benchmarks.services.work import carry_trajectory, claim_trajectory, settle_run, work_on_run
 from tests.factories.benchmarks import (
     RunFactory,
@@ -155,19 +155,19 @@ def test_a_run_cancelled_while_workers_carry_it(monkeypatch: pytest.MonkeyPatch)
     # With a cap every call is counted at the run, so that workers lock both rows.
     Run.objects.filter(pk=run.pk).update(cost_cap=1e9)
     writing = threading.Event()
-    put_aside = DatabaseLog._put_aside
+    put_aside = store.put_aside
 
-    def slowly(self: DatabaseLog, most: float) -> None:
+    def slowly(run_id: int, most: float) -> None:
         # The trajectory is locked, the run is about to be: now somebody cancels.
         writing.set()
         time.sleep(0.2)
-        put_aside(self, most or 0.01)
+        put_aside(run_id, most or 0.01)
 
     def cancel() -> None:
         writing.wait(10)
         cancel_run(run=run)
 
-    monkeypatch.setattr(DatabaseLog, "_put_aside", slowly)
+    monkeypatch.setattr(store, "put_aside", slowly)
     steps = [lambda n=n: work_on_run(run_id=run.pk, owner=f"worker {n}") for n in range(2)]
     in_threads(lambda n: (*steps, cancel)[n](), 3)
     left = set(run.trajectories.values_list("status", flat=True))
