@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
+# Containers often set it; then each of the many processes of a test run compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 CHECKS := check-format check-style check-types check-templates check-migrations check-imports
 
