@@ -140,7 +140,7 @@ def _cues(about: str, text: str, topic: str) -> Cues:
         tuple(_alike(word) for word in words),
         tuple(_stems(other) for other in others),
         frozenset(stem(word) for word in _content(text)) - subject,
-        tuple([*words, *(other for other in others if _stems(other) != _stems(name))]),
+        (*words, *(other for other in others if _stems(other) != _stems(name))),
     )
 
 
