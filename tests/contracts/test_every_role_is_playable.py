@@ -48,7 +48,10 @@ def sit_down(system: str, mode: str, user: User) -> LiveSession:
     script = get_system(system).roles[0].default[0]
     kind = {"kind": Agent.Kind.HUMAN} if mode == "agent" else {"system": system, "policy": script}
     agent = Agent.objects.filter(**kind).order_by("pk")[0]
-    return make_session(study=study, agent=agent, task=task, level=level, players=[user], by=None)
+    short = {each.name: 3 for each in get_system(system).settings if each.name == "max_turns"}
+    return make_session(
+        study=study, agent=agent, task=task, level=level, settings=short, players=[user], by=None
+    )
 
 
 class Script:
