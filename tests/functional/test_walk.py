@@ -69,8 +69,11 @@ def small_demo(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
 def shape(path: str) -> str:
     """A page's address without its numbers and without what is filtered.
 
-    The figures and tables of one page are of one shape.
+    The figures and tables of one page are of one shape. What comes next differs from study to
+    study: something to read, an item, a session.
     """
+    if re.fullmatch(r"/studies/\d+/annotate/", path):
+        return path
     return re.sub(r"[\w-]+(?=\.(json|csv|tex)$)", "part", re.sub(r"\d+", "N", urlsplit(path).path))
 
 
