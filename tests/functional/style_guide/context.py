@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.desk_form import Form, Said, build_form
 from annotation.selectors.desk_reading import Statement
+from benchmarks.diffs import Line, Segment, SegmentKind
 
 PLACES = ("Runs", "Trajectories", "Studies", "Analysis")
 COLUMNS = ("task", "category", "ended", "tone", "turns", "score", "sd", "why")
@@ -83,31 +84,29 @@ class StudyForm(forms.Form):
     notes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
 
 
-def _parts(*texts: str) -> list[dict[str, str]]:
+def _parts(*texts: str) -> tuple[Segment, ...]:
     """Make the parts of a difference; a leading + or - says what came in or went."""
-    ops = {"+": "insert", "-": "delete"}
-    return [
-        {"op": ops.get(text[0], "equal"), "text": text[1:] if text[0] in ops else text}
+    kinds: dict[str, SegmentKind] = {"+": "added", "-": "removed"}
+    return tuple(
+        Segment(kinds.get(text[0], "same"), text[1:] if text[0] in kinds else text)
         for text in texts
-    ]
+    )
 
 
 LINES = [
-    {"op": "same", "number": 1, "parts": _parts("Pick up the glass and look for splinters.")},
-    {
-        "op": "changed",
-        "number": 2,
-        "parts": _parts(
-            "Lay ", "-kitchen roll", "+two cotton towels", " on the puddle for a minute."
-        ),
-    },
-    {"op": "removed", "number": "", "parts": _parts("Spray the floor with scented cleaner.")},
-    {
-        "op": "added",
-        "number": 3,
-        "parts": _parts("Wipe outwards-in with a cloth wrung out in warm water and dish soap."),
-    },
-    {"op": "same", "number": 4, "parts": _parts("Rub dry with a tea towel.")},
+    Line("same", 1, _parts("Pick up the glass and look for splinters.")),
+    Line(
+        "changed",
+        2,
+        _parts("Lay ", "-kitchen roll", "+two cotton towels", " on the puddle for a minute."),
+    ),
+    Line("removed", 3, _parts("Spray the floor with scented cleaner.")),
+    Line(
+        "added",
+        3,
+        _parts("Wipe outwards-in with a cloth wrung out in warm water and dish soap."),
+    ),
+    Line("same", 4, _parts("Rub dry with a tea towel.")),
 ]
 
 
