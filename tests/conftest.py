@@ -135,14 +135,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("browser") and "functional" not in item.path.parts:
             raise pytest.UsageError(f"{item.nodeid} drives a browser: it belongs in functional/.")
-    # No process is left alone with a long one at the end.
-    items.sort(key=lambda item: not _begins_early(item))
+    items[:] = _in_two_halves(items)
     if CHROMIUM:
         return
     skip = pytest.mark.skip(reason="no chromium on this machine (make test can install it)")
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(skip)
+
+
+def _in_two_halves(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Each half begins with half of the long ones, so that none is left alone with one at the end.
+
+    Two processes begin with half of the list each, and take from each other's end.
+    """
+    long = [item for item in items if _begins_early(item)]
+    rest = [item for item in items if not _begins_early(item)]
+    first, second = long[0::2], long[1::2]
+    middle = max(0, len(items) // 2 - len(first))
+    return [*first, *rest[:middle], *second, *rest[middle:]]
 
 
 def _begins_early(item: pytest.Item) -> bool:

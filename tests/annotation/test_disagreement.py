@@ -19,7 +19,7 @@ from annotation.services.withdrawal import withdraw_annotator
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from annotation.services.unblinding import unblind_annotator
 from annotation.services.withdrawal import restore_annotator, withdraw_annotator
 from tests.annotation.judged import make_judged, say
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 @pytest.fixture

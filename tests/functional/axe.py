@@ -1,13 +1,16 @@
 """Accessibility as axe sees it, for the tests that drive a browser."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from playwright.sync_api import Page
 
 AXE = (Path(__file__).parent.parent / "vendor" / "axe.min.js").read_text()
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 RUN = "rules => axe.run({runOnly: {type: 'tag', values: rules}}).then(r => r.violations)"
+LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (390, "dark"))
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # A colour half-way through its change has whatever contrast the moment gives it. Animations that
 # never end are not waited for, nor for long those of what is folded away: they stand still.
 SETTLED = """Promise.race([
@@ -16,6 +19,17 @@ SETTLED = """Promise.race([
   ),
   new Promise(done => setTimeout(done, 1000)),
 ])"""
+
+
+def looks(page: Page) -> Iterator[str]:
+    """The page wide and light, then narrow and dark; says which. Neither scrolls sideways."""
+    for width, theme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        # More of a page is drawn anew than a script can tell of: two frames later it is there.
+        page.evaluate(DRAWN)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
+        yield f"{width} {theme}"
 
 
 def violations(page: Page, *, serious: bool = False) -> list[str]:

@@ -114,6 +114,7 @@ class Browser:
             return False
 
 
+@pytest.mark.either
 def test_the_old_state_comes_back_under_a_running_server(install: Install, tmp_path: Path) -> None:
     """Backed up half-way through a run, restored when it is done: pages, worker and run go on."""
     place, backup = install("live"), tmp_path / "b.zip"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.installations import Install
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.either]
 
 CLIENTS, KILLS = 3, 3
 

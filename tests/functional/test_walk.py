@@ -113,7 +113,6 @@ def walk(client: Client) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.either
 @pytest.mark.usefixtures("small_demo", "small_drawings")
 def test_no_page_fails_and_none_needs_another_host() -> None:
     visited: dict[str, set[str]] = {}

@@ -30,7 +30,7 @@ from annotation.services.study_import.storing import import_study
 from benchmarks.models import Dataset
 from tests.annotation.exports.worlds import SPAN, World, make_world
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from annotation.services.unblinding import unblind_annotator
 from tests.annotation.exports.worlds import SPAN, World, make_world
 from tests.annotation.rows import SECRETS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 @pytest.fixture

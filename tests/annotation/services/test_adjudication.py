@@ -23,7 +23,7 @@ from annotation.services.errors import Refused
 from tests.annotation.judged import judge, make_judged, say
 from tests.annotation.rows import make_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 Kind = StudyEvent.Kind
 
 

@@ -21,7 +21,7 @@ from annotation.services.training import begin_training_round, release_training
 from tests.annotation.entered import TOLD, WHY, agree, answer, make_full_study, place, train
 from tests.annotation.rows import make_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 Training = Participant.Training
 
 

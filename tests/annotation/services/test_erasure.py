@@ -50,7 +50,7 @@ from benchmarks.services.tokens import create_token
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 # Each occurs nowhere else; the first is in names and addresses, the second in what was written.
 NAME, WROTE = "xanthippe", "quixotry"
 

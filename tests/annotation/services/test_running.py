@@ -41,7 +41,7 @@ from benchmarks.models import Run
 from tests.annotation.rows import make_person
 from tests.annotation.services.test_seats import check_counters, do_all, make_pool, must_take
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 State, Standing, Kind = Assignment.State, Participant.State, StudyEvent.Kind
 
 

@@ -13,7 +13,7 @@ from annotation.services.sessions.playing import pause_session, take_place
 from benchmarks.models import OpenAsk, Trajectory
 from tests.annotation.live import asked, begin, carry, make_live_session, make_live_study, say
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 Leaving = LivePlan.Leaving
 
 

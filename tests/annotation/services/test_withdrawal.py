@@ -20,7 +20,7 @@ from benchmarks.ratings import ratings_of
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 Kind = StudyEvent.Kind
 
 

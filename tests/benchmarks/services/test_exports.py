@@ -24,7 +24,7 @@ from benchmarks.services.imports import import_trajectories
 from tests.benchmarks.importers import samples
 from tests.shared_data import shared_data
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 def read(path: Path, name: str) -> list[ImportedTrajectory]:

@@ -14,7 +14,7 @@ from benchmarks.services.trials import start_trial
 from tests.benchmarks.llm.stage import KEY, VARIABLE
 from tests.factories.benchmarks import make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
 @pytest.fixture(autouse=True)
