@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import sys
 from collections.abc import Iterator
@@ -32,6 +33,11 @@ sys.dont_write_bytecode = False
 # The same examples in each run: a failure that comes and goes is of no use.
 hypothesis.settings.register_profile("planjury", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("planjury")
+
+# A shell that starts the tests in the background has them ignore interrupts, and so would every
+# process that they start and then interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

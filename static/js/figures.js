@@ -98,10 +98,14 @@
         drawn.delete(figure);
         continue;
       }
+      makeRoom(box, spec);
       const { data, layout } = dressed(spec, options);
       window.Plotly.react(box, data, layout);
     }
   }
+  // A window that becomes narrower (or a telephone that is turned) may have a figure scroll.
+  window.addEventListener("resize", () => drawn.forEach(({ box, spec }) => makeRoom(box, spec)));
+  small.addEventListener("change", () => redraw());
   document.addEventListener("themechange", () => redraw());
   window.addEventListener("beforeprint", () => redraw({ scheme: "light" }));
   window.addEventListener("afterprint", () => redraw());

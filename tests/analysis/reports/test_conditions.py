@@ -8,7 +8,7 @@ from analysis.filters import Filters
 from analysis.reports.conditions import conditions_report
 from analysis.reports.parts import Report, Table
 from analysis.selection import select_runs
-from benchmarks.models import Dataset
+from benchmarks.models import Dataset, Run
 from benchmarks.systems.planbench_xl.comparisons import remaining_length
 from tests.analysis.rows import make_dataset, make_imported, make_run, make_trajectory
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
@@ -55,7 +55,9 @@ def test_accuracy_and_the_paired_drop() -> None:
     assert [row["condition"] for row in lines(found.table("accuracy"))] == ["Block-free", "Blocked"]
     assert any("Left out of accuracy: 1 (a lookup" in line for line in found.how)
     cell = found.table("drop").rows[0][3]  # type: ignore[union-attr]
-    assert cell.text == "−66.7 pt" and cell.url == "/compare/runs/?a=2&b=1&measure=accurate"
+    standard, blocked = Run.objects.filter(agent__name="ada").order_by("pk")
+    flips = f"/compare/runs/?a={blocked.pk}&b={standard.pk}&measure=accurate"
+    assert (cell.text, cell.url) == ("−66.7 pt", flips)
     (badge,) = found.table("drop").rows[0][0].badges  # type: ignore[union-attr]
     assert badge.text == "scripted"
 

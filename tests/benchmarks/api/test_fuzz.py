@@ -47,7 +47,7 @@ schema = schemathesis.pytest.from_fixture("api")
 
 
 @pytest.fixture
-def api(request: pytest.FixtureRequest) -> BaseSchema:
+def api(request: pytest.FixtureRequest, headers: dict[str, str]) -> BaseSchema:
     """The description."""
     # Schemathesis notes there which operation is under test; pytest no longer has it.
     request.node._nodeid = request.node.nodeid
