@@ -20,7 +20,7 @@ class Dataset(models.Model):
     """Tasks of one system from one source; a checksum makes importing twice harmless.
 
     ``roles`` names the scripted answerers that suit these tasks, by role, where the system's own
-    choice does not.
+    choice does not. ``made_by`` is the run that constructed it, where it was made here.
     """
 
     system = models.CharField(max_length=40)
@@ -31,6 +31,13 @@ class Dataset(models.Model):
     checksum = models.CharField(max_length=64)
     roles = models.JSONField(default=dict, blank=True)
     shared = models.ForeignKey(SharedData, null=True, blank=True, on_delete=models.PROTECT)
+    made_by = models.ForeignKey(
+        "benchmarks.Run",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="datasets_made",
+    )
     is_demo = models.BooleanField(default=False)
     notes = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

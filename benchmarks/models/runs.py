@@ -8,9 +8,15 @@ from benchmarks.models.datasets import Constraint, Dataset, Profile, Task
 
 
 class Experiment(models.Model):
-    """Runs that were started together, so that they can be looked at together."""
+    """Runs that were started together, so that they can be looked at together.
+
+    ``design`` is the matrix that they were made from, where there is one, as its file says it;
+    ``preset`` names the shipped design that it is.
+    """
 
     name = models.CharField(max_length=160)
+    design = models.JSONField(default=dict, blank=True)
+    preset = models.CharField(max_length=40, blank=True)
     created_by = models.ForeignKey(
         django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
@@ -36,6 +42,8 @@ class Run(models.Model):
         MADE = "made", "Made here"
         IMPORTED = "imported", "Imported"
         PRACTICE = "practice", "Practice round"
+        JUDGING = "judging", "Judging anew"
+        CONSTRUCTION = "construct", "Construction"
 
     class Status(models.TextChoices):
         QUEUED = "queued", "Queued"
@@ -97,8 +105,9 @@ class Run(models.Model):
         return f"run {self.pk}"
 
 
-# Runs whose results count: practice rounds stand apart from everything.
-COUNTED = ~models.Q(kind=Run.Kind.PRACTICE)
+# Runs in which an agent is tried. Practice rounds stand apart from everything; in the others judges
+# look at stored trajectories again, or a dataset is made.
+COUNTED = models.Q(kind__in=[Run.Kind.MADE, Run.Kind.IMPORTED])
 
 
 class Trajectory(models.Model):
@@ -108,7 +117,8 @@ class Trajectory(models.Model):
     ``metrics`` and ``undefined`` are the outcome's; both are derived and can be recomputed.
     A ``reserved`` one belongs to people who were given its places: nobody else answers its asks,
     and it begins when they do. ``recast`` names who fills roles in place of those of the run, from
-    some turn on; who in fact answered stands in its exchanges.
+    some turn on; who in fact answered stands in its exchanges. In a run that judges anew ``judged``
+    is the stored trajectory that is looked at.
     """
 
     class Status(models.TextChoices):
@@ -138,6 +148,14 @@ class Trajectory(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     reserved = models.BooleanField(default=False)
     recast = models.JSONField(default=dict, blank=True)
+    judged = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="judged_anew",
+        db_index=False,  # almost all have none
+    )
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -158,6 +176,11 @@ class Trajectory(models.Model):
             models.Index(fields=["status", "termination", "id"], name="trajectory_filter"),
             models.Index(
                 fields=["status"], condition=models.Q(reserved=True), name="trajectory_reserved"
+            ),
+            models.Index(
+                fields=["judged"],
+                condition=models.Q(judged__isnull=False),
+                name="trajectory_judged",
             ),
         ]
 

@@ -8,10 +8,16 @@ from benchmarks.models.runs import Run, Trajectory, Turn
 
 
 class Judging(models.Model):
-    """One pass of judges over the turns of a run: live, or later over what is stored."""
+    """One pass of judges over the turns of a run: live, or later over what is stored.
+
+    A later one is carried by a run of its own (``made_by``), which has who judged and how.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="judgings")
     name = models.CharField(max_length=120, default="live")
+    made_by = models.OneToOneField(
+        Run, null=True, blank=True, on_delete=models.PROTECT, related_name="makes_judging"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
