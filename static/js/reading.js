@@ -88,13 +88,13 @@
   document.addEventListener("input", (event) => {
     if (event.target.matches("[data-label-filter]")) narrow(event.target);
   });
-  document.addEventListener("toggle", (event) => {
-    // Opened by its key or by hand: typing narrows at once.
-    if (event.target.matches?.("[data-label-menu]") && event.target.open) {
-      event.target.querySelector("[data-label-filter]").focus({ preventScroll: true });
-      event.target.scrollIntoView({ block: "nearest" });
-    }
-  }, true);
+  document.addEventListener("click", (event) => {
+    const menu = event.target.closest("[data-label-menu] > summary")?.parentElement;
+    if (!menu || menu.open) return;
+    // At once, where the browser would take its time: what is typed next narrows already.
+    event.preventDefault();
+    openLabels("");
+  });
   document.addEventListener("keydown", (event) => {
     const menu = event.target.closest("[data-label-menu]");
     if (menu) {

@@ -31,7 +31,7 @@ from tests.functional.test_annotation_loop import sign_in
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PLAN = "1. Ask a friend to come over.\n2. Do it together with what is at hand."
 # A draft is sent two seconds after the one before.
-PATIENT = 6000
+PATIENT = 15_000
 
 
 @pytest.fixture(autouse=True)
