@@ -57,9 +57,20 @@ def carry_reserved(trajectory_id: int) -> None:
 
 def _carry_reserved(trajectory_id: int) -> None:
     try:
-        work.carry_reserved(pk=trajectory_id, owner=owner_name())
+        if work.carry_reserved(pk=trajectory_id, owner=owner_name()):
+            # Elsewhere: a slow endpoint that suggests must not hold up those who have replied.
+            _beside().submit(_suggest, trajectory_id)
     except Exception:
         logger.exception("trajectory %s was left to the sweep", trajectory_id)
+    finally:
+        close_old_connections()
+
+
+def _suggest(trajectory_id: int) -> None:
+    try:
+        work.suggest_beside(pk=trajectory_id)
+    except Exception:
+        logger.exception("suggestions on trajectory %s were not made", trajectory_id)
     finally:
         close_old_connections()
 
@@ -67,6 +78,12 @@ def _carry_reserved(trajectory_id: int) -> None:
 @cache
 def _live() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(settings.LIVE_THREADS, thread_name_prefix="live")
+
+
+@cache
+def _beside() -> ThreadPoolExecutor:
+    """Threads in which suggestions are waited for; each takes a minute at most."""
+    return ThreadPoolExecutor(settings.LIVE_THREADS, thread_name_prefix="beside")
 
 
 @shared_task

@@ -16,16 +16,17 @@ from django.utils import timezone
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.core.registry import get_system
-from benchmarks.core.seeds import derive_seed
+from benchmarks.fillers import suggesting_fillers
 from benchmarks.mappers import core_task
 from benchmarks.models import OpenAsk, Run, Trajectory
 from benchmarks.services.budgets import halt_run
 from benchmarks.services.casting import build_cast
 from benchmarks.services.leases import LEASE, heartbeat
 from benchmarks.services.locks import lock_run, lock_trajectory
-from benchmarks.services.runs import bump_data_version, current_pins
+from benchmarks.services.runs import bump_data_version
 from benchmarks.services.store import DatabaseLog, LeaseLost
 from benchmarks.services.suggestions import make_suggestions
+from benchmarks.services.versions import episode_of, missing_version, seeds_of
 
 logger = logging.getLogger(__name__)
 
@@ -77,15 +78,23 @@ def _claim(rows: QuerySet[Trajectory], owner: str) -> bool:
 
 
 def carry_reserved(*, pk: int, owner: str) -> bool:
-    """Carry one trajectory that people wait for, if it can be claimed; whether it was."""
+    """Carry one trajectory that people wait for, if it can be claimed; whether it was.
+
+    Suggestions are left to the caller (``suggest_beside``), who need not make people wait for them.
+    """
     run_id = Trajectory.objects.values_list("run", flat=True).get(pk=pk)
     rows = Trajectory.objects.filter(_claimable(), pk=pk, run__status__in=WORKABLE)
     if not _claim(rows, owner):
         return False
     _begin(run_id)
-    carry_trajectory(pk=pk, owner=owner)
+    carry_trajectory(pk=pk, owner=owner, suggests=False)
     settle_run(run_id=run_id)
     return True
+
+
+def suggest_beside(*, pk: int) -> None:
+    """Make the suggestions that a trajectory with people in it still lacks."""
+    make_suggestions(pk=pk, executor=_executor())
 
 
 def work_on_run(*, run_id: int, owner: str) -> int:
@@ -148,8 +157,11 @@ def _begin(run_id: int) -> None:
     Run.objects.filter(pk=run_id, started_at=None).update(started_at=timezone.now())
 
 
-def carry_trajectory(*, pk: int, owner: str) -> None:
-    """Drive one claimed trajectory as far as it goes, and store where it stands."""
+def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
+    """Drive one claimed trajectory as far as it goes, and store where it stands.
+
+    ``suggests``: make the suggestions for people after that.
+    """
     trajectory = Trajectory.objects.select_related("run__dataset", "task", "profile").get(pk=pk)
     Trajectory.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now())
     try:
@@ -171,6 +183,9 @@ def carry_trajectory(*, pk: int, owner: str) -> None:
         problem = f"unexpected {kind}; the details are in the worker's log under trajectory {pk}"
     if status != Trajectory.Status.DONE:
         _lay_aside(pk, owner, status, problem)
+    # Only now: whoever is asked does not wait until an endpoint has made up its mind.
+    if suggests and suggesting_fillers(trajectory.run.roles, trajectory.recast):
+        suggest_beside(pk=pk)
 
 
 def _lay_aside(pk: int, owner: str, status: str, problem: str) -> None:
@@ -187,40 +202,24 @@ def _lay_aside(pk: int, owner: str, status: str, problem: str) -> None:
 def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
     run = trajectory.run
     system = get_system(run.dataset.system)
-    pins = current_pins(system)
-    for name, version in run.pins.items():
-        if pins.get(name) != version:
-            have = pins.get(name, "none")
-            return Trajectory.Status.DECISION, (
-                f"the run is pinned to {name} version {version}, available is {have}"
-            )
+    if missing := missing_version(run, system):
+        return Trajectory.Status.DECISION, f"the run is pinned to {missing}"
     trajectory.task.dataset = run.dataset  # known already; saves a query
     task = core_task(trajectory.task, trajectory.profile)
 
-    def seed_for(step: int, slot: int) -> int:
-        return derive_seed(run.seed, task.id, run.level, trajectory.attempt, step, slot)
-
-    def suggest() -> None:
-        make_suggestions(
-            trajectory=trajectory, task=task, system=system, owner=owner, executor=_executor()
-        )
-
-    suggest()  # what a worker that died has left owing
     driver = Driver(
         cast=build_cast(system, task, {**run.roles, **trajectory.recast}, run.settings),
         log=DatabaseLog(trajectory, owner),
         parsers=system.parsers,
-        seed_for=seed_for,
+        seed_for=seeds_of(trajectory, task),
         max_attempts=run.settings.get("reply_attempts", 3),
         stop=_stop_check(run.pk),
         executor=_executor(),
     )
-    rng = random.Random(trajectory.seed)
-    match driver.run(system.episode(task, run.settings, rng)):
+    match driver.run(episode_of(trajectory, system, task)):
         case Finished():
             return Trajectory.Status.DONE, ""
         case Suspended():
-            suggest()
             return Trajectory.Status.WAITING, ""
         case Stopped():
             return Trajectory.Status.PENDING, ""

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from benchmarks.selectors.casting import run_caution, run_roles
 from benchmarks.services import suggestions
 from benchmarks.services.casting import human_filler
 from benchmarks.services.endpoints import create_endpoint, endpoints_in
+from benchmarks.services.suggestions import make_suggestions
 from benchmarks.services.work import carry_trajectory, claim_trajectory
 from benchmarks.systems.adaplanbench.system import SYSTEM
 from tests.annotation.live import (
@@ -130,7 +133,10 @@ class TestTrouble:
     def test_a_kill_in_between_leaves_it_to_the_next_worker(self, session: LiveSession) -> None:
         begin(session)
         first = rows(session)[0]
-        Suggestion.objects.filter(pk=first.pk).update(state="sent", text="", value=None)
+        long_ago = first.at - timedelta(hours=1)
+        Suggestion.objects.filter(pk=first.pk).update(
+            state="sent", text="", value=None, at=long_ago
+        )
         Suggestion.objects.filter(pk=rows(session)[1].pk).delete()
         Trajectory.objects.filter(pk=session.trajectory_id).update(status="pending")
         carry(session)
@@ -167,6 +173,30 @@ class TestTrouble:
         assert (world.state, world.reason) == ("failed", "unexpected KeyError")
         assert user.state == "answered"
         assert session.trajectory.status == Trajectory.Status.WAITING
+
+    def test_whoever_is_asked_waits_for_none_of_them_and_each_is_asked_for_once(
+        self, session: LiveSession, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen: list[tuple[str, int]] = []
+
+        def rule(ask: object, seed: int) -> Answer:
+            # Another worker comes while this one waits for its answer.
+            again = make_suggestions(pk=session.trajectory_id, executor=ThreadPoolExecutor(1))
+            status = Trajectory.objects.values_list("status", flat=True)
+            seen.append((status.get(pk=session.trajectory_id), again))
+            return Answer(NONE)
+
+        broken(monkeypatch, rule)
+        begin(session)
+        assert seen == [("waiting", 0)]
+        assert [row.state for row in rows(session)] == ["answered"] * 2
+
+    def test_what_was_cancelled_gets_none(self, session: LiveSession) -> None:
+        begin(session)
+        Suggestion.objects.all().delete()
+        Trajectory.objects.filter(pk=session.trajectory_id).update(status="cancelled")
+        make_suggestions(pk=session.trajectory_id, executor=ThreadPoolExecutor(1))
+        assert not Suggestion.objects.exists()
 
     def test_a_worker_that_lost_the_trajectory_asks_nothing(self, session: LiveSession) -> None:
         begin(session)
