@@ -333,7 +333,7 @@ def _chosen(
         seed=run.seed,
         settings=run.settings,
         roles=run.roles,
-        pins=run.pins,
+        pins=run.versions,
         judging=judging,
         judging_name=judging_name,
         data_version=run.data_version,

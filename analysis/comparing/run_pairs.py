@@ -39,7 +39,7 @@ def differences(first: Run, second: Run) -> list[Difference]:
         Difference("Judging", _judging(first), _judging(second)),
         *(
             Difference(f"Version of {name}", str(a), str(b))
-            for name, a, b in (_both(first.pins, second.pins) if alike else [])
+            for name, a, b in (_both(first.versions, second.versions) if alike else [])
         ),
         Difference("Seed", str(first.seed), str(second.seed), warns=False),
     ]

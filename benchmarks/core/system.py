@@ -10,6 +10,10 @@ from benchmarks.core.answerers import Answerer
 from benchmarks.core.errors import SettingError
 from benchmarks.core.types import Episode, Json, Outcome, Profile, Task
 
+# Under this name the settings of an episode say which version of its prompts it uses, where a run
+# is pinned to one; without it the newest.
+PROMPTS = "prompts"
+
 
 @dataclass(frozen=True)
 class Role:

@@ -33,9 +33,10 @@ class Run(models.Model):
     """One agent on one dataset at one level under one condition.
 
     ``roles`` says who fills every role, ``settings`` is the complete condition, ``pins`` the
-    versions of protocol, prompts, parsers and scorer that made it. ``committed`` is what its calls
-    have cost and what is put aside for those under way; a call that might lift it above
-    ``cost_cap`` is not sent. ``problem`` says why a run was paused without anybody asking.
+    versions of protocol, prompts, parsers and scorer that made it, with the digests of the prompt
+    files. ``committed`` is what its calls have cost and what is put aside for those under way; a
+    call that might lift it above ``cost_cap`` is not sent. ``problem`` says why a run was paused
+    without anybody asking.
     """
 
     class Kind(models.TextChoices):
@@ -103,6 +104,11 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.pk}"
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The pinned versions by name, without the digests that stand beside them."""
+        return {name: pin for name, pin in self.pins.items() if isinstance(pin, str)}
 
 
 # Runs in which an agent is tried. Practice rounds stand apart from everything; in the others judges

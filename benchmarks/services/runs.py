@@ -20,6 +20,7 @@ from benchmarks.services import doorbell
 from benchmarks.services.casting import assign_roles
 from benchmarks.services.endpoints import check_cap, currency_of, endpoints_in
 from benchmarks.services.locks import lock_run, lock_trajectories_of
+from benchmarks.services.versions import current_pins
 
 CHUNK = 1000
 # Settings that make a run another condition than the standard one, for labels and grouping.
@@ -29,16 +30,6 @@ _LONGEST = 200
 
 class RunError(CoreError):
     """A run that cannot be started or changed; the text says what to do."""
-
-
-def current_pins(system: System) -> dict[str, str]:
-    """The versions that a run made now is made with."""
-    return {
-        "protocol": system.protocol_version,
-        "prompts": system.prompt_version,
-        "parsers": system.parser_version,
-        "scorer": system.scorer_version,
-    }
 
 
 def condition_name(

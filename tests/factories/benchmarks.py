@@ -29,7 +29,8 @@ from benchmarks.models import (
 )
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.datasets import save_dataset
-from benchmarks.services.runs import current_pins, start_runs
+from benchmarks.services.runs import start_runs
+from benchmarks.services.versions import current_pins
 from benchmarks.services.work import work_on_run
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 

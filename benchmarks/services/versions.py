@@ -1,0 +1,64 @@
+"""With which versions a run is made, and whether they are still here."""
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchmarks.core.seeds import derive_seed
+from benchmarks.core.system import PROMPTS, System
+from benchmarks.core.types import Episode, Task
+from benchmarks.core.words import prompt_digests
+from benchmarks.models import Run, Trajectory
+
+# Not a version: the digest of each prompt file of the pinned version.
+FILES = "prompt_files"
+
+
+def current_pins(system: System) -> dict[str, Any]:
+    """The versions that a run made now is made with, and the digests of its prompt files."""
+    return {
+        "protocol": system.protocol_version,
+        PROMPTS: system.prompt_version,
+        "parsers": system.parser_version,
+        "scorer": system.scorer_version,
+        FILES: dict(prompt_digests(system.key, system.prompt_version)),
+    }
+
+
+def missing_version(run: Run, system: System) -> str:
+    """Which version that a run is pinned to is not here, in words; empty where all are.
+
+    Of prompts all versions stay here, so they are missing only where a file is another one now.
+    """
+    here = current_pins(system)
+    for name, version in run.versions.items():
+        if name != PROMPTS and here.get(name) != version:
+            return f"{name} version {version} (available is {here.get(name, 'none')})"
+    version = run.pins.get(PROMPTS, system.prompt_version)
+    files = prompt_digests(system.key, version)
+    if not files and here[FILES]:
+        return f"prompts version {version} (available is {here[PROMPTS]})"
+    for name, digest in run.pins.get(FILES, {}).items():
+        if files.get(name) != digest:
+            what = "is another file now" if name in files else "is gone"
+            return f"prompts version {version} ({name} {what})"
+    return ""
+
+
+def episode_of(trajectory: Trajectory, system: System, task: Task) -> Episode:
+    """The protocol of a trajectory from its beginning, in the versions of its run."""
+    run = trajectory.run
+    settings: Mapping[str, Any] = run.settings
+    if PROMPTS in run.pins:
+        settings = {**run.settings, PROMPTS: run.pins[PROMPTS]}
+    return system.episode(task, settings, random.Random(trajectory.seed))
+
+
+def seeds_of(trajectory: Trajectory, task: Task) -> Callable[[int, int], int]:
+    """The seed of each call of a trajectory, by step and slot."""
+    run = trajectory.run
+
+    def seed_for(step: int, slot: int) -> int:
+        return derive_seed(run.seed, task.id, run.level, trajectory.attempt, step, slot)
+
+    return seed_for
