@@ -85,37 +85,58 @@ def _remembered(
     return kept
 
 
+def _plans_before(pool: Sequence[PoolPlan], ask: Ask) -> list[PoolPlan]:
+    known = _by_text(pool)
+    return [known[key] for text in ask.context["plans"] if (key := _normal(text)) in known]
+
+
 def _choose(
     pool: Sequence[PoolPlan], ask: Ask, seed: int, mood: Temperament, likings: Mapping[str, float]
 ) -> PoolPlan:
     rng = random.Random(seed)
-    known = _by_text(pool)
-    before = [known[key] for text in ask.context["plans"] if (key := _normal(text)) in known]
+    before = _plans_before(pool, ask)
     if before and rng.random() < mood.repeats:
         return before[-1]
+    ranks = appeals(pool, ask, rng, mood, likings)
+    return pool[max(range(len(pool)), key=ranks.__getitem__)]
+
+
+def appeals(
+    pool: Sequence[PoolPlan],
+    ask: Ask,
+    rng: random.Random,
+    mood: Temperament,
+    likings: Mapping[str, float],
+) -> list[tuple[int, float]]:
+    """For every plan minus the number of remarks that it clashes with, and how it is liked else."""
+    before = _plans_before(pool, ask)
     avoid = _remembered(ask.context["told"], mood, rng)
     if ask.context.get("tracking"):
         avoid |= {remark["about"] for turn in ask.context["told"] for remark in turn}
     used = {tool for plan in before for tool in plan.tools}
-    rank = {plan.key: place / len(pool) for place, plan in enumerate(pool)}
 
-    def appeal(plan: PoolPlan) -> tuple[int, float]:
+    def appeal(place: int, plan: PoolPlan) -> tuple[int, float]:
         clashes = sum(
             plan.uses(about) and rng.random() >= mood.overlooks for about in sorted(avoid)
         )
         quality = sum(plan.quality.values()) / len(plan.quality) if plan.quality else 3.0
         shared = len(used.intersection(plan.tools)) / len(plan.tools) if plan.tools else 0.0
         taste = mood.quality * quality - mood.wanders * shared + mood.whim * likings[plan.key]
-        return -clashes, taste - mood.convention * rank[plan.key]
+        return -clashes, taste - mood.convention * (place / len(pool))
 
-    return max(pool, key=appeal)
+    return [appeal(place, plan) for place, plan in enumerate(pool)]
+
+
+def likings_of(name: str, task: Task, pool: Sequence[PoolPlan]) -> dict[str, float]:
+    """What somebody of this name likes for no reason, the same whenever they see the task."""
+    taste = random.Random(derive_seed("taste", name, task.id))
+    return {plan.key: taste.gauss(0, 1) for plan in pool}
 
 
 def _agent(name: str, mood: Temperament) -> Callable[[Task, Json], Answerer]:
     def build(task: Task, parameters: Json) -> Answerer:
         pool = pool_of(task)
-        taste = random.Random(derive_seed("taste", name, task.id))
-        likings = {plan.key: taste.gauss(0, 1) for plan in pool}
+        likings = likings_of(name, task, pool)
 
         def rule(ask: Ask, seed: int) -> Answer:
             if not pool:

@@ -6,7 +6,15 @@ from typing import Any
 
 from benchmarks.core.system import Dimension, Published, Role, Setting
 from benchmarks.core.types import Episode, Outcome, Profile, Task
-from benchmarks.systems.adaplanbench import demo, episode, metrics, parsers, prompts, scripted
+from benchmarks.systems.adaplanbench import (
+    demo,
+    episode,
+    metrics,
+    parsers,
+    prompts,
+    sampling,
+    scripted,
+)
 from benchmarks.systems.adaplanbench.macgyver import policies as macgyver
 from benchmarks.systems.adaplanbench.protocol import SETTINGS
 from benchmarks.systems.adaplanbench.published import PUBLISHED
@@ -36,7 +44,7 @@ class AdaPlanBench:
     )
     settings: tuple[Setting, ...] = SETTINGS
     parsers = parsers.PARSERS
-    scripted = {**scripted.POLICIES, **macgyver.POLICIES}
+    scripted = {**scripted.POLICIES, **sampling.POLICIES, **macgyver.POLICIES}
     dimensions: tuple[Dimension, ...] = DIMENSIONS
     published: tuple[Published, ...] = PUBLISHED
 

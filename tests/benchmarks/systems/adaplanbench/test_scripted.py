@@ -5,6 +5,7 @@ import json
 import pytest
 
 from benchmarks.core.types import Ask, Expect, Message, Task
+from benchmarks.systems.adaplanbench import sampling
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import POLICIES, SEVERITIES, TEMPERAMENTS
 
@@ -69,6 +70,16 @@ def test_with_a_memory_block_a_disclosed_constraint_is_seldom_violated(policy):
         agent(policy, [[NO_MOP], [], []], [TOWEL], seed, tracking=True).text for seed in range(100)
     ]
     assert plans.count(TOWEL) >= 80
+
+
+@pytest.mark.parametrize(("temperature", "mops"), [(0.0, {0, 100}), (100.0, {*range(30, 71)})])
+def test_the_hotter_a_planner_samples_the_less_it_minds_which_plan(temperature, mops):
+    build = sampling.POLICIES[sampling.NAME].build
+    planner = build(TASK, {"temperature": temperature})
+    ask = Ask("agent", (Message("user", "?"),), Expect("x"), context={"told": [], "plans": []})
+    plans = [planner.answer(ask, seed).text for seed in range(100)]
+    assert plans.count(MOP) in mops
+    assert planner.identity.parameters == {"temperature": temperature}
 
 
 class TestConstraintJudges:
