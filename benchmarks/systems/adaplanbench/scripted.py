@@ -148,7 +148,7 @@ def _agent(name: str, mood: Temperament) -> Callable[[Task, Json], Answerer]:
     return build
 
 
-def _mentions(text: str, name: str) -> bool:
+def mentions_name(text: str, name: str) -> bool:
     """Whether a lower-case text has ``name`` as words of its own, singular or plural."""
     words = r"\s+".join(map(re.escape, name.lower().split()))
     return bool(words) and re.search(rf"\b{words}(?:s|es)?\b", text) is not None
@@ -166,7 +166,7 @@ def _constraint_judge(kind: str) -> Callable[[Task, Json], Answerer]:
             violated, reasons = [], {}
             for constraint in ask.context["constraints"]:
                 name = constraint["about"].partition(":")[2]
-                if plan.uses(constraint["about"]) if plan else _mentions(text, name):
+                if plan.uses(constraint["about"]) if plan else mentions_name(text, name):
                     violated.append(constraint["key"])
                     reasons[constraint["key"]] = f"the plan involves: {name}"
             return Answer(canonical_json({"violated": violated, "reasons": reasons}))

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.types import Profile, Task
 from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
-from benchmarks.systems.adaplanbench.macgyver.answers import ReadAnswer, read_answer
+from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
 from benchmarks.systems.adaplanbench.macgyver.constraints import (
     Named,
     derive_profiles,
@@ -79,10 +79,10 @@ def theme_of(query: str) -> str:
     return best if hits[best] else "other"
 
 
-def plan_of(answer: ReadAnswer, key: str, listed: Sequence[str]) -> PoolPlan:
-    """An answer as a plan of the pool, with the tools and attributes that its words name."""
-    found = lexicon.uses(number_steps(answer.steps), listed)
-    return PoolPlan(key, answer.steps, found.tools, found.attributes)
+def plan_of(steps: Sequence[str], key: str, listed: Sequence[str]) -> PoolPlan:
+    """Steps as a plan of the pool, with the tools and attributes that their words name."""
+    found = lexicon.uses(number_steps(steps), listed)
+    return PoolPlan(key, tuple(steps), found.tools, found.attributes)
 
 
 def slug(author: str) -> str:
@@ -116,7 +116,7 @@ def _plans(
         same = (row.author, normal(number_steps(answer.steps)))
         if same not in plans:
             counts[row.author] = counts.get(row.author, 0) + 1
-            plan = plan_of(answer, f"{slug(row.author)}-{counts[row.author]}", listed)
+            plan = plan_of(answer.steps, f"{slug(row.author)}-{counts[row.author]}", listed)
             plans[same] = replace(plan, author=row.author)
         verdicts.setdefault(plans[same].key, []).append(row.verdict)
     return list(plans.values()), verdicts, others

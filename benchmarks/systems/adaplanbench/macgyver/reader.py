@@ -8,7 +8,7 @@ import hashlib
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
@@ -71,8 +71,11 @@ class Checked:
     without_answers: int
 
 
-def check_files(problems_file: Path, results_file: Path) -> Checked:
-    """Go through both files; raise ``FileRefused`` with their faults, if they have any."""
+def check_files(problems_file: Path, results_file: Path | None = None) -> Checked:
+    """Go through both files; raise ``FileRefused`` with their faults, if they have any.
+
+    Without a file of results no problem has recorded answers.
+    """
     faults = Problems()
     ids: set[int] = set()
     try:
@@ -82,31 +85,46 @@ def check_files(problems_file: Path, results_file: Path) -> Checked:
         faults.extend(refused)
     if not ids and not faults.total:
         faults.add(problems_file.name, "at least one problem", Said("none"))
-    answers = without = 0
-    answered: set[int] = set()
-    checksum = ""
+    results = _check_results(results_file, ids, faults) if results_file else _Results()
+    faults.check()
+    both = hashlib.sha256(f"{_digest(problems_file)} {results.checksum}".encode()).hexdigest()
+    return Checked(
+        both, len(ids), results.answers, results.without_verdict, len(ids - results.answered)
+    )
+
+
+@dataclass
+class _Results:
+    """What a file of results holds, counted while it is read."""
+
+    checksum: str = ""
+    answers: int = 0
+    without_verdict: int = 0
+    answered: set[int] = field(default_factory=set)
+
+
+def _check_results(results_file: Path, ids: set[int], faults: Problems) -> _Results:
+    found = _Results()
     try:
         with results_file.open("rb") as raw:
             file = JsonFile(results_file, raw)
             for key, rows in file.members():
                 recorded = _recorded(results_file.name, key, rows, faults)
-                number = _number(results_file.name, key, ids, answered, faults)
+                number = _number(results_file.name, key, ids, found.answered, faults)
                 if number is not None:
-                    answered.add(number)
-                answers += len(recorded)
-                without += sum(not row.verdict for row in recorded)
-            checksum = file.checksum
+                    found.answered.add(number)
+                found.answers += len(recorded)
+                found.without_verdict += sum(not row.verdict for row in recorded)
+            found.checksum = file.checksum
     except FileRefused as refused:
         faults.extend(refused)
     except OSError as error:
         faults.add(results_file.name, "a file to read", Said(error.strerror or "none"))
-    faults.check()
-    both = hashlib.sha256(f"{_digest(problems_file)} {checksum}".encode()).hexdigest()
-    return Checked(both, len(ids), answers, without, len(ids - answered))
+    return found
 
 
 def read_riddles(
-    problems_file: Path, results_file: Path
+    problems_file: Path, results_file: Path | None = None
 ) -> Iterator[tuple[Riddle, tuple[Recorded, ...]]]:
     """Every problem with its recorded answers; problems without any come last.
 
@@ -114,6 +132,16 @@ def read_riddles(
     """
     faults = Problems()
     riddles = {riddle.id: riddle for riddle in _riddles(problems_file, faults)}
+    if results_file is not None:
+        yield from _answered(riddles, results_file, faults)
+    for riddle in riddles.values():
+        yield riddle, ()
+
+
+def _answered(
+    riddles: dict[int, Riddle], results_file: Path, faults: Problems
+) -> Iterator[tuple[Riddle, tuple[Recorded, ...]]]:
+    """The problems that have answers; they are taken out of ``riddles``."""
     with results_file.open("rb") as raw:
         for key, rows in JsonFile(results_file, raw).members():
             recorded = _recorded(results_file.name, key, rows, faults)
@@ -123,8 +151,6 @@ def read_riddles(
             faults.check()
             if riddle is not None:
                 yield riddle, recorded
-    for riddle in riddles.values():
-        yield riddle, ()
 
 
 def _digest(path: Path) -> str:
