@@ -40,7 +40,7 @@ class SessionAccess:
 
 
 _SESSION = Prepared(
-    lambda pk: LiveSession.objects.filter(pk=pk).select_related("study").order_by(), pk=int
+    lambda pk: LiveSession.objects.filter(pk=pk).select_related("study__live").order_by(), pk=int
 )
 _PLACES = Prepared(
     lambda session: LivePlace.objects.filter(session=session).order_by("number"), session=int

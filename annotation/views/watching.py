@@ -8,7 +8,8 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from annotation.access_sessions import fetch_session
-from annotation.selectors.sessions.table import Table, headline, limits, read_table
+from annotation.selectors.sessions.table import Table, read_table
+from annotation.selectors.sessions.telling import headline, limits
 from annotation.selectors.sessions.watching import (
     happenings,
     open_turn,

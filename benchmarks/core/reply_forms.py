@@ -48,7 +48,9 @@ class ReplyForm:
     ``about_hints`` says in a sentence how far they can be trusted.
 
     Where somebody may see what a script or model would have answered, the context that ``show`` is
-    given holds it as ``suggestion``: ``by``, the parsed ``value`` or None, and ``why_not``.
+    given holds it as ``suggestion``: ``by``, the parsed ``value`` or None, ``why_not``, and whether
+    it ``waits`` for it. One that comes later is put beside the form by the system's template
+    ``_suggested_<kind>.html``, which replaces elements of the page and never a field.
     """
 
     show: Callable[[Json, Fields, Mapping[str, str]], Any]

@@ -124,11 +124,16 @@ def ask_view(ask: OpenAsk) -> AskView:
 
 @dataclass(frozen=True)
 class OwnForm:
-    """A system's own form for a reply: its template, and what that shows."""
+    """A system's own form for a reply: its template, and what that shows.
+
+    ``suggested`` are templates of which the first one that exists puts a suggestion beside the
+    form when it comes later.
+    """
 
     template: str
     page: Any
     about_hints: str = ""
+    suggested: Sequence[str] = ()
 
 
 def own_form(
@@ -147,7 +152,12 @@ def own_form(
         return None
     context = ask.context if suggestion is None else {**ask.context, "suggestion": suggestion}
     page = form.show(context, given, errors)
-    return OwnForm(f"systems/{system}/_reply_{kind}.html", page, form.about_hints)
+    return OwnForm(
+        f"systems/{system}/_reply_{kind}.html",
+        page,
+        form.about_hints,
+        (f"systems/{system}/_suggested_{kind}.html", "systems/_suggested.html"),
+    )
 
 
 def composed_text(ask: OpenAsk, fields: Fields) -> str:

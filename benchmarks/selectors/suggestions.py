@@ -46,11 +46,11 @@ def suggestion_on(ask: OpenAsk) -> Mapping[str, Any] | None:
     row = rows.select_related("answerer").first()
     if row is None:
         return None
-    made = row.state == S.ANSWERED
+    made, waits = row.state == S.ANSWERED, row.state == S.SENT
     # Why there is none may name the endpoint.
-    why_not = "" if made else "nothing came that could be read"
+    why_not = "" if made or waits else "nothing came that could be read"
     by = _KINDS.get(row.answerer.kind, "Something else")
-    return {"by": by, "value": row.value if made else None, "why_not": why_not}
+    return {"by": by, "value": row.value if made else None, "why_not": why_not, "waits": waits}
 
 
 def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:

@@ -82,6 +82,18 @@ def see_desk(
     )
 
 
+def see_suggested(table: Table, key: str) -> OwnForm | None:
+    """What is suggested beside the form of this desk, for a page that shows the form already.
+
+    None where nothing was.
+    """
+    if not table.suggested or not key.startswith("ask-"):
+        return None
+    ask = fetch_ask(table, int(key.removeprefix("ask-")))
+    beside = suggestion_on(ask) if ask is not None else None
+    return own_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
+
+
 def _draft(ask: OpenAsk, user: User) -> dict[str, str] | None:
     rows = LiveDraft.objects.filter(
         trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user

@@ -38,11 +38,20 @@ class Text:
 
 @dataclass(frozen=True)
 class Suggested:
-    """What a script or model would have answered, by whom; ``why_not`` where there is nothing."""
+    """What a script or model would have answered, by whom; ``why_not`` where there is nothing.
+
+    ``waits``: it has been asked and has not answered yet. ``found`` says in words what it did.
+    """
 
     by: str
     value: Json
+    found: str
     why_not: str = ""
+    waits: bool = False
+
+    @property
+    def made(self) -> bool:
+        return not self.why_not and not self.waits
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class ViolationsPage:
     @property
     def suggests_none(self) -> bool:
         """Whether somebody suggests that nothing is violated."""
-        made = self.suggested is not None and not self.suggested.why_not
+        made = self.suggested is not None and self.suggested.made
         return made and not any(mark.suggested for mark in self.marks)
 
 
@@ -186,7 +195,7 @@ def _profile_kind(kind: str, profile: Sequence[Json], now: set[str]) -> ProfileK
 
 def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) -> ViolationsPage:
     """A constraint judge's place: the plan, and every constraint of the kind."""
-    suggested = _suggested(context)
+    suggested = _suggested(context, "would mark what is labelled so below.")
     found = suggested.value.get("violated", ()) if suggested else ()
     reasons = suggested.value.get("reasons", {}) if suggested else {}
     return ViolationsPage(
@@ -211,7 +220,7 @@ def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) ->
 
 def show_scores(context: Json, fields: Fields, errors: Mapping[str, str]) -> ScoresPage:
     """A rubric judge's place: the plan, and the eight dimensions with their anchors."""
-    suggested = _suggested(context)
+    suggested = _suggested(context, "scored as noted at each question.")
     scores = suggested.value.get("scores", {}) if suggested else {}
     reasons = suggested.value.get("reasons", {}) if suggested else {}
     scales = []
@@ -236,7 +245,9 @@ def _shown(context: Json) -> Shown:
     return Shown(context["query"], context.get("turn", 1), context["plan"], plans[-1])
 
 
-def _suggested(context: Json) -> Suggested | None:
+def _suggested(context: Json, found: str) -> Suggested | None:
     """The suggestion that whoever shows this ask put beside its context, if any."""
     row = context.get("suggestion")
-    return Suggested(row["by"], row["value"] or {}, row["why_not"]) if row else None
+    if not row:
+        return None
+    return Suggested(row["by"], row["value"] or {}, found, row["why_not"], row.get("waits", False))

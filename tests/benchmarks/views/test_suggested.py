@@ -61,7 +61,29 @@ def test_why_there_is_none_is_no_name_for_players() -> None:
         "by": "A script",
         "value": None,
         "why_not": "nothing came that could be read",
+        "waits": False,
     }
+
+
+def test_one_that_comes_later_is_put_beside_the_form_and_into_no_field() -> None:
+    session, ann = judged(shows=True)
+    ask = asked(session)[0]
+    rows = Suggestion.objects.filter(step=ask.step, slot=ask.slot)
+    rows.update(state="sent")
+    shown = page_of(session, ann).content.decode()
+    assert "is asked the same" in shown and " suggested " not in shown
+    client = Client()
+    client.force_login(ann)
+    found = re.search(r'hx-get="([^"]+state/[^"]+)"', shown)
+    assert found
+    url = html.unescape(found[1])
+    assert client.get(url, headers={"HX-Request": "true"}).status_code == 204
+    rows.update(state="answered")
+    brought = client.get(url, headers={"HX-Request": "true"}).content.decode()
+    assert 'class="badge plain">suggested<' in brought
+    places = re.findall(r'id="(suggested-[^"]+)" ?[^>]*hx-swap-oob="innerHTML"', brought)
+    assert len(places) > 2 and all(f'id="{place}"' in shown for place in places)
+    assert "session-desk" not in brought and '<input type="checkbox' not in brought
 
 
 def test_they_are_counted_beside_the_persons_verdicts(reader: Client) -> None:

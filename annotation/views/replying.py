@@ -1,0 +1,119 @@
+"""What players send: replies, and drafts of them."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.selectors.sessions.desk import fetch_ask
+from annotation.selectors.sessions.table import read_table
+from annotation.services.errors import Refused
+from annotation.services.sessions.playing import keep_draft, note_player, reply_to
+from annotation.views.playing import fetch_player, player_page
+from benchmarks.access import signed_in
+from benchmarks.core.errors import UnreadableReply
+from benchmarks.core.reply_forms import FieldsRefused, Hint
+from benchmarks.forms.asks import FROM_FIELDS, LONGEST, ReplyForm, read_fields
+from benchmarks.models import OpenAsk
+from benchmarks.selectors.asks import composed_text, hints_on
+
+# Names the hints in spite of which a reply is sent.
+OVERRIDE = "override"
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
+    """Store a reply; whatever keeps it from being stored, what was typed stays on the page."""
+    access, place = fetch_player(request, pk)
+    if request.method == "GET":
+        return redirect("annotation:session", pk=pk)
+    found = fetch_ask(read_table(access), ask)
+    if found is None:
+        raise Http404
+    shown, fields = f"ask-{ask}", request.POST.dict()
+    from_fields = FROM_FIELDS in request.POST
+    given: dict[str, Any] = {"fields": fields, "as_text": not from_fields}
+    text = ""
+    try:
+        text = _text(request, found, from_fields)
+        hints = hints_on(found, text)
+        overridden = _overridden(request, hints)
+        if left := [hint for hint in hints if hint not in overridden]:
+            known = json.dumps([[hint.code, hint.about] for hint in hints])
+            return player_page(
+                request, access, shown, status=422, hints=left, override=known, **given
+            )
+        reply_to(place=place, user=access.user, ask=found, text=text, overridden=overridden)
+    except FieldsRefused as refused:
+        return player_page(request, access, shown, status=422, errors=refused.errors, **given)
+    except UnreadableReply as error:
+        errors = {"text": f"This could not be read: {error}"}
+        return player_page(request, access, shown, status=422, errors=errors, **given)
+    except Refused as refused:
+        found.refresh_from_db()
+        waits = refused.code == "paused" and found.answered_at is None
+        given |= {"refused": refused.reason, "late": "" if waits else text}
+        return player_page(request, access, shown, status=409, **given)
+    return redirect("annotation:session", pk=pk)
+
+
+def _text(request: HttpRequest, found: OpenAsk, from_fields: bool) -> str:
+    """The text of a reply, from the fields of a form or as it was written."""
+    if from_fields:
+        text = composed_text(found, read_fields(request.POST.dict()))
+    else:
+        text = request.POST.get("text", "")
+    form = ReplyForm({"text": text if text.strip() else ""})
+    if not form.is_valid():
+        raise FieldsRefused({"text": " ".join(map(str, form.errors["text"]))})
+    checked: str = form.cleaned_data["text"]
+    return checked
+
+
+def _overridden(request: HttpRequest, hints: Sequence[Hint]) -> list[Hint]:
+    """Those of today's hints that the author has seen and sends in spite of."""
+    try:
+        seen = {(str(code), str(about)) for code, about in json.loads(request.POST[OVERRIDE])}
+    except (KeyError, TypeError, ValueError):
+        return []
+    return [hint for hint in hints if (hint.code, hint.about) in seen]
+
+
+@require_POST
+@signed_in
+def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
+    """Keep what has been typed so far: JSON ``{"fields": {...}}``, or the form itself."""
+    access, place = fetch_player(request, pk)
+    found = fetch_ask(read_table(access), ask)
+    if found is None:
+        raise Http404
+    try:
+        given = _drafted(request)
+        if len(given) > 1000:
+            raise FieldsRefused({"": "These are more fields than a form has."})
+        fields = read_fields(given)
+    except FieldsRefused as refused:
+        return JsonResponse({"reason": str(refused)}, status=422)
+    if found.answered_at is not None:
+        return JsonResponse({"reason": "this has been answered already"}, status=409)
+    note_player(place=place)
+    keep_draft(ask=found, user=access.user, fields=fields)
+    return HttpResponse(status=204)
+
+
+def _drafted(request: HttpRequest) -> dict[str, str]:
+    if request.content_type != "application/json":
+        return {name: value for name, value in request.POST.dict().items() if name != OVERRIDE}
+    if len(request.body) > 8 * LONGEST:
+        raise FieldsRefused({"": f"A reply has at most {LONGEST:,} characters."})
+    try:
+        fields = json.loads(request.body)["fields"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or not all(isinstance(v, str) for v in fields.values()):
+        raise FieldsRefused({"": "A draft is an object of fields and their texts."})
+    return fields
