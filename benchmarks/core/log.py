@@ -171,7 +171,8 @@ def turn_facts(turn: Turn) -> dict[str, Any]:
         "violations": [[v.key, v.kind, v.revealed, v.new, v.repeated] for v in turn.violations],
         # stores keep scores as floats, judges give whole numbers
         "scores": [
-            [s.seat, s.dimension, None if s.value is None else float(s.value)] for s in turn.scores
+            [s.seat, s.dimension, None if s.value is None else float(s.value), s.replicate]
+            for s in turn.scores
         ],
     }
 

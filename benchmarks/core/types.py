@@ -166,7 +166,8 @@ class Violation:
 class Score:
     """One judge's score of a turn on one dimension; ``value`` None means unscored, ``reason`` why.
 
-    ``step`` and ``slot`` name the exchange in which it was given.
+    ``step`` and ``slot`` name the exchange in which it was given; ``replicate`` counts from 1 how
+    often the judge was asked the same.
     """
 
     seat: str
@@ -175,6 +176,7 @@ class Score:
     reason: str = ""
     step: int = -1
     slot: int = -1
+    replicate: int = 1
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.core.system import Dimension
 from benchmarks.core.types import Ask, Constraint, Expect, Message, Task
 from benchmarks.systems.adaplanbench.prompts import fill, load_prompt
 from benchmarks.systems.adaplanbench.protocol import KINDS
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 JUDGE_ROLES = {"world": "world_judge", "user": "user_judge"}
+ASCENDING = (1, 3, 5)
 _PLAN = Expect("plan")
 
 
-def rubric_text() -> str:
+def rubric_text(
+    dimensions: Sequence[Dimension] = DIMENSIONS, anchors: Sequence[int] = ASCENDING
+) -> str:
     """The rubric as judges read it: definition, anchors and examples by dimension."""
     blocks = []
-    for dimension in DIMENSIONS:
+    for dimension in dimensions:
         lines = [f"{dimension.key} ({dimension.title}): {dimension.definition}"]
-        for score in (1, 3, 5):
+        for score in anchors:
             lines.append(
                 f"  {score}: {dimension.anchors[score]} For example: {dimension.examples[score]}"
             )

@@ -73,14 +73,28 @@ def outcome_metrics(
         why = "the pool of recorded answers ran out before the trajectory ended"
         return metrics, dict.fromkeys(("accurate", "valid", "accurate_all", "accurate_main"), why)
     last = records[-1]
-    metrics["valid"] = float(last.valid)
+    passing = accuracy(last.valid, last.rating.passed, last.rating.missing, settings)
+    return {**metrics, **passing[0]}, {**undefined, **passing[1]}
+
+
+def accuracy(
+    valid: bool,
+    passed: Mapping[str, bool | None],
+    missing: Sequence[str],
+    settings: Mapping[str, Any],
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """What follows from the verdicts on the last plan: validity, and accuracy as it is counted.
+
+    ``passed`` is by reading of the dimensions, ``missing`` names those without a mean.
+    """
+    metrics: dict[str, float | None] = {"valid": float(valid)}
+    undefined: dict[str, str] = {}
     for counted in ("all", "main"):
-        passed = last.rating.passed[counted]
-        if passed is None:
-            missing = ", ".join(d for d in last.rating.missing if d in COUNTED[counted])
-            undefined[f"accurate_{counted}"] = f"not every judge scored: {missing}"
-        else:
-            metrics[f"accurate_{counted}"] = float(last.valid and passed)
+        passes = passed[counted]
+        metrics[f"accurate_{counted}"] = None if passes is None else float(valid and passes)
+        if passes is None:
+            names = ", ".join(d for d in missing if d in COUNTED[counted])
+            undefined[f"accurate_{counted}"] = f"not every judge scored: {names}"
     chosen = f"accurate_{settings['dimensions']}"
     metrics["accurate"] = metrics[chosen]
     if chosen in undefined:

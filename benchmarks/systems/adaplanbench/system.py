@@ -1,10 +1,10 @@
 """AdaPlanBench, assembled."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.system import Dimension, Published, Role, Setting
+from benchmarks.core.system import Dimension, Published, Role, ScriptedPolicy, Setting
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench import (
     demo,
@@ -43,8 +43,12 @@ class AdaPlanBench:
         Role("simulator", "User simulator", ("plain-words",)),
     )
     settings: tuple[Setting, ...] = SETTINGS
-    parsers = parsers.PARSERS
-    scripted = {**scripted.POLICIES, **sampling.POLICIES, **macgyver.POLICIES}
+    parsers: Mapping[str, Callable[[str, Mapping[str, Any]], Any]] = parsers.PARSERS
+    scripted: Mapping[str, ScriptedPolicy] = {
+        **scripted.POLICIES,
+        **sampling.POLICIES,
+        **macgyver.POLICIES,
+    }
     dimensions: tuple[Dimension, ...] = DIMENSIONS
     published: tuple[Published, ...] = PUBLISHED
 
