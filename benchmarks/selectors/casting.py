@@ -77,6 +77,12 @@ def run_roles(run: Run) -> list[RoleView]:
     ]
 
 
+def role_words(run: Run, role: str) -> str:
+    """Who fills a role of a run other than the agent's, in words."""
+    found = _fillers(system_of(run.dataset.system), None, run.roles.get(role, ()))
+    return ", ".join(f"{filler.title} ({filler.label})" for filler in found)
+
+
 def _fillers(
     system: System | None, agent: Agent | None, rows: Iterable[Mapping[str, Any]]
 ) -> tuple[FillerView, ...]:

@@ -1,0 +1,65 @@
+"""Making tasks: what a system offers whose runs construct the tasks of another one.
+
+A system says so in a module ``making`` of its folder, which exposes one instance as ``MAKING``. Its
+runs are constructions: no agent is tried in them, and what they come to becomes a dataset.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from benchmarks.core.types import Candidate, Json, Outcome, Profile, Task
+from benchmarks.core.words import system_part
+
+
+@dataclass(frozen=True)
+class Made:
+    """A constructed task with its profiles, and every candidate with what was decided about it."""
+
+    task: Task
+    profiles: tuple[Profile, ...]
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def content(self) -> list[Any]:
+        """All of it as JSON values, by which two of them can be told apart."""
+        return [
+            self.task.id,
+            self.task.prompt,
+            self.task.category,
+            dict(self.task.payload),
+            [[p.level, [asdict(c) for c in p.constraints]] for p in self.profiles],
+            [asdict(candidate) for candidate in self.candidates],
+        ]
+
+
+class Making(Protocol):
+    """How the outcomes of a construction become tasks.
+
+    ``system`` is the one that plays them, ``termination`` that of outcomes that made a task, and
+    ``left_out`` that of those that properly made none. ``checker`` is the role that decides about
+    candidates, ``proposing`` those whose replies hold plans.
+    """
+
+    system: str
+    termination: str
+    left_out: str
+    checker: str
+    proposing: tuple[str, ...]
+
+    def made_task(
+        self, problem: Task, outcome: Outcome, proposed: Sequence[Any], decided_by: str
+    ) -> Made:
+        """The task that came of a problem; ``proposed``: the read replies of ``proposing``."""
+
+    def fitting_roles(self, made: Iterable[Made]) -> Mapping[str, Sequence[str]]:
+        """Who fills roles on these tasks where a run does not say otherwise."""
+
+    def calls(self, settings: Json) -> Mapping[str, int]:
+        """How often each role is asked about one problem that passes, when all can be read."""
+
+
+def making_of(key: str) -> Making | None:
+    """How runs of a system make tasks; None for systems in which agents are tried."""
+    found: Making | None = getattr(system_part(key, "making"), "MAKING", None)
+    return found
