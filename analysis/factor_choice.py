@@ -12,18 +12,24 @@ STANDARD = "standard"
 
 
 def value_of(factor: Factor, run: Run) -> Any:
-    """The value of the factor; None where the run has none, such as a script's temperature."""
+    """The value of the factor; None where the run has none, such as most scripts' temperature."""
     if factor.kind == "level":
         return run.level or None
     if factor.kind == "people":
         return filled(role for role in factor.roles if _by_people(run, role))
     if factor.kind == "setting":
         return run.settings.get(factor.name, _default(run.dataset.system, factor.name))
-    endpoint = run.agent.endpoint
-    if endpoint is None:
-        return None
-    value = endpoint.parameters.get(factor.name)
+    value = _parameters(run).get(factor.name)
     return float(value) if isinstance(value, int | float) else None
+
+
+def _parameters(run: Run) -> Mapping[str, Any]:
+    """What the run's agent is sent, or where it is a script works with."""
+    if run.agent.endpoint is not None:
+        return run.agent.endpoint.parameters
+    fillers = run.roles.get("agent") or [{}]
+    found: Mapping[str, Any] = fillers[0].get("parameters") or {}
+    return found
 
 
 def _by_people(run: Run, role: str) -> bool:
@@ -46,15 +52,28 @@ def rest_of(factor: Factor, run: Run) -> str:
 
 
 def model_of(factor: Factor | None, run: Run) -> tuple[str, str]:
-    """(Name, title) of who is compared with itself: the agent, or where a parameter of endpoints
-    varies the model, under all other parameters alike.
+    """(Name, title) of who is compared with itself: the agent, or where a parameter of agents
+    varies the model or the script, under all other parameters alike.
     """
-    endpoint = run.agent.endpoint
-    if factor is None or factor.kind != "parameter" or endpoint is None:
-        return run.agent.name, run.agent.title
-    others = {k: v for k, v in endpoint.parameters.items() if k != factor.name}
-    rest = digest_text(f"{endpoint.base_url} {sorted(others.items(), key=str)}")[:6]
+    agent, parameters = run.agent, _parameters(run)
+    endpoint = agent.endpoint
+    if factor is None or factor.kind != "parameter":
+        return agent.name, agent.title
+    if endpoint is None and factor.name not in parameters:
+        return agent.name, agent.title
+    others = sorted(((k, v) for k, v in parameters.items() if k != factor.name), key=str)
+    if endpoint is None:
+        return f"{agent.policy}:{digest_text(str(others))[:6]}", _script(run)
+    rest = digest_text(f"{endpoint.base_url} {others}")[:6]
     return f"{endpoint.model}:{rest}", endpoint.model
+
+
+def _script(run: Run) -> str:
+    """The title of the script that an agent is, which its variants share."""
+    system = run.dataset.system
+    known = get_system(system).scripted if system in SYSTEMS else {}
+    policy = known.get(run.agent.policy)
+    return policy.title if policy is not None else run.agent.title
 
 
 def choose_factor(system: str, wanted: str, rows: Sequence[Run], notes: list[str]) -> Factor | None:

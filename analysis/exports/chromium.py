@@ -1,4 +1,4 @@
-"""A page that stands for itself, printed to PDF by a Chromium that is installed beside us.
+"""A page that stands for itself, printed or read by a Chromium that is installed beside us.
 
 The browser reads one local file. It gets a folder of its own, which is deleted; it is told to reach
 no host, and is killed with all its processes when it takes too long.
@@ -41,49 +41,56 @@ class NotPrinted(Exception):
 
 def print_to_pdf(page: str, *, chromium: str, seconds: float = SECONDS) -> bytes:
     """The page as PDF. Raises ``NotPrinted`` where that fails or takes too long."""
+    return _opened(page, "figure.pdf", "--print-to-pdf={}", chromium, seconds)
+
+
+def read_drawn(page: str, *, chromium: str, seconds: float = SECONDS) -> str:
+    """The page as its scripts have left it, as HTML. Raises ``NotPrinted`` likewise."""
+    return _opened(page, "said", "--dump-dom", chromium, seconds).decode()
+
+
+def _opened(page: str, name: str, flag: str, chromium: str, seconds: float) -> bytes:
     if not _turn.acquire(timeout=PATIENCE):
         raise NotPrinted("Other figures are being printed. Try again in a few seconds.")
     try:
         with TemporaryDirectory(prefix="planjury-pdf-", ignore_cleanup_errors=True) as folder:
-            return _print(page, Path(folder), chromium, seconds)
+            target = Path(folder) / name
+            _open(page, Path(folder), flag.format(target), chromium, seconds)
+            found = target.read_bytes() if target.exists() else b""
     finally:
         _turn.release()
+    if not found:
+        raise NotPrinted("Chromium ended without printing the figure.")
+    return found
 
 
-def _print(page: str, folder: Path, chromium: str, seconds: float) -> bytes:
-    source, target = folder / "figure.html", folder / "figure.pdf"
+def _open(page: str, folder: Path, flag: str, chromium: str, seconds: float) -> None:
+    """Have the browser do with the page what the flag says; what it says itself is ``said``."""
+    source = folder / "figure.html"
     source.write_text(page, encoding="utf-8")
     # Chromium refuses to start as root within its sandbox; the page's own policy stays.
     root = ["--no-sandbox"] if os.geteuid() == 0 else []
-    command = [
-        chromium,
-        *FLAGS,
-        *root,
-        f"--user-data-dir={folder / 'profile'}",
-        f"--print-to-pdf={target}",
-        source.as_uri(),
-    ]
+    profile = f"--user-data-dir={folder / 'profile'}"
+    command = [chromium, *FLAGS, *root, profile, flag, source.as_uri()]
     home = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": os.environ.get("PATH", "")}
-    try:
-        browser = subprocess.Popen(
-            command,
-            env=home,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise NotPrinted(f"Chromium could not be started: {error.strerror}.") from error
-    try:
-        browser.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise NotPrinted(f"Chromium did not print the figure within {seconds:g} s.") from None
-    finally:
-        _end(browser)
-    if not target.exists():
-        raise NotPrinted("Chromium ended without printing the figure.")
-    return target.read_bytes()
+    with (folder / "said").open("wb") as said:
+        try:
+            browser = subprocess.Popen(
+                command,
+                env=home,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise NotPrinted(f"Chromium could not be started: {error.strerror}.") from error
+        try:
+            browser.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise NotPrinted(f"Chromium did not print the figure within {seconds:g} s.") from None
+        finally:
+            _end(browser)
 
 
 def _end(browser: "subprocess.Popen[bytes]") -> None:

@@ -1,6 +1,11 @@
-"""One figure as a page that stands for itself, to be printed to PDF."""
+"""Figures as a page that stands for itself: one to be printed, or all to be read as files."""
 
 import json
+import re
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import unescape
 
 from django.template.loader import render_to_string
 
@@ -19,19 +24,54 @@ from analysis.reports.parts import FigureSpec
 # Widths of a figure on paper: one column, two columns, and as on the screen.
 WIDTHS = ("column", "wide", "page")
 STYLE = "html, body { margin: 0; background: #fff; } #figure { overflow: hidden; }"
+# Dots per inch of a figure as PNG, as the pages have it for print.
+DOTS = 300
+_FILES = re.compile(r'<pre id="figure-files">(.*?)</pre>', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as files."""
+
+    svg: str
+    png: bytes
 
 
 def figure_page(spec: FigureSpec, width: str) -> str:
     """The page: the figure as data, the drawing library, and a policy that allows no more."""
+    check_width(width)
+    return _page(spec.title, {"spec": json.loads(spec.json), "width": width}, "figure-print")
+
+
+def figures_page(specs: Mapping[str, FigureSpec], width: str) -> str:
+    """Likewise of all figures by name; once its scripts have run, `drawn_in` finds them in it."""
+    check_width(width)
+    drawn = {name: json.loads(spec.json) for name, spec in specs.items()}
+    return _page("Figures", {"specs": drawn, "width": width, "dots": DOTS}, "figure-files")
+
+
+def check_width(width: str) -> None:
     if width not in WIDTHS:
         raise ValueError(f"there is no width {width!r}")
-    scripts = [static_text(name) for name in (PLOTLY, "js/figure-look.js", "js/figure-print.js")]
+
+
+def drawn_in(page: str) -> dict[str, Drawn]:
+    """The files that a page of figures has made of them; raises ``ValueError`` without any."""
+    found = _FILES.search(page)
+    if found is None:
+        raise ValueError("the page holds no files: its scripts have not come to their end")
+    files = json.loads(unescape(found[1]))
+    return {name: Drawn(one["svg"], b64decode(one["png"])) for name, one in files.items()}
+
+
+def _page(title: str, data: Mapping[str, object], script: str) -> str:
+    scripts = [static_text(name) for name in (PLOTLY, "js/figure-look.js", f"js/{script}.js")]
     styles = [STYLE, static_text("css/tokens.css")]
     context = {
-        "title": spec.title,
+        "title": title,
         "policy": policy(scripts, [*styles, PLOTLY_STYLE]),
         "styles": [*(style_tag(text) for text in styles), plotly_style_tag()],
-        "data": data_tag({"spec": json.loads(spec.json), "width": width}, "figure-data"),
+        "data": data_tag(data, "figure-data"),
         "scripts": [script_tag(text) for text in scripts],
     }
     return render_to_string("analysis/report_file_print.html", context)

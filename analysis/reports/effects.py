@@ -73,8 +73,8 @@ def sentence(found: Effects, *, only_scripts: bool = False) -> str:
     name = found.factor.title.lower()
     if found.effects is None and found.factor.kind == "parameter" and only_scripts:
         return (
-            f"No run here has a known {name}: scripts have none. What it changes cannot be said "
-            "without runs of a language model."
+            f"No run here has a known {name}: these scripts take none. What it changes cannot be "
+            "said without runs of a language model, or of a script that takes one."
         )
     if found.effects is None:
         return f"No run here has a known {name}, so what it changes cannot be said."

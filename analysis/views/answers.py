@@ -1,15 +1,14 @@
 """Parts of a report as answers: figures as JSON, tables as CSV and as LaTeX."""
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.text import slugify
 
 from analysis.exports.latex import Source, latex_table
-from analysis.reports.parts import Datum, Report
+from analysis.exports.table_csv import table_csv
+from analysis.reports.parts import Report
 
 LONGEST_NAME = 120
 
@@ -36,11 +35,7 @@ def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponse
     shown = report.table(part)
     if shown is None:
         raise Http404("There is no such table.")
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(shown.header)
-    writer.writerows(_plain(row) for row in shown.records())
-    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(table_csv(shown), content_type="text/csv; charset=utf-8")
     return as_file(response, name, "csv")
 
 
@@ -67,11 +62,3 @@ def as_file(response: HttpResponse, name: Sequence[str], ending: str) -> HttpRes
 def _kept_privately(response: HttpResponseBase) -> HttpResponseBase:
     response["Cache-Control"] = "private, no-cache"
     return response
-
-
-def _plain(row: Iterable[Datum]) -> list[Datum]:
-    """Cells that a spreadsheet will not take for formulas."""
-    return [
-        f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
-        for cell in row
-    ]

@@ -1,5 +1,5 @@
 // How figures look: colours of the stylesheet, one template for light and dark, and a layout for
-// paper. Used by the pages, by reports in one file, and where a figure is printed to PDF.
+// paper. Used by the pages, by reports in one file, and where figures are made into files.
 (function () {
   "use strict";
 
@@ -147,5 +147,16 @@
     return { ...figure, width, height, mm, tall };
   }
 
-  window.planjuryFigures = { dressed, paper };
+  // A picture in millimetres: programs that set text take it in its size.
+  function measured(svg, { width, height, mm }) {
+    if (!mm) return svg;
+    const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
+    const root = picture.documentElement;
+    root.setAttribute("viewBox", "0 0 " + width + " " + height);
+    root.setAttribute("width", mm + "mm");
+    root.setAttribute("height", (height * mm / width).toFixed(2) + "mm");
+    return new XMLSerializer().serializeToString(picture);
+  }
+
+  window.planjuryFigures = { dressed, paper, measured };
 })();

@@ -128,16 +128,6 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
-  // A picture in millimetres: programs that set text take it in its size.
-  function measured(svg, { width, height, mm }) {
-    if (!mm) return svg;
-    const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
-    const root = picture.documentElement;
-    root.setAttribute("viewBox", "0 0 " + width + " " + height);
-    root.setAttribute("width", mm + "mm");
-    root.setAttribute("height", (height * mm / width).toFixed(2) + "mm");
-    return new XMLSerializer().serializeToString(picture);
-  }
   async function save(figure, format, width) {
     const { box, spec } = drawn.get(figure) || {};
     if (!box) return;
@@ -146,7 +136,7 @@
     const picture = { data: made.data, layout: made.layout };
     if (format === "svg") {
       const svg = await window.Plotly.toImage(picture, { format: "svg", imageDataOnly: true, scale: 1, ...size });
-      download(new Blob([measured(svg, made)], { type: "image/svg+xml" }), fileName(figure, width) + ".svg");
+      download(new Blob([look.measured(svg, made)], { type: "image/svg+xml" }), fileName(figure, width) + ".svg");
     } else {
       const real = made.mm ? made.mm / 25.4 * 96 / made.width : 1;
       const png = await window.Plotly.toImage(picture, { format: "png", imageDataOnly: true, scale: DOTS[width] / 96 * real, ...size });

@@ -139,7 +139,7 @@ def test_averages_are_over_those_who_can_be_compared(dataset: Dataset) -> None:
 def test_scripts_have_no_temperature(dataset: Dataset) -> None:
     run = make_setting(dataset, "ada", 4)
     assert report(factor="temperature").sentence.startswith(
-        "No run here has a known temperature: scripts have none."
+        "No run here has a known temperature: these scripts take none."
     )
     endpoint = Endpoint.objects.create(name="e", base_url="http://localhost/v1", model="m")
     Agent.objects.filter(pk=run.agent_id).update(kind="endpoint", endpoint=endpoint)
