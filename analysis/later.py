@@ -127,6 +127,15 @@ def kept_later(key: str) -> Report | None:
     return found
 
 
+def keep_later(key: str, write: Callable[[], Report]) -> Report:
+    """The long report of this key, written and kept where it is not there."""
+    report = kept_later(key)
+    if report is None:
+        report = write()
+        caches["kept"].set(key, report, KEEP_SECONDS)
+    return report
+
+
 def look(wanted: Wanted) -> Later:
     """How far a report is; reads only."""
     report = kept_later(wanted.key)
@@ -159,6 +168,5 @@ def make_later(job: Job, progress: Progress) -> None:
     if person is None or not person.is_active:
         return  # nobody waits for it any more
     key, write = _makers[given["maker"]](given["params"], Visibility.to(person))
-    if kept_later(key) is None:
-        with _telling_to(progress):
-            caches["kept"].set(key, write(), KEEP_SECONDS)
+    with _telling_to(progress):
+        keep_later(key, write)
