@@ -4,12 +4,18 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from benchmarks.core import types
+from benchmarks.core.answerers import Identity
+from benchmarks.core.registry import EXTERNAL, get_system
+from benchmarks.core.rejudging import Stored, rejudging_of
+from benchmarks.core.system import System
 from benchmarks.core.types import Message, Outcome
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.models import (
+    AnswererVersion,
     Dataset,
     Endpoint,
     Profile,
+    Run,
     SharedData,
     StoredMessage,
     Task,
@@ -65,19 +71,59 @@ def core_outcome(trajectory: Trajectory) -> Outcome:
     )
 
 
+def system_of_run(run: Run) -> System:
+    """What a run is played by: its system, or how that is judged anew."""
+    key = run.dataset.system
+    return rejudging_of(key) if run.kind == Run.Kind.JUDGING else get_system(key)
+
+
+def stored_trajectory(trajectory: Trajectory) -> Stored:
+    """A trajectory as judges look at it again; what stands in a file's header is no setting."""
+    run = trajectory.run
+    return Stored(
+        tuple(
+            types.Turn(
+                turn.index,
+                turn.text,
+                turn.feedback,
+                turn.payload,
+                tuple(
+                    types.Violation(v.key, v.kind, v.text, v.revealed, v.new, v.repeated)
+                    for v in turn.violations.all()
+                ),
+            )
+            for turn in trajectory.turns.order_by("index").prefetch_related("violations")
+        ),
+        core_outcome(trajectory),
+        {} if run.dataset.system == EXTERNAL else run.settings,
+    )
+
+
 def core_messages(digests: Iterable[str]) -> list[Message]:
     """Stored messages in the order of their digests."""
     wanted = list(digests)
     rows = StoredMessage.objects.in_bulk(wanted)
-    return [
-        Message(
-            rows[d].speaker,  # type: ignore[arg-type]
-            rows[d].text,
-            tuple(rows[d].tool_calls),
-            rows[d].tool_call_id,
-        )
-        for d in wanted
-    ]
+    return [core_message(rows[d]) for d in wanted]
+
+
+def core_message(row: StoredMessage) -> Message:
+    """A stored message as it was told."""
+    return Message(
+        row.speaker,  # type: ignore[arg-type]
+        row.text,
+        tuple(row.tool_calls),
+        row.tool_call_id,
+    )
+
+
+def core_identity(row: AnswererVersion) -> Identity:
+    """Who answered, as a stored row has it."""
+    return Identity(
+        row.kind,  # type: ignore[arg-type]
+        row.name,
+        row.version,
+        row.parameters,
+    )
 
 
 def endpoint_config(endpoint: Endpoint) -> EndpointConfig:

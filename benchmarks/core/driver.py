@@ -188,7 +188,7 @@ class Driver:
         call = Call(step, slot, 1, ask, by, self.seed_for(step, slot))
         for row in rows:
             if row.ask_digest != call.ask.digest:
-                raise AskMismatch(step, slot, _difference(call.ask, row))
+                raise _mismatch(call.ask, row)
             following = replace(call, attempt=row.attempt + 1, repeats=0)
             match row.state:
                 case "answered" | "declined":
@@ -312,12 +312,16 @@ def _refuse_leftovers(keys: Iterable[tuple[int, int]]) -> None:
         raise AskMismatch(step, slot, "an exchange is stored that the episode does not ask")
 
 
-def _difference(ask: Ask, row: Exchange) -> str:
+def _mismatch(ask: Ask, row: Exchange) -> AskMismatch:
     """Where a derived ask first departs from the stored one."""
     derived = [message.digest for message in ask.messages]
-    for number, (now, before) in enumerate(zip(derived, row.message_digests, strict=False), 1):
+    for place, (now, before) in enumerate(zip(derived, row.message_digests, strict=False)):
         if now != before:
-            return f"message {number} ({ask.messages[number - 1].speaker}) differs"
+            told = ask.messages[place]
+            words = f"message {place + 1} ({told.speaker}) differs"
+            return AskMismatch(row.step, row.slot, words, place, told.text)
     if len(derived) != len(row.message_digests):
-        return f"{len(derived)} messages where {len(row.message_digests)} are stored"
-    return "role, seat, tools or expected reply differ"
+        words = f"{len(derived)} messages where {len(row.message_digests)} are stored"
+    else:
+        words = "role, seat, tools or expected reply differ"
+    return AskMismatch(row.step, row.slot, words)

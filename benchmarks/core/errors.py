@@ -64,10 +64,17 @@ class CapReached(CoreError):
 
 
 class AskMismatch(CoreError):
-    """Replay produced an ask that differs from the stored one: the versions no longer agree."""
+    """Replay produced an ask that differs from the stored one: the versions no longer agree.
 
-    def __init__(self, step: int, slot: int, difference: str) -> None:
+    ``message`` is the place of the first message that differs, from 0, where one does, and
+    ``derived`` its text as it is asked now.
+    """
+
+    def __init__(
+        self, step: int, slot: int, difference: str, message: int | None = None, derived: str = ""
+    ) -> None:
         self.step, self.slot, self.difference = step, slot, difference
+        self.message, self.derived = message, derived
         super().__init__(f"step {step}, slot {slot}: {difference}")
 
 

@@ -1,0 +1,1 @@
+"""Whether what is stored of trajectories follows from their logs."""

@@ -1,0 +1,87 @@
+"""What is stored of ended trajectories, read a few at a time, and messages by their digests."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.mappers import core_identity, core_message
+from benchmarks.models import (
+    AnswererVersion,
+    Exchange,
+    JudgeScore,
+    Judging,
+    Run,
+    StoredMessage,
+    Suggestion,
+    Trajectory,
+    Turn,
+    Violation,
+)
+
+# So many of what was found to be right are remembered.
+MOST_KNOWN = 500_000
+
+
+@dataclass
+class Stored:
+    """All rows of one trajectory, each kind in the order in which it was made."""
+
+    trajectory: Trajectory
+    exchanges: list[Exchange] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    violations: dict[int, list[Violation]] = field(default_factory=lambda: defaultdict(list))
+    scores: dict[int, list[JudgeScore]] = field(default_factory=lambda: defaultdict(list))
+    suggestions: list[Suggestion] = field(default_factory=list)
+
+
+def read_stored(run: Run, ids: Sequence[int]) -> list[Stored]:
+    """These trajectories of a run with all their rows; violations and scores by turn."""
+    rows = Trajectory.objects.filter(pk__in=ids).select_related("task", "profile").order_by("pk")
+    found = {row.pk: Stored(row) for row in rows.prefetch_related("profile__constraints")}
+    for stored in found.values():
+        stored.trajectory.run = run
+        stored.trajectory.task.dataset = run.dataset
+    mine = {"trajectory__in": list(found)}
+    for exchange in Exchange.objects.filter(**mine).order_by("step", "slot", "attempt"):
+        found[exchange.trajectory_id].exchanges.append(exchange)
+    for turn in Turn.objects.filter(**mine).order_by("index"):
+        found[turn.trajectory_id].turns.append(turn)
+    violations = Violation.objects.filter(turn__trajectory__in=list(found))
+    for violation in violations.select_related("turn").order_by("pk"):
+        found[violation.turn.trajectory_id].violations[violation.turn_id].append(violation)
+    # Other judgings of these turns belong to the runs that made them.
+    live = Judging.objects.filter(run=run, made_by=None)
+    for score in JudgeScore.objects.filter(**mine, judging__in=live).order_by("pk"):
+        found[score.trajectory_id].scores[score.turn_id].append(score)
+    for suggestion in Suggestion.objects.filter(**mine).order_by("step", "slot"):
+        found[suggestion.trajectory_id].suggestions.append(suggestion)
+    return list(found.values())
+
+
+class Known:
+    """Which messages and answerers are what their digests say; each is looked at once."""
+
+    def __init__(self) -> None:
+        self._right: set[str | int] = set()
+
+    def wrong(self, some: Iterable[Stored]) -> dict[str | int, str]:
+        """What these trajectories refer to that is not right, with the digest that it has.
+
+        Messages by digest (empty where none is stored), answerers by id.
+        """
+        if len(self._right) > MOST_KNOWN:
+            self._right.clear()
+        rows = [row for stored in some for row in stored.exchanges]
+        told = {name for row in rows for name in row.messages} - self._right
+        who = {row.answerer_id for row in rows} - self._right
+        messages = StoredMessage.objects.in_bulk(sorted(told))
+        now: dict[str | int, str] = {
+            name: core_message(messages[name]).digest if name in messages else "" for name in told
+        }
+        wrong = {name: found for name, found in now.items() if found != name}
+        for answerer in AnswererVersion.objects.filter(pk__in=who):
+            found = core_identity(answerer).digest
+            if found != answerer.digest:
+                wrong[answerer.pk] = found
+        self._right |= (told | who) - set(wrong)
+        return wrong
