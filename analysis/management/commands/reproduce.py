@@ -1,0 +1,133 @@
+"""The paper's tables and figures from the terminal: run a preset, write its folder, check it."""
+
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.reproducing.presets import PRESETS, Preset, find_preset
+from benchmarks.core.errors import CoreError
+
+
+class Command(BaseCommand):
+    help = (
+        "Run a shipped experiment of AdaPlanBench and write its tables and figures into a folder, "
+        "beside the paper's; a second call goes on where the first was cut off. --list tells them."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("preset", nargs="?", help="such as main-table; see --list")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
+        parser.add_argument("--list", action="store_true", dest="tell", help="tell the presets")
+        parser.add_argument("--check", type=Path, metavar="DIR", help="check a folder")
+        parser.add_argument("--dataset", help="id, name, or name@version")
+        parser.add_argument("--agents", nargs="+", metavar="NAME", help="instead of the preset's")
+        parser.add_argument("--levels", nargs="+", metavar="LEVEL", help="instead of the preset's")
+        parser.add_argument("--tasks", type=int, metavar="N", help="the first so many")
+        parser.add_argument("--seed", type=int, help="of the runs")
+        parser.add_argument(
+            "--role",
+            action="append",
+            default=[],
+            metavar="ROLE=NAME[,NAME…]",
+            help="who fills another role: scripts by name, endpoint:NAME, or human",
+        )
+        parser.add_argument("--cost-cap", type=float, metavar="AMOUNT", help="for all runs")
+        parser.add_argument(
+            "--take-existing",
+            action="store_true",
+            help="take runs that are there already and the same in all that shapes them",
+        )
+        parser.add_argument(
+            "--wait", action="store_true", help="carry the runs here, to the end; else workers do"
+        )
+        parser.add_argument("--no-pdf", action="store_true", help="figures as SVG and PNG alone")
+        parser.add_argument(
+            "--force", action="store_true", help="a folder that is in the way is set aside"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            if options["tell"]:
+                self._tell(options)
+            elif options["check"] is not None:
+                self._check(options["check"])
+            elif not options["preset"] or options["out"] is None:
+                raise CommandError("name a preset and a folder (--out), or take --list or --check")
+            else:
+                self._reproduce(find_preset(options["preset"]), options)
+        except CoreError as error:
+            raise CommandError(str(error)) from None
+
+    def _reproduce(self, preset: Preset, options: dict[str, Any]) -> None:
+        from analysis.reproducing import folder, running
+        from analysis.reproducing.files import made_files
+        from benchmarks.management.commands.run_benchmark import carry_run
+        from benchmarks.selectors.experiments import experiment_runs
+
+        design = running.design_of_preset(preset, _changes(preset, options))
+        out, force = options["out"], options["force"]
+        folder.check_target(out, design.digest, force=force)
+        plan = running.plan_preset(design)
+        experiment, there = running.begin(
+            plan, preset.name, take=options["take_existing"], ring=not options["wait"]
+        )
+        verb = "goes on" if there else "has begun"
+        self.stdout.write(f"experiment {experiment.pk}, {experiment.name}, {verb}")
+        if options["wait"]:
+            for run in experiment_runs(experiment):
+                if run.status in running.GOING:
+                    carry_run(run)
+        made = running.reproduction_of(experiment)
+        files = made_files(made, pdf=not options["no_pdf"], person=os.environ.get("USER", ""))
+        count = folder.write_folder(out, files, design.digest, force=force)
+        self.stdout.write(f"{count} files in {out}")
+
+    def _tell(self, options: dict[str, Any]) -> None:
+        """What each preset gives, and what its runs come to here."""
+        from analysis.reproducing.running import design_of_preset, plan_preset
+
+        for preset in PRESETS.values():
+            self.stdout.write(f"{preset.name}: {preset.paper}\n  {preset.gives}")
+            try:
+                plan = plan_preset(design_of_preset(preset, _changes(preset, options)))
+            except CoreError as error:
+                self.stdout.write(f"  cannot be run like this: {error}")
+                continue
+            calls, cost = plan.calls(plan.cells), plan.cost(plan.cells)
+            words = [
+                f"{len(plan.cells)} runs with {plan.trajectories:,} trajectories",
+                f"about {calls:,} calls" if calls else "calls cannot be told yet",
+            ]
+            if plan.paid:
+                known = f"about {cost.amount:.2f} {cost.currency}" if cost else ""
+                words.append(known or "cost cannot be told yet")
+            words.append(f"{len(plan.there)} of the runs are there already")
+            self.stdout.write(f"  {', '.join(words)}")
+
+    def _check(self, folder: Path) -> None:
+        from analysis.reproducing.checking import check_folder
+
+        faults = check_folder(folder)
+        if faults:
+            raise CommandError(f"{folder} does not hold:\n" + "\n".join(faults))
+        said = "every file is as it was written, and the metrics are those of the database"
+        self.stdout.write(f"{folder}: {said}")
+
+
+def _changes(preset: Preset, options: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the design that the command line changes."""
+    from benchmarks.management.commands.run_benchmark import read_pairs
+
+    roles = {role: tuple(names.split(",")) for role, names in read_pairs(options["role"]).items()}
+    return {
+        "dataset": options["dataset"],
+        "agents": tuple(options["agents"] or ()),
+        "levels": tuple(options["levels"] or ()),
+        "tasks": options["tasks"],
+        "seeds": () if options["seed"] is None else (options["seed"],),
+        "roles": {**preset.design.roles, **roles} if roles else None,
+        "cost_cap": options["cost_cap"],
+    }

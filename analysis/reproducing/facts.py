@@ -1,0 +1,100 @@
+"""What a manifest says of runs and of the product, and the metrics of the runs."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version as version_of
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count
+
+from analysis.exports.report_file import Section
+from analysis.reports.parts import Banner
+from benchmarks.core.registry import get_system
+from benchmarks.models import Run
+from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.runs import run_metrics
+from benchmarks.services.experiments.design import Design
+
+APPS = ("benchmarks", "annotation", "analysis", "config")
+PACKAGES = ("Django", "numpy", "scipy", "pandas")
+
+
+def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, Any]:
+    """The metrics of every run, and what the paper reports of the same metrics."""
+    rows = [run_metrics(run) for run in runs]
+    known = {name for row in rows for name in row["metrics"]}
+    published = get_system(runs[0].dataset.system).published
+    return {
+        "preset": preset,
+        "design_digest": design.digest,
+        "runs": rows,
+        "published": [
+            {"model": one.model, "metric": one.metric, "value": one.value, "n": one.n,
+             "source": one.source, "note": one.note}
+            for one in published
+            if one.metric.partition("@")[0] in known
+        ],
+    }  # fmt: skip
+
+
+def run_record(run: Run) -> dict[str, Any]:
+    """Everything that a run was made with, and what of it is not in the metrics."""
+    caution, judging = run_caution(run), run.primary_judging
+    counts = run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status")
+    return {
+        "id": run.pk,
+        "experiment": run.experiment_id,
+        "kind": run.kind,
+        "status": run.status,
+        "agent": {"name": run.agent.name, "title": run.agent.title, "kind": run.agent.kind},
+        "level": run.level,
+        "condition": run.condition,
+        "settings": run.settings,
+        "roles": run.roles,
+        "seed": run.seed,
+        "pins": run.pins,
+        "judging": {"id": judging.pk, "name": judging.name} if judging is not None else None,
+        "trajectories": dict(counts),
+        "excluded": _excluded(run_metrics(run)),
+        "cost": {"amount": run.committed, "cap": run.cost_cap, "currency": run.currency},
+        "created_at": run.created_at.isoformat(),
+        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+        "label": caution.title if caution is not None else "",
+    }
+
+
+def _excluded(metrics: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """What is outside each metric, by reason."""
+    found = {name: one["excluded"] for name, one in metrics["metrics"].items()}
+    return {name: dict(reasons) for name, reasons in found.items() if reasons}
+
+
+def banners_of(sections: Sequence[Section]) -> tuple[Banner, ...]:
+    """Everything that is not the real thing, each once."""
+    every = [mark for one in sections for mark in one.banners]
+    every += [mark for one in sections if one.report for mark in one.report.banners]
+    return tuple(dict.fromkeys(every))
+
+
+def runs_at_work() -> dict[str, Any]:
+    """What the product runs on, and a digest of its code, which names it without a repository."""
+    return {
+        "code_sha256": _code_digest(),
+        "python": platform.python_version(),
+        "packages": {name: version_of(name) for name in PACKAGES},
+    }
+
+
+@cache
+def _code_digest() -> str:
+    digest = sha256()
+    base = settings.BASE_DIR
+    endings = {".py", ".txt", ".yaml"}
+    paths = (path for app in APPS for path in (base / app).rglob("*"))
+    for path in sorted(path for path in paths if path.suffix in endings):
+        digest.update(str(path.relative_to(base)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,169 @@
+"""The files of a reproduction: tables, figures, metrics, a report, and a manifest of it all."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from analysis.exports.about import about_file, made_at, version
+from analysis.exports.latex import Source, latex_table
+from analysis.exports.report_file import ReportFile, Section, render_file
+from analysis.exports.table_csv import table_csv
+from analysis.reports.parts import FigureSpec, Report, Table
+from analysis.reproducing.drawing import Drawings
+from analysis.reproducing.facts import banners_of, metrics_of, run_record, runs_at_work
+from analysis.reproducing.presets import PRESETS, parts_of
+from analysis.reproducing.sections import About, sections_of
+from benchmarks.core.registry import get_system
+from benchmarks.services.experiments.design import Design
+
+FORMAT = "planjury-reproduction/1"
+MANIFEST, METRICS = "manifest.json", "metrics.json"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A design, its runs, and the shipped preset that it is, if it is one."""
+
+    design: Design
+    preset: str
+    about: About
+
+    @property
+    def title(self) -> str:
+        return self.design.name
+
+    @property
+    def lead(self) -> str:
+        """What this is, in one line."""
+        preset = PRESETS.get(self.preset)
+        dataset = self.about.runs[0].dataset
+        paper = f"{preset.paper} of the AdaPlanBench paper, on " if preset else ""
+        return f"{paper}{dataset}: {len(self.about.runs)} runs."
+
+
+def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of every file, the manifest last: whoever finds it has all the others.
+
+    ``pdf``: figures as PDF too, which takes a second or two each.
+    """
+    sections = list(sections_of(parts_of(made.preset, made.design), made.about))
+    digests: dict[str, str] = {}
+    drawings = Drawings(dict(_figures(sections)), pdf=pdf)
+    for name, content in _contents(made, sections, drawings, person):
+        digests[name] = sha256(content).hexdigest()
+        yield name, content
+    yield MANIFEST, as_json(_manifest(made, sections, drawings, digests))
+
+
+def _contents(
+    made: Reproduction, sections: Sequence[Section], drawings: Drawings, person: str
+) -> Iterator[tuple[str, bytes]]:
+    yield "design.yaml", made.design.text.encode()
+    yield METRICS, as_json(metrics_of(made.design, made.preset, made.about.runs))
+    yield from table_files(sections)
+    for name, spec in drawings.specs.items():
+        yield f"figures/{name}.json", spec.json.encode()
+    yield from ((f"figures/{name}", content) for name, content in drawings.files())
+    page = ReportFile(
+        made.title, made.lead, sections[0].url, person, tuple(sections), banners_of(sections)
+    )
+    yield "report.html", render_file(page).encode()
+    yield "README.md", _readme(made, sections, drawings).encode()
+
+
+def table_files(sections: Sequence[Section]) -> Iterator[tuple[str, bytes]]:
+    """Every table as CSV and as LaTeX; the paper's rows stand in it, marked as published."""
+    for section in sections:
+        for report in _reports(section):
+            marks = tuple(dict.fromkeys([*section.banners, *report.banners]))
+            source = Source(section.name, section.subject, about_file(section.url), marks)
+            for table in report.tables:
+                name = _name(section, table)
+                yield f"tables/{name}.csv", table_csv(table).encode()
+                yield f"tables/{name}.tex", latex_table(table, source).encode()
+
+
+def _figures(sections: Sequence[Section]) -> Iterator[tuple[str, FigureSpec]]:
+    for section in sections:
+        for report in _reports(section):
+            for figure in report.figures:
+                yield _name(section, figure), figure
+
+
+def _reports(section: Section) -> list[Report]:
+    return [report for report in (section.report, section.later) if report is not None]
+
+
+def _name(section: Section, part: Table | FigureSpec) -> str:
+    return f"{section.name}-{part.name}"
+
+
+def as_json(value: Any) -> bytes:
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def _manifest(
+    made: Reproduction,
+    sections: Sequence[Section],
+    drawings: Drawings,
+    digests: Mapping[str, str],
+) -> dict[str, Any]:
+    runs = made.about.runs
+    dataset = runs[0].dataset
+    system = get_system(dataset.system)
+    return {
+        "format": FORMAT,
+        "made_at": made_at(),
+        "product": {"name": "PlanJury", "version": version(), **runs_at_work()},
+        "preset": made.preset,
+        "title": made.title,
+        "paper": PRESETS[made.preset].paper if made.preset in PRESETS else "",
+        "labels": [f"{mark.title}: {mark.text}" for mark in banners_of(sections)],
+        "design": made.design.data,
+        "design_digest": made.design.digest,
+        "dataset": {
+            "id": dataset.pk,
+            "name": dataset.name,
+            "version": dataset.version,
+            "checksum": dataset.checksum,
+            "source": dataset.source,
+            "licence": dataset.licence,
+            "is_demo": dataset.is_demo,
+            "tasks": dataset.tasks.count(),
+        },
+        "system": {"key": system.key, "title": system.title},
+        "experiment": made.about.experiment,
+        "runs": [run_record(run) for run in runs],
+        "left_out": [line for one in sections if one.report for line in one.report.how
+                     if line.startswith("Runs left out")],
+        "figures_missing": drawings.missing,
+        "parts_missing": [f"{one.title}: {one.missing}" for one in sections if one.missing],
+        "files": dict(sorted(digests.items())),
+    }  # fmt: skip
+
+
+def _readme(made: Reproduction, sections: Sequence[Section], drawings: Drawings) -> str:
+    """What lies in the folder, for whoever opens it without the server."""
+    lines = [f"# {made.title}", "", made.lead, ""]
+    lines += [f"**{mark.title}.** {mark.text}\n" for mark in banners_of(sections)]
+    for section in sections:
+        lines += [f"## {section.title}", "", f"{section.question} {section.subject}", ""]
+        said = [report.sentence for report in _reports(section) if report.sentence]
+        lines += ["\n\n".join(said), ""]
+        tables = [table for report in _reports(section) for table in report.tables]
+        lines += [f"- `tables/{_name(section, table)}`: {table.title}" for table in tables]
+        figures = [figure for report in _reports(section) for figure in report.figures]
+        lines += [f"- `figures/{_name(section, figure)}`: {figure.title}" for figure in figures]
+        lines += [""]
+    lines += ["## All files", "",
+        "- `report.html`: everything in one file that opens without a server",
+        "- `tables/`: CSV in numbers that are not rounded, LaTeX as on the page",
+        "- `figures/`: each figure as data (JSON) and as files",
+        "- `metrics.json`: the metrics of every run, and what the paper reports",
+        "- `design.yaml`: the matrix of the runs",
+        "- `manifest.json`: versions, runs, who judged, and the SHA-256 of every file",
+        ""]  # fmt: skip
+    return "\n".join([*lines, *([f"{drawings.missing}\n"] if drawings.missing else [])])

@@ -1,0 +1,122 @@
+"""From a preset to an experiment with its runs, found where it was begun, else made."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from analysis.reproducing.files import Reproduction
+from analysis.reproducing.presets import Preset
+from analysis.reproducing.sections import About
+from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.core.errors import CoreError
+from benchmarks.core.registry import get_system
+from benchmarks.models import Experiment, Run
+from benchmarks.selectors.datasets import find_dataset
+from benchmarks.selectors.experiments import experiment_runs
+from benchmarks.services.experiments.checking import check_design
+from benchmarks.services.experiments.control import runs_lacking
+from benchmarks.services.experiments.design import Design
+from benchmarks.services.experiments.making import (
+    HELD,
+    MADE,
+    make_experiment,
+    make_missing,
+    stored_design,
+)
+from benchmarks.services.experiments.planning import Plan, plan_design
+from benchmarks.services.versions import current_pins
+
+ENDED = (Run.Status.DONE, Run.Status.ATTENTION)
+# How runs that go on by themselves stand.
+GOING = (Run.Status.QUEUED, Run.Status.RUNNING)
+
+
+class NotReady(CoreError):
+    """Runs that have not come to their end; the text says what to do."""
+
+
+def design_of_preset(preset: Preset, changes: Mapping[str, Any]) -> Design:
+    """The design of a preset with fields changed; those that are empty are left as they are."""
+    given = {name: value for name, value in changes.items() if value not in (None, (), [])}
+    return replace(preset.design, **given)
+
+
+def plan_preset(design: Design) -> Plan:
+    """What a design comes to; raises `FileRefused` for what is not there."""
+    return plan_design(check_design(design))
+
+
+def find_experiment(design: Design, preset: str) -> Experiment | None:
+    """The newest experiment of this design on this dataset that can go on as it is.
+
+    Not one that was cancelled, nor one with runs of other versions, which cannot go on.
+    """
+    dataset = find_dataset(design.dataset)
+    for experiment in Experiment.objects.filter(preset=preset).order_by("-pk"):
+        found = stored_design(experiment)
+        if found is None or found[0].digest != design.digest:
+            continue
+        made = experiment.design[MADE]
+        ours = made.get("dataset") == dataset.pk and made.get(HELD) != Run.Status.CANCELLED
+        if ours and _as_now(experiment):
+            return experiment
+    return None
+
+
+def _as_now(experiment: Experiment) -> bool:
+    """Whether its runs were made with the versions of now, and none was cancelled."""
+    runs = experiment_runs(experiment)
+    pins = current_pins(get_system(runs[0].dataset.system)) if runs else {}
+    return all(run.pins == pins and run.status != Run.Status.CANCELLED for run in runs)
+
+
+def begin(plan: Plan, preset: str, *, take: bool, ring: bool) -> tuple[Experiment, bool]:
+    """The experiment with all its runs, and whether it was there. ``take``: runs that are the same
+    are taken as they are; ``ring``: workers are told.
+    """
+    found = find_experiment(plan.checked.design, preset)
+    if found is None:
+        made = make_experiment(plan=plan, take=take, preset=preset, ring=ring, at_once=True)
+        return made, False
+    make_missing(experiment=found, ring=ring)
+    return found, True
+
+
+def reproduction_of(
+    experiment: Experiment, *, seen: Visibility = EVERYTHING, patient: bool = True
+) -> Reproduction:
+    """An experiment as what a report is about; raises `NotReady` until all its runs have ended."""
+    found = stored_design(experiment)
+    runs = experiment_runs(experiment, seen)
+    if found is None or not runs:
+        raise NotReady(f"{experiment.name} has no design, or no runs, so there is nothing to tell")
+    lacking = runs_lacking(experiment)
+    faults = [f"{lacking} runs are not made yet"] * bool(lacking)
+    faults += [_why_open(run) for run in runs if run.status not in ENDED]
+    if faults:
+        more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
+        raise NotReady(f"{experiment.name} is not at its end: {'; '.join(faults[:5])}{more}")
+    about = About(tuple(runs), experiment.pk, seen, patient)
+    return Reproduction(found[0], experiment.preset, about)
+
+
+def _why_open(run: Run) -> str:
+    """Why a run has not ended, and what would help."""
+    who = f"run {run.pk} ({run.agent.name})"
+    match run.status:
+        case Run.Status.PAUSED:
+            why = f", {run.problem}" if run.problem else ""
+            return f"{who} is paused{why}: resume it on its page"
+        case Run.Status.WAITING:
+            return f"{who} waits for people to reply"
+        case Run.Status.CANCELLED:
+            return f"{who} was cancelled: take the missing run anew in a new experiment"
+    return f"{who} is {run.get_status_display().lower()}"
+
+
+def who_made(experiment: Experiment, person: User | None) -> str:
+    """Whose name stands on a report."""
+    who = person or experiment.created_by
+    return (who.get_full_name() or who.get_username()) if who else "the command line"
