@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
 from typing import Any
 
 from benchmarks.core.types import Outcome
@@ -19,3 +21,36 @@ def mean_of(outcomes: Sequence[Outcome], name: str) -> dict[str, Any]:
         "n": len(values),
         "excluded": dict(excluded),
     }
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """A figure of runs that differ in their seed alone: ``n`` runs, their mean, and the spread.
+
+    ``sd`` is the sample standard deviation (n - 1), ``low`` and ``high`` the range. What is
+    undefined is None, with the reason in ``undefined`` (no value) or ``no_spread``.
+    """
+
+    n: int
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+    undefined: str = ""
+    no_spread: str = ""
+
+
+def across_replicates(values: Sequence[float | None]) -> Replicates:
+    """Mean and spread of a figure over runs, each run counting once, as papers give three runs.
+
+    Runs in which the figure is undefined (None) are left out. The mean of one run has no spread.
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        why = "undefined in every run" if values else "no run has ended"
+        return Replicates(0, None, None, None, None, why, why)
+    low, high, mean = min(known), max(known), fmean(known)
+    if len(known) == 1:
+        why = "one run says nothing about the spread: it takes two"
+        return Replicates(1, mean, None, None, None, no_spread=why)
+    return Replicates(len(known), mean, stdev(known), low, high)

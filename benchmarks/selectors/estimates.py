@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, Sum
 
-from benchmarks.models import Dataset, Endpoint, Exchange, Trajectory
+from benchmarks.models import Dataset, Endpoint, Exchange, Run, Trajectory
 
 # Fewer than these say too little.
 LEAST = 5
+# More say no more.
+LATEST = 500
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def cost_estimate(
     currencies = {endpoint.currency for endpoint in endpoints}
     if len(currencies) != 1 or not any(any(runs) for runs in parts.values()):
         return None
-    known = _means(dataset, [endpoint.name for endpoint in endpoints])
+    known = known_costs(dataset, [endpoint.name for endpoint in endpoints])
     amount, least = 0.0, None
     for level, runs in parts.items():
         for role, name in [part for run in runs for part in run]:
@@ -53,7 +55,9 @@ def cost_estimate(
     return Estimate(amount, currencies.pop(), least or 0)
 
 
-def _means(dataset: Dataset, names: Sequence[str]) -> dict[tuple[str, str, str], tuple[float, int]]:
+def known_costs(
+    dataset: Dataset, names: Sequence[str]
+) -> dict[tuple[str, str, str], tuple[float, int]]:
     """(mean cost per trajectory and seat, number of these) by level, role and endpoint."""
     rows = (
         Exchange.objects.filter(
@@ -80,3 +84,20 @@ def _means(dataset: Dataset, names: Sequence[str]) -> dict[tuple[str, str, str],
         if n >= LEAST and all(total is not None and not untold for total, _, untold in seats):
             means[key] = (sum(total or 0.0 for total, _, _ in seats) / n, n)
     return means
+
+
+def calls_estimate(dataset: Dataset, level: str) -> tuple[float, int] | None:
+    """(mean number of calls of a trajectory, how many that rests on); None where too few ended.
+
+    The newest that ended on this dataset at this level count, whoever played them.
+    """
+    ended = Trajectory.objects.filter(
+        run__kind=Run.Kind.MADE,
+        run__dataset=dataset,
+        run__level=level,
+        status=Trajectory.Status.DONE,
+    )
+    newest = list(ended.order_by("-pk").values_list("pk", flat=True)[:LATEST])
+    if len(newest) < LEAST:
+        return None
+    return Exchange.objects.filter(trajectory__in=newest).count() / len(newest), len(newest)

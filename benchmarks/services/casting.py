@@ -74,7 +74,8 @@ def agent_filler(system: System, agent: Agent) -> dict[str, Any]:
     if agent.kind == Agent.Kind.ENDPOINT and agent.endpoint:
         return endpoint_filler(agent.endpoint)
     if agent.kind in (Agent.Kind.SCRIPTED, Agent.Kind.RECORDED):
-        return scripted_filler(system, "agent", agent.policy)
+        filler = scripted_filler(system, "agent", agent.policy)
+        return {**filler, "parameters": {**filler["parameters"], **agent.parameters}}
     raise UnknownName("kind of agent", agent.kind, ["scripted", "recorded", "endpoint", "human"])
 
 

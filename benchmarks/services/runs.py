@@ -11,10 +11,12 @@ from django.utils import timezone
 
 from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
+from benchmarks.core.making import making_of
 from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
 from benchmarks.fillers import Filler
+from benchmarks.mappers import system_of_run
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
 from benchmarks.services import doorbell
 from benchmarks.services.casting import assign_roles
@@ -70,10 +72,12 @@ def start_runs(
     cost_cap: float | None = None,
     created_by: User | None = None,
     ring: bool = True,
+    experiment: Experiment | None = None,
 ) -> list[Run]:
     """One run per agent and level, with all their trajectories pending; all or nothing.
 
-    ``tasks`` restricts to external ids. ``cost_cap`` is what each run may cost, in the currency of
+    They belong to ``experiment``, else to a new one of this ``name``. ``tasks`` restricts to
+    external ids. ``cost_cap`` is what each run may cost, in the currency of
     its endpoints; reaching it pauses the run. ``ring=False`` leaves waking workers to the caller.
     """
     system = get_system(dataset.system)
@@ -84,7 +88,8 @@ def start_runs(
     wanted_levels = _levels(dataset, levels)
     with transaction.atomic():
         title = name or f"{dataset.name}: {len(agents)} × {', '.join(wanted_levels) or 'tasks'}"
-        experiment = Experiment.objects.create(name=title[:160], created_by=created_by)
+        if experiment is None:
+            experiment = Experiment.objects.create(name=title[:160], created_by=created_by)
         runs = [
             _create_run(
                 system,
@@ -143,7 +148,7 @@ def _create_run(
 ) -> Run:
     fillers = assign_roles(system, dataset, agent, settings, roles)
     run = create_empty_run(
-        system, experiment, dataset, agent, level, settings, fillers, seed, cost_cap
+        system, experiment, dataset, agent, level, settings, fillers, seed, cost_cap, _kind(system)
     )
     units = _units(dataset, level, tasks)
     if not units:
@@ -161,6 +166,11 @@ def _create_run(
         batch_size=CHUNK,
     )
     return run
+
+
+def _kind(system: System) -> str:
+    """In runs of a system that makes tasks no agent is tried."""
+    return Run.Kind.CONSTRUCTION if making_of(system.key) else Run.Kind.MADE
 
 
 def create_empty_run(
@@ -290,13 +300,14 @@ def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
         ).order_by("-attempt")[0]
         attempt = latest.attempt + 1
         # the new attempt is made with today's versions, which therefore become the run's
-        Run.objects.filter(pk=run.pk).update(pins=current_pins(get_system(run.dataset.system)))
+        Run.objects.filter(pk=run.pk).update(pins=current_pins(system_of_run(run)))
         fresh = Trajectory.objects.create(
             run=run,
             task=trajectory.task,
             profile=trajectory.profile,
             attempt=attempt,
             seed=derive_seed(run.seed, trajectory.task.external_id, run.level, attempt),
+            judged_id=trajectory.judged_id,
         )
         reopen_run(run)
     return fresh

@@ -1,0 +1,105 @@
+"""Run an experiment from the terminal: a matrix of runs that a YAML file describes."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError
+from benchmarks.management.commands.run_benchmark import carry_run
+from benchmarks.models import Experiment
+from benchmarks.selectors.experiments import experiment_results, experiment_runs
+from benchmarks.services.experiments.checking import read_checked
+from benchmarks.services.experiments.control import resume_experiment
+from benchmarks.services.experiments.making import make_experiment, make_missing
+from benchmarks.services.experiments.planning import Plan, plan_design
+
+
+class Command(BaseCommand):
+    help = "Run every cell of an experiment, described in YAML; workers carry it, or --wait does."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, nargs="?", help="the design, as YAML")
+        parser.add_argument("--resume", type=int, metavar="ID", help="go on with an experiment")
+        parser.add_argument("--plan", action="store_true", help="count only; nothing is made")
+        parser.add_argument(
+            "--take", action="store_true", help="take runs that are there already as they are"
+        )
+        parser.add_argument("--wait", action="store_true", help="carry the runs here, to the end")
+        parser.add_argument("--json", action="store_true", dest="as_json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if (options["file"] is None) == (options["resume"] is None):
+            raise CommandError("name a file, or --resume and the number of an experiment")
+        try:
+            if options["resume"] is not None:
+                experiment = self._resume(options["resume"])
+            else:
+                plan = plan_design(read_checked(_text(options["file"])))
+                if options["plan"]:
+                    return self._tell_plan(plan, options["as_json"])
+                experiment = make_experiment(
+                    plan=plan, take=options["take"], ring=not options["wait"], at_once=True
+                )
+            if options["wait"]:
+                for run in experiment_runs(experiment):
+                    carry_run(run)
+        except CoreError as error:
+            raise CommandError(str(error)) from None
+        return self._tell(experiment, options["as_json"])
+
+    def _resume(self, pk: int) -> Experiment:
+        experiment = Experiment.objects.filter(pk=pk).first()
+        if experiment is None:
+            raise CommandError(f"there is no experiment {pk}")
+        resume_experiment(experiment=experiment)
+        if experiment.design:
+            make_missing(experiment=experiment)
+        return experiment
+
+    def _tell_plan(self, plan: Plan, as_json: bool) -> None:
+        cost, calls = plan.cost(plan.cells), plan.calls(plan.cells)
+        counts = {
+            "runs": len(plan.cells),
+            "there": len(plan.there),
+            "duplicates": plan.duplicates,
+            "trajectories": plan.trajectories,
+            "new_trajectories": plan.new_trajectories,
+            "calls": calls,
+            "cost": cost.amount if cost else None,
+            "currency": cost.currency if cost else None,
+        }
+        if as_json:
+            self.stdout.write(json.dumps(counts, indent=2))
+            return
+        self.stdout.write(
+            f"{counts['runs']} runs with {plan.trajectories:,} trajectories; "
+            f"{counts['there']} of the runs are there already"
+        )
+        self.stdout.write("calls: " + (f"about {calls:,}" if calls else "cannot be told yet"))
+        if plan.paid:
+            told = f"about {cost.amount:.2f} {cost.currency}" if cost else "cannot be told yet"
+            self.stdout.write(f"cost: {told}")
+
+    def _tell(self, experiment: Experiment, as_json: bool) -> None:
+        found = experiment_results(experiment)
+        if as_json:
+            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+            return
+        self.stdout.write(f"experiment {experiment.pk}: {experiment.name}")
+        for group in found["groups"]:
+            who = [group["agent"]]
+            if group["temperature"] is not None:
+                who.append(f"temperature {group['temperature']:g}")
+            who += [group["level"], group["condition"]]
+            statuses = ", ".join(f"{run['run']} {run['status']}" for run in group["runs"])
+            self.stdout.write(f"{' · '.join(filter(None, who))}: runs {statuses}")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from None

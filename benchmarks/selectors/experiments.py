@@ -1,0 +1,186 @@
+"""Experiments as pages show them: their cells, how far their runs are, and what came of these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.core.means import across_replicates
+from benchmarks.core.words import Tone
+from benchmarks.models import Experiment, Run, Trajectory
+from benchmarks.selectors.datasets import counted
+from benchmarks.selectors.runs import TONES, run_metrics
+
+T = Trajectory.Status
+_ENDED = (T.DONE, T.FAILED, T.DECISION, T.CANCELLED)
+_FAILED = (T.FAILED, T.DECISION)
+# What stands beside the fields of a design; see services.experiments.making.
+MADE = "made"
+
+
+def experiments(seen: Visibility = EVERYTHING) -> QuerySet[Experiment]:
+    """All experiments that have runs, or will have, with the number of runs that may be seen."""
+    rows = seen.of(Experiment.objects.all()).annotate(
+        run_count=counted(seen.of(Run.objects.all()), "experiment")
+    )
+    return rows.filter(Q(run_count__gt=0) | ~Q(design={})).select_related("created_by")
+
+
+def taken_runs(experiment: Experiment) -> list[int]:
+    """Runs of others that the experiment took as they were."""
+    return list(experiment.design.get(MADE, {}).get("taken", ()))
+
+
+def experiment_runs(experiment: Experiment, seen: Visibility = EVERYTHING) -> list[Run]:
+    """Its own runs and those that it took, in the order in which they were made."""
+    rows = Run.objects.filter(Q(experiment=experiment) | Q(pk__in=taken_runs(experiment)))
+    rows = seen.of(rows).select_related("agent__endpoint", "dataset", "primary_judging")
+    return list(rows.order_by("pk"))
+
+
+@dataclass(frozen=True)
+class Count_:
+    """Trajectories of a run: how many, how many are over, how many of those failed."""
+
+    total: int = 0
+    ended: int = 0
+    failed: int = 0
+    waiting: int = 0
+
+
+def run_counts(runs: Sequence[Run]) -> dict[int, Count_]:
+    """Trajectories of each run by how they stand; from an index alone, so quick for many."""
+    rows = (
+        Trajectory.objects.filter(run__in=[run.pk for run in runs])
+        .order_by()
+        .values_list("run", "status")
+        .annotate(n=Count("pk"))
+    )
+    by: dict[int, dict[str, int]] = {}
+    for run, status, n in rows:
+        by.setdefault(run, {})[status] = n
+    return {run.pk: _count(by.get(run.pk, {})) for run in runs}
+
+
+def _count(by: Mapping[str, int]) -> Count_:
+    return Count_(
+        sum(by.values()),
+        sum(by.get(status, 0) for status in _ENDED),
+        sum(by.get(status, 0) for status in _FAILED),
+        by.get(T.WAITING, 0),
+    )
+
+
+@dataclass(frozen=True)
+class Place:
+    """A run in the matrix."""
+
+    run: Run
+    count: Count_
+    taken: bool
+
+    @property
+    def tone(self) -> Tone:
+        return TONES[self.run.status]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in their seed alone. ``temperature`` is the one that was asked for."""
+
+    agent: str
+    title: str
+    temperature: float | None
+    level: str
+    condition: str
+    places: tuple[Place, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return tuple(place.run for place in self.places)
+
+    def at(self, seed: int) -> list[Place]:
+        return [place for place in self.places if place.run.seed == seed]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The groups of an experiment by condition, level and agent, and the seeds that occur."""
+
+    groups: tuple[Group, ...]
+    seeds: tuple[int, ...]
+    total: int
+    ended: int
+    failed: int
+    waiting: int
+
+    @property
+    def lines(self) -> list[tuple[Group, list[list[Place]]]]:
+        """Each group with its runs under every seed."""
+        return [(group, [group.at(seed) for seed in self.seeds]) for group in self.groups]
+
+    @property
+    def places(self) -> list[Place]:
+        return [place for group in self.groups for place in group.places]
+
+
+def experiment_matrix(experiment: Experiment, runs: Sequence[Run]) -> Matrix:
+    """The runs by what they differ in; of an experiment without a design as well."""
+    asked = _asked(experiment)
+    taken, counts = set(taken_runs(experiment)), run_counts(runs)
+    found: dict[tuple[Any, ...], list[Place]] = {}
+    for run in runs:
+        who = asked.get(run.agent_id, (run.agent.name, None))
+        key = (*who, run.level, run.condition)
+        found.setdefault(key, []).append(Place(run, counts[run.pk], run.pk in taken))
+    groups = []
+    for (name, temperature, level, condition), places in found.items():
+        title = places[0].run.agent.title
+        groups.append(Group(name, title, temperature, level, condition, tuple(places)))
+    every = list(counts.values())
+    return Matrix(
+        tuple(groups),
+        tuple(sorted({run.seed for run in runs})),
+        sum(count.total for count in every),
+        sum(count.ended for count in every),
+        sum(count.failed for count in every),
+        sum(count.waiting for count in every),
+    )
+
+
+def _asked(experiment: Experiment) -> dict[int, tuple[str, float | None]]:
+    """For the id of each player the agent of the design, and the temperature asked for."""
+    found = {}
+    for words, pk in experiment.design.get(MADE, {}).get("players", {}).items():
+        name, _, temperature = words.rpartition(" ")
+        found[pk] = (name, None if temperature == "None" else float(temperature))
+    return found
+
+
+def experiment_results(experiment: Experiment) -> dict[str, Any]:
+    """Every group with its runs' metrics, and mean and spread across them; for programs."""
+    groups = []
+    for group in experiment_matrix(experiment, experiment_runs(experiment)).groups:
+        metrics = [run_metrics(run) for run in group.runs]
+        names = dict.fromkeys(name for one in metrics for name in one["metrics"])
+        groups.append(
+            {
+                "agent": group.agent,
+                "temperature": group.temperature,
+                "level": group.level,
+                "condition": group.condition,
+                "runs": [
+                    {**one, "status": run.status, "trajectories_by_status": one["status"]}
+                    for run, one in zip(group.runs, metrics, strict=True)
+                ],
+                "across": {
+                    name: vars(
+                        across_replicates([one["metrics"][name]["value"] for one in metrics])
+                    )
+                    for name in names
+                },
+            }
+        )
+    return {"experiment": experiment.pk, "name": experiment.name, "groups": groups}

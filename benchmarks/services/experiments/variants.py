@@ -1,0 +1,103 @@
+"""Variants of agents: the same one under another temperature, made when an experiment needs it.
+
+A variant of an endpoint names the same variable for its key; keys themselves are nowhere stored.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+
+from django.contrib.auth.models import User
+from django.utils.text import slugify
+
+from benchmarks.core.system import System
+from benchmarks.mappers import CONFIGURED
+from benchmarks.models import Agent, Endpoint
+from benchmarks.services.endpoints import create_endpoint
+
+TEMPERATURE = "temperature"
+_LONGEST_NAME, _LONGEST_TITLE = 60, 120
+_SAME = tuple(name for name in CONFIGURED if name not in ("name", "parameters"))
+
+
+def takes_temperature(system: System, agent: Agent) -> bool:
+    """Whether there can be variants: of endpoints unless they must not be sent one, of scripts
+    whose policy has such a parameter.
+    """
+    if agent.endpoint is not None:
+        parameters = agent.endpoint.parameters
+        return parameters.get(TEMPERATURE, 1.0) is not None
+    policy = system.scripted.get(agent.policy) if agent.kind == Agent.Kind.SCRIPTED else None
+    return policy is not None and TEMPERATURE in policy.parameters
+
+
+def own_temperature(system: System, agent: Agent) -> float | None:
+    """The temperature that an agent has as it is; None where nobody has said one."""
+    if agent.endpoint is not None:
+        given = agent.endpoint.parameters.get(TEMPERATURE)
+    else:
+        policy = system.scripted.get(agent.policy)
+        usual = policy.parameters.get(TEMPERATURE) if policy is not None else None
+        given = agent.parameters.get(TEMPERATURE, usual)
+    return float(given) if isinstance(given, int | float) else None
+
+
+def find_variant(agent: Agent, temperature: float) -> Agent | None:
+    """The variant that is there already, whoever made it."""
+    endpoint = agent.endpoint
+    if endpoint is None:
+        alike = Agent.objects.filter(kind=agent.kind, system=agent.system, policy=agent.policy)
+        wanted = {**agent.parameters, TEMPERATURE: temperature}
+        return next((one for one in alike.order_by("pk") if one.parameters == wanted), None)
+    same = {name: getattr(endpoint, name) for name in _SAME}
+    wanted = {**endpoint.parameters, TEMPERATURE: temperature}
+    others = Endpoint.objects.filter(**same, simulated=endpoint.simulated, retired=False)
+    found = next((one for one in others.order_by("pk") if one.parameters == wanted), None)
+    return found.agents.order_by("pk").first() if found is not None else None
+
+
+def ensure_variant(
+    *, agent: Agent, temperature: float, experiment: str, created_by: User | None
+) -> Agent:
+    """The agent under a temperature, found or made; one that is made says for which experiment."""
+    found = find_variant(agent, temperature)
+    if found is not None:
+        return found
+    title = f"{agent.title[: _LONGEST_TITLE - 24]}, temperature {temperature:g}"
+    note = f"Made for the experiment “{experiment}” from {agent.title}."
+    name = _free_name(agent.name, temperature)
+    endpoint = agent.endpoint
+    if endpoint is None:
+        return Agent.objects.create(
+            name=name,
+            title=title,
+            kind=agent.kind,
+            system=agent.system,
+            policy=agent.policy,
+            parameters={**agent.parameters, TEMPERATURE: temperature},
+            note=note,
+        )
+    made = create_endpoint(
+        name=name,
+        title=f"{endpoint.title[: _LONGEST_TITLE - 24]}, temperature {temperature:g}",
+        created_by=created_by,
+        parameters={**endpoint.parameters, TEMPERATURE: temperature},
+        simulated=endpoint.simulated,
+        **{name: getattr(endpoint, name) for name in _SAME},
+    )
+    variant = made.agents.get()
+    variant.note = note
+    variant.save(update_fields=["note"])
+    return variant
+
+
+def _free_name(name: str, temperature: float) -> str:
+    taken = {*Agent.objects.values_list("name", flat=True)}
+    taken.update(Endpoint.objects.values_list("name", flat=True))
+    return next(one for one in _names(name, temperature) if one not in taken)
+
+
+def _names(name: str, temperature: float) -> Iterator[str]:
+    end = "-t" + slugify(f"{temperature:g}".replace(".", "-"))
+    for number in count(1):
+        tail = end if number == 1 else f"{end}-{number}"
+        yield name[: _LONGEST_NAME - len(tail)] + tail
