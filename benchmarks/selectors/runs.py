@@ -11,9 +11,9 @@ from django.utils import timezone
 from benchmarks.core.registry import EXTERNAL, get_system
 from benchmarks.core.words import Ending, Measure, Tone, ending, measures_of
 from benchmarks.importers.metrics import summarise as summarise_imported
-from benchmarks.mappers import core_outcome
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.selectors.casting import system_of
+from benchmarks.selectors.judging import outcomes_by
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,9 @@ def _progress(run: Run, row: Mapping[str, Any]) -> RunProgress:
 
 
 def run_metrics(run: Run) -> dict[str, Any]:
-    """The run's metrics by its system, with what is outside them counted by reason."""
-    summarise = (
-        summarise_imported
-        if run.dataset.system == EXTERNAL
-        else get_system(run.dataset.system).summarise
-    )
+    """The run's metrics by its system and its primary judging, with what is outside them counted."""
+    external = run.dataset.system == EXTERNAL
+    summarise = summarise_imported if external else get_system(run.dataset.system).summarise
     rows = list(run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk"))
     counts = dict(run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status"))
     return {
@@ -96,7 +93,7 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "judging": run.primary_judging.name if run.primary_judging else None,
         "status": counts,
-        **summarise([core_outcome(row) for row in rows]),
+        **summarise(outcomes_by(run, rows)),
     }
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from benchmarks.core import types
@@ -25,6 +25,7 @@ from benchmarks.models import (
     AnswererVersion,
     Constraint,
     JudgeScore,
+    Judging,
     OpenAsk,
     Run,
     StoredMessage,
@@ -98,9 +99,7 @@ class DatabaseLog:
     """
 
     def __init__(self, trajectory: Trajectory, owner: str) -> None:
-        if trajectory.run.primary_judging_id is None:
-            raise ValueError(f"{trajectory.run} has no judging to write scores to")
-        self.judging_id = trajectory.run.primary_judging_id
+        self.judging_id = self._judging(trajectory)
         self.trajectory = trajectory
         self.owner = owner
         self.run = trajectory.run
@@ -237,7 +236,7 @@ class DatabaseLog:
 
     def record_turn(self, turn: types.Turn) -> None:
         if turn.index <= self._stored_turns:
-            check_same_turn(stored_turn(self.trajectory.pk, turn.index), turn)
+            check_same_turn(self._stored_turn(turn.index), turn)
             return
         with transaction.atomic():
             self._renew(timezone.now(), turn_count=turn.index)
@@ -270,16 +269,33 @@ class DatabaseLog:
                 lease_owner="",
                 lease_until=None,
             )
-            last = (
-                Turn.objects.filter(trajectory=self.trajectory, index=self._stored_turns)
-                .values_list("pk", flat=True)
-                .first()
-            )
-            if last is not None:
-                Turn.objects.filter(pk=last).update(is_final=True)
-                JudgeScore.objects.filter(turn_id=last).update(is_final=True)
+            self._mark_last()
 
     # --- parts ------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _judging(trajectory: Trajectory) -> int:
+        """The judging that scores given here belong to: the live one, whichever is primary."""
+        run = trajectory.run
+        if run.primary_judging is None:
+            raise ValueError(f"{run} has no judging to write scores to")
+        if run.primary_judging.made_by_id is None:
+            return run.primary_judging.pk
+        return Judging.objects.filter(run=run, made_by=None).values_list("pk", flat=True).get()
+
+    def _stored_turn(self, index: int) -> types.Turn:
+        row = Turn.objects.get(trajectory=self.trajectory, index=index)
+        return turn_with_scores(row, row.scores.filter(judging=self.judging_id))
+
+    def _mark_last(self) -> None:
+        last = (
+            Turn.objects.filter(trajectory=self.trajectory, index=self._stored_turns)
+            .values_list("pk", flat=True)
+            .first()
+        )
+        if last is not None:
+            Turn.objects.filter(pk=last).update(is_final=True)
+            JudgeScore.objects.filter(turn_id=last).update(is_final=True)
 
     def _version(self, identity: Identity) -> int:
         """The answerer's row, looked up once per trajectory."""
@@ -326,34 +342,41 @@ class DatabaseLog:
             for v in turn.violations
         ]
 
+    def _scored(self, row: Turn) -> dict[str, Any]:
+        """What a score is about, as its row names it."""
+        return {
+            "turn": row,
+            "trajectory": self.trajectory,
+            "run": self.run,
+            "agent_id": self.run.agent_id,
+            "level": self.run.level,
+            "condition": self.run.condition,
+            "turn_index": row.index,
+        }
+
     def _scores(self, row: Turn, turn: types.Turn) -> list[JudgeScore]:
+        about = self._scored(row)
         scores = []
         for score in turn.scores:
             exchange, judge = self._settled[score.step, score.slot]
             scores.append(
                 JudgeScore(
                     judging_id=self.judging_id,
-                    turn=row,
                     judge_id=judge,
                     seat=score.seat,
                     dimension=score.dimension,
+                    replicate=score.replicate,
                     value=score.value,
                     reason=score.reason,
                     exchange_id=exchange,
-                    trajectory=self.trajectory,
-                    run=self.run,
-                    agent_id=self.run.agent_id,
-                    level=self.run.level,
-                    condition=self.run.condition,
-                    turn_index=turn.index,
+                    **about,
                 )
             )
         return scores
 
 
-def stored_turn(trajectory_id: int, index: int) -> types.Turn:
-    """A stored turn as the core's value, with its live scores in the order they were given."""
-    row = Turn.objects.get(trajectory_id=trajectory_id, index=index)
+def turn_with_scores(row: Turn, scores: QuerySet[JudgeScore]) -> types.Turn:
+    """A turn with its violations and these scores, as the core's value."""
     return types.Turn(
         row.index,
         row.text,
@@ -364,7 +387,7 @@ def stored_turn(trajectory_id: int, index: int) -> types.Turn:
             for v in row.violations.order_by("pk")
         ),
         tuple(
-            types.Score(s.seat, s.dimension, s.value, s.reason)
-            for s in row.scores.filter(judging=row.trajectory.run.primary_judging_id).order_by("pk")
+            types.Score(s.seat, s.dimension, s.value, s.reason, replicate=s.replicate)
+            for s in scores.order_by("pk")
         ),
     )

@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
+from benchmarks.core.rejudging import Rejudging
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import PROMPTS, System
 from benchmarks.core.types import Episode, Task
 from benchmarks.core.words import prompt_digests
+from benchmarks.mappers import stored_trajectory
 from benchmarks.models import Run, Trajectory
 
 # Not a version: the digest of each prompt file of the pinned version.
@@ -51,7 +53,11 @@ def episode_of(trajectory: Trajectory, system: System, task: Task) -> Episode:
     settings: Mapping[str, Any] = run.settings
     if PROMPTS in run.pins:
         settings = {**run.settings, PROMPTS: run.pins[PROMPTS]}
-    return system.episode(task, settings, random.Random(trajectory.seed))
+    rng = random.Random(trajectory.seed)
+    if trajectory.judged_id is None:
+        return system.episode(task, settings, rng)
+    judged = Trajectory.objects.select_related("run__dataset").get(pk=trajectory.judged_id)
+    return cast(Rejudging, system).rejudge(task, stored_trajectory(judged), settings, rng)
 
 
 def seeds_of(trajectory: Trajectory, task: Task) -> Callable[[int, int], int]:

@@ -15,16 +15,16 @@ from django.utils import timezone
 
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
-from benchmarks.core.registry import get_system
 from benchmarks.fillers import suggesting_fillers
-from benchmarks.mappers import core_task
+from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import OpenAsk, Run, Trajectory
 from benchmarks.services.budgets import halt_run
 from benchmarks.services.casting import build_cast
+from benchmarks.services.judging.log import log_of
 from benchmarks.services.leases import LEASE, heartbeat
 from benchmarks.services.locks import lock_run, lock_trajectory
 from benchmarks.services.runs import bump_data_version
-from benchmarks.services.store import DatabaseLog, LeaseLost
+from benchmarks.services.store import LeaseLost
 from benchmarks.services.suggestions import make_suggestions
 from benchmarks.services.versions import episode_of, missing_version, seeds_of
 
@@ -162,7 +162,9 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
 
     ``suggests``: make the suggestions for people after that.
     """
-    trajectory = Trajectory.objects.select_related("run__dataset", "task", "profile").get(pk=pk)
+    trajectory = Trajectory.objects.select_related(
+        "run__dataset", "run__primary_judging", "task", "profile"
+    ).get(pk=pk)
     Trajectory.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now())
     try:
         with heartbeat.hold(pk, owner):
@@ -201,7 +203,7 @@ def _lay_aside(pk: int, owner: str, status: str, problem: str) -> None:
 
 def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
     run = trajectory.run
-    system = get_system(run.dataset.system)
+    system = system_of_run(run)
     if missing := missing_version(run, system):
         return Trajectory.Status.DECISION, f"the run is pinned to {missing}"
     trajectory.task.dataset = run.dataset  # known already; saves a query
@@ -209,7 +211,7 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
 
     driver = Driver(
         cast=build_cast(system, task, {**run.roles, **trajectory.recast}, run.settings),
-        log=DatabaseLog(trajectory, owner),
+        log=log_of(trajectory, owner),
         parsers=system.parsers,
         seed_for=seeds_of(trajectory, task),
         max_attempts=run.settings.get("reply_attempts", 3),

@@ -1,0 +1,140 @@
+"""Have judges look at stored trajectories again, from the terminal."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.management.commands.run_benchmark import carry_run, read_pairs
+from benchmarks.models import Judging, Run
+from benchmarks.selectors.judging import Chosen
+from benchmarks.selectors.runs import run_metrics
+from benchmarks.services.judging.choosing import choose_judging
+from benchmarks.services.judging.planning import JudgingPlan, plan_judging
+from benchmarks.services.judging.starting import start_judging
+
+
+class Command(BaseCommand):
+    help = "Have judges look at stored trajectories again; what they said before stays as it is."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--run", action="append", type=int, default=[], dest="runs")
+        parser.add_argument("--trajectory", action="append", type=int, default=[], dest="ids")
+        parser.add_argument(
+            "--judge",
+            action="append",
+            default=[],
+            dest="judges",
+            metavar="NAME",
+            help="a rubric judge, once for each seat: a script by name, endpoint:NAME, or human",
+        )
+        parser.add_argument(
+            "--role",
+            action="append",
+            default=[],
+            metavar="ROLE=NAME[,NAME…]",
+            help="who judges in another role, such as world_judge",
+        )
+        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+        parser.add_argument("--name", default="", help="what the judging is called")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--cost-cap",
+            type=float,
+            metavar="AMOUNT",
+            help="what the judging of each run may cost; then it is paused",
+        )
+        parser.add_argument("--plan", action="store_true", help="count, and make nothing")
+        parser.add_argument("--wait", action="store_true", help="carry it here, to the end")
+        parser.add_argument(
+            "--choose", action="store_true", help="with --wait: let it count once it is done"
+        )
+        parser.add_argument("--json", action="store_true", dest="as_json")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["runs"] and not options["ids"]:
+            raise CommandError("say what to judge: --run or --trajectory, each as often as needed")
+        try:
+            self._judge(options)
+        except CoreError as error:
+            raise CommandError(str(error)) from None
+
+    def _judge(self, options: dict[str, Any]) -> None:
+        check_runs(options["runs"])
+        roles = {k: v.split(",") for k, v in read_pairs(options["role"]).items()}
+        if options["judges"]:
+            roles["rubric_judge"] = [one for name in options["judges"] for one in name.split(",")]
+        chosen = Chosen(tuple(options["runs"]), tuple(options["ids"]) or None)
+        settings = read_pairs(options["set"])
+        plan = plan_judging(chosen=chosen, roles=roles, settings=settings)
+        if options["plan"]:
+            self._tell(options, plan_facts(plan))
+            return
+        runs = start_judging(
+            name=options["name"],
+            chosen=chosen,
+            roles=roles,
+            settings=settings,
+            seed=options["seed"],
+            cost_cap=options["cost_cap"],
+            ring=not options["wait"],
+        )
+        for run in runs if options["wait"] else ():
+            carry_run(run)
+        for run in runs:
+            run.refresh_from_db()
+        made = Judging.objects.filter(made_by__in=runs).select_related(
+            "run", "made_by__dataset", "made_by__agent", "made_by__primary_judging"
+        )
+        for judging in made if options["choose"] else ():
+            choose_judging(run=judging.run, judging=judging)
+        self._tell(options, [judging_facts(judging) for judging in made.order_by("pk")])
+
+    def _tell(self, options: dict[str, Any], found: Any) -> None:
+        if options["as_json"]:
+            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+            return
+        for row in found if isinstance(found, list) else [found]:
+            if "calls" in row:
+                self.stdout.write(", ".join(f"{k}: {v}" for k, v in row.items()))
+            else:
+                self.stdout.write(
+                    f"judging {row['judging']} “{row['name']}” of run {row['judged_run']}: "
+                    f"run {row['run']}, {row['status']}"
+                )
+
+
+def check_runs(pks: list[int]) -> None:
+    """Refuse runs that are not there."""
+    there = set(Run.objects.filter(pk__in=pks).values_list("pk", flat=True))
+    for pk in pks:
+        if pk not in there:
+            known = [str(run) for run in Run.objects.values_list("pk", flat=True)[:20]]
+            raise UnknownName("run", str(pk), known)
+
+
+def judging_facts(judging: Judging) -> dict[str, Any]:
+    """A judging with the metrics that the run has under it."""
+    assert judging.made_by is not None
+    return {
+        "judging": judging.pk,
+        "name": judging.name,
+        "judged_run": judging.run_id,
+        **run_metrics(judging.made_by),
+    }
+
+
+def plan_facts(plan: JudgingPlan) -> dict[str, Any]:
+    """A plan as JSON values; null where nobody can tell."""
+    return {
+        "runs": len(plan.found.shares),
+        "trajectories": plan.found.trajectories,
+        "left_out": plan.found.left_out,
+        "turns": plan.turns,
+        "calls": dict(plan.calls),
+        "likely_cost": plan.likely,
+        "most_cost": plan.most,
+        "currency": plan.currency,
+    }

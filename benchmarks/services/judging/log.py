@@ -1,0 +1,61 @@
+"""Where the scores of judges who look at stored turns again are written."""
+
+from typing import Any
+
+from benchmarks.core import types
+from benchmarks.models import Trajectory, Turn
+from benchmarks.services.store import DatabaseLog, turn_with_scores
+
+
+class JudgingLog(DatabaseLog):
+    """The log of a trajectory that is judged anew.
+
+    Its scores are about the stored turns, in the judging that its run makes. What was scored and
+    found before stays as it is.
+    """
+
+    def __init__(self, trajectory: Trajectory, owner: str) -> None:
+        super().__init__(trajectory, owner)
+        assert trajectory.judged is not None
+        self.judged = trajectory.judged
+        rows = Turn.objects.filter(trajectory=self.judged)
+        self._turns = {
+            index: (pk, final) for pk, index, final in rows.values_list("pk", "index", "is_final")
+        }
+
+    @staticmethod
+    def _judging(trajectory: Trajectory) -> int:
+        assert trajectory.run.primary_judging_id is not None
+        return trajectory.run.primary_judging_id
+
+    def _stored_turn(self, index: int) -> types.Turn:
+        row = Turn.objects.get(trajectory=self.trajectory, index=index)
+        about, _ = self._turns[index]
+        scored = Turn(pk=about).scores.filter(judging=self.judging_id)
+        return turn_with_scores(row, scored)
+
+    def _mark_last(self) -> None:
+        """Whether a turn is the last one is known from the start."""
+
+    def _scored(self, row: Turn) -> dict[str, Any]:
+        run = self.judged.run
+        pk, final = self._turns[row.index]
+        return {
+            "turn_id": pk,
+            "trajectory": self.judged,
+            "run": run,
+            "agent_id": run.agent_id,
+            "level": run.level,
+            "condition": run.condition,
+            "turn_index": row.index,
+            "is_final": final,
+        }
+
+
+def log_of(trajectory: Trajectory, owner: str) -> DatabaseLog:
+    """The log that a trajectory is carried with."""
+    return (
+        DatabaseLog(trajectory, owner)
+        if trajectory.judged_id is None
+        else JudgingLog(trajectory, owner)
+    )
