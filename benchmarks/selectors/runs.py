@@ -78,7 +78,7 @@ def _progress(run: Run, row: Mapping[str, Any]) -> RunProgress:
 
 
 def run_metrics(run: Run) -> dict[str, Any]:
-    """The run's metrics by its system and its primary judging, with what is outside them counted."""
+    """The run's metrics under its primary judging, with what is outside them counted by reason."""
     external = run.dataset.system == EXTERNAL
     summarise = summarise_imported if external else get_system(run.dataset.system).summarise
     rows = list(run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk"))
