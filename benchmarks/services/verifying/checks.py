@@ -16,7 +16,7 @@ from benchmarks.core.replay import NotStored, Playback, play_back
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System
 from benchmarks.mappers import core_task
-from benchmarks.models import Exchange, JudgeScore, StoredMessage, Turn
+from benchmarks.models import Exchange, JudgeScore, StoredMessage
 from benchmarks.services.verifying.stored import Stored
 from benchmarks.services.versions import episode_of, seeds_of
 
@@ -51,6 +51,8 @@ def derive(stored: Stored, system: System, wrong: Mapping[str | int, str]) -> Pl
     trajectory = stored.trajectory
     task = core_task(trajectory.task, trajectory.profile)
     seed = derive_seed(trajectory.run.seed, task.id, trajectory.run.level, trajectory.attempt)
+    if trajectory.judged is not None:
+        seed = trajectory.judged.seed
     _same("seed of the trajectory", trajectory.seed, seed)
     seeds = seeds_of(trajectory, task)
     _check_exchanges(stored.exchanges, system, seeds, wrong)
@@ -182,16 +184,18 @@ def _other_ask(error: AskMismatch, rows: Iterable[Exchange]) -> Differs:
 def compare_turns(stored: Stored, played: Playback) -> None:
     """Turns with their violations and scores, row by row and column by column."""
     _same("number of turns", len(stored.turns), len(played.turns))
-    _same("turns counted", stored.trajectory.turn_count, len(played.turns))
+    last = played.turns[-1].index if played.turns else 0
+    _same("turns counted", stored.trajectory.turn_count, last)
     settled = {(row.step, row.slot): row for row in stored.exchanges}
+    about = stored.trajectory.judged
     for row, turn in zip(stored.turns, played.turns, strict=True):
         where = f"turn {turn.index}"
         _same(f"{where}, number", row.index, turn.index)
         _same(f"{where}, text", row.text, turn.text)
         _same(f"{where}, feedback", row.feedback, turn.feedback)
         _same_parts(where, row.payload, turn.payload)
-        final = turn.index == len(played.turns)
-        _same(f"{where}, last", row.is_final, final)
+        final = turn.index == (about.turn_count if about else last)
+        _same(f"{where}, last", row.is_final, final and about is None)
         violations = [
             [v.key, v.kind, v.text, v.revealed, v.new, v.repeated]
             for v in stored.violations[row.pk]
@@ -206,30 +210,37 @@ def compare_turns(stored: Stored, played: Playback) -> None:
             by = settled[score.step, score.slot]
             value = None if score.value is None else float(score.value)
             scores.append(
-                [score.seat, score.dimension, value, score.reason, by.pk, by.answerer_id, final]
-            )
-        _same_rows(f"{where}, score", [_score(s) for s in stored.scores[row.pk]], scores)
-        _check_copies(where, stored, row)
+                [
+                    score.seat, score.dimension, score.replicate, value, score.reason, by.pk,
+                    by.answerer_id,
+                ]
+            )  # fmt: skip
+        _same_rows(f"{where}, score", [_score(s) for s in stored.scores[turn.index]], scores)
+        _check_copies(where, stored, turn.index, final)
 
 
 def _score(row: JudgeScore) -> list[Any]:
     return [
         row.seat,
         row.dimension,
+        row.replicate,
         row.value,
         row.reason,
         row.exchange_id,
         row.judge_id,
-        row.is_final,
     ]
 
 
-def _check_copies(where: str, stored: Stored, turn: Turn) -> None:
-    """The keys that pages group scores by are those of the run."""
-    run = stored.trajectory.run
-    wanted = [run.pk, run.agent_id, run.level, run.condition, turn.index]
-    for row in stored.scores[turn.pk]:
-        found = [row.run_id, row.agent_id, row.level, row.condition, row.turn_index]
+def _check_copies(where: str, stored: Stored, index: int, final: bool) -> None:
+    """The keys that pages group scores by are those of the turn that they are about."""
+    about = stored.trajectory.judged or stored.trajectory
+    run = about.run
+    wanted = [about.pk, run.pk, run.agent_id, run.level, run.condition, index, final]
+    for row in stored.scores[index]:
+        found = [
+            row.trajectory_id, row.run_id, row.agent_id, row.level, row.condition, row.turn_index,
+            row.is_final,
+        ]  # fmt: skip
         _same(f"{where}, what scores are grouped by", found, wanted)
 
 

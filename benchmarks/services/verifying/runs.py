@@ -12,10 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from benchmarks.core.errors import UnknownName
-from benchmarks.core.registry import get_system
 from benchmarks.core.system import System
 from benchmarks.core.types import Outcome
-from benchmarks.mappers import core_outcome
+from benchmarks.mappers import core_outcome, system_of_run
 from benchmarks.models import Run, Trajectory
 from benchmarks.services.verifying.checks import (
     Difference,
@@ -97,7 +96,7 @@ def verify_run(
     if len(ended) < found.trajectories:
         found.counts[UNENDED] = found.trajectories - len(ended)
     try:
-        system = get_system(run.dataset.system)
+        system = system_of_run(run)
         found.missing = missing_version(run, system)
     except UnknownName as error:
         found.missing = str(error)

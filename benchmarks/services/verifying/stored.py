@@ -3,6 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import F, QuerySet
 
 from benchmarks.mappers import core_identity, core_message
 from benchmarks.models import (
@@ -24,7 +27,10 @@ MOST_KNOWN = 500_000
 
 @dataclass
 class Stored:
-    """All rows of one trajectory, each kind in the order in which it was made."""
+    """All rows of one trajectory, each kind in the order in which it was made.
+
+    ``violations`` are by turn, ``scores`` by the number of the turn.
+    """
 
     trajectory: Trajectory
     exchanges: list[Exchange] = field(default_factory=list)
@@ -35,8 +41,9 @@ class Stored:
 
 
 def read_stored(run: Run, ids: Sequence[int]) -> list[Stored]:
-    """These trajectories of a run with all their rows; violations and scores by turn."""
-    rows = Trajectory.objects.filter(pk__in=ids).select_related("task", "profile").order_by("pk")
+    """These trajectories of a run with all their rows."""
+    rows = Trajectory.objects.filter(pk__in=ids).order_by("pk")
+    rows = rows.select_related("task", "profile", "judged__run")
     found = {row.pk: Stored(row) for row in rows.prefetch_related("profile__constraints")}
     for stored in found.values():
         stored.trajectory.run = run
@@ -49,13 +56,25 @@ def read_stored(run: Run, ids: Sequence[int]) -> list[Stored]:
     violations = Violation.objects.filter(turn__trajectory__in=list(found))
     for violation in violations.select_related("turn").order_by("pk"):
         found[violation.turn.trajectory_id].violations[violation.turn_id].append(violation)
-    # Other judgings of these turns belong to the runs that made them.
-    live = Judging.objects.filter(run=run, made_by=None)
-    for score in JudgeScore.objects.filter(**mine, judging__in=live).order_by("pk"):
-        found[score.trajectory_id].scores[score.turn_id].append(score)
+    for score in _scores(run, list(found)).order_by("pk"):
+        about = found.get(score.trajectory_id) or found[score.by]
+        about.scores[score.turn_index].append(score)
     for suggestion in Suggestion.objects.filter(**mine).order_by("step", "slot"):
         found[suggestion.trajectory_id].suggestions.append(suggestion)
     return list(found.values())
+
+
+def _scores(run: Run, ids: Sequence[int]) -> QuerySet[Any]:
+    """The scores that a run's own judges gave; where it judges anew, they are about other turns.
+
+    ``by`` is the trajectory in which they were given.
+    """
+    rows = JudgeScore.objects.annotate(by=F("exchange__trajectory"))
+    if run.kind == Run.Kind.JUDGING:
+        return rows.filter(judging=run.primary_judging_id, exchange__trajectory__in=ids)
+    # Other judgings of these turns belong to the runs that made them.
+    live = Judging.objects.filter(run=run, made_by=None)
+    return rows.filter(judging__in=live, trajectory__in=ids)
 
 
 class Known:
