@@ -2,12 +2,13 @@
 
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import unescape
 
 from django.template.loader import render_to_string
+from django.utils.html import format_html
 
 from analysis.exports.embedding import (
     PLOTLY,
@@ -26,6 +27,8 @@ WIDTHS = ("column", "wide", "page")
 STYLE = "html, body { margin: 0; background: #fff; } #figure { overflow: hidden; }"
 # Dots per inch of a figure as PNG, as the pages have it for print.
 DOTS = 300
+# A figure in one column or two has its size in the element of the picture.
+_SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)mm" height="([\d.]+)mm"')
 _FILES = re.compile(r'<pre id="figure-files">(.*?)</pre>', re.DOTALL)
 
 
@@ -43,11 +46,33 @@ def figure_page(spec: FigureSpec, width: str) -> str:
     return _page(spec.title, {"spec": json.loads(spec.json), "width": width}, "figure-print")
 
 
-def figures_page(specs: Mapping[str, FigureSpec], width: str) -> str:
-    """Likewise of all figures by name; once its scripts have run, `drawn_in` finds them in it."""
+def figures_page(specs: Mapping[str, FigureSpec], width: str, note: str = "") -> str:
+    """Likewise of all figures by name; once its scripts have run, `drawn_in` finds them in it.
+
+    ``note`` is written under each, where it must not be taken for the real thing.
+    """
     check_width(width)
     drawn = {name: json.loads(spec.json) for name, spec in specs.items()}
-    return _page("Figures", {"specs": drawn, "width": width, "dots": DOTS}, "figure-files")
+    data = {"specs": drawn, "width": width, "dots": DOTS, "note": note}
+    return _page("Figures", data, "figure-files")
+
+
+def picture_page(drawn: Drawn, title: str) -> str:
+    """A figure that is drawn already as a page of its size in millimetres, to be printed."""
+    size = _SIZE.search(drawn.svg)
+    if size is None:
+        raise ValueError("the figure has no size in millimetres")
+    wide, high = float(size[1]), float(size[2])
+    sheet = f"@page {{ size: {wide}mm {high + 0.1:.2f}mm; margin: 0; }} "
+    styles = [f"{sheet} html, body {{ margin: 0; }} img {{ display: block; width: {wide}mm; }}"]
+    source = b64encode(drawn.svg.encode()).decode()
+    context = {
+        "title": title,
+        "policy": policy([], styles),
+        "styles": [style_tag(text) for text in styles],
+        "data": format_html('<img alt="" src="data:image/svg+xml;base64,{}">', source),
+    }
+    return render_to_string("analysis/report_file_print.html", context)
 
 
 def check_width(width: str) -> None:

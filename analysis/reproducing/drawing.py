@@ -3,21 +3,25 @@
 from collections.abc import Iterator, Mapping
 
 from analysis.exports.chromium import NotPrinted, print_to_pdf, read_drawn
-from analysis.exports.figure_page import drawn_in, figure_page, figures_page
+from analysis.exports.figure_page import drawn_in, figures_page, picture_page
 from analysis.reports.parts import FigureSpec
 from analysis.views.figure_pdf import chromium
 
 WIDTH = "wide"
 # All figures at once, on a busy machine.
 SECONDS = 120
+NO_PDF = "Figures are not there as PDF; the command reproduce makes them."
 ABSENT = "No Chromium is installed here; each figure is there as data, and in report.html."
 
 
 class Drawings:
-    """The files of figures by name; ``missing`` says why there are fewer than there could be."""
+    """The files of figures by name; ``missing`` says why there are fewer than there could be.
 
-    def __init__(self, specs: Mapping[str, FigureSpec], *, pdf: bool) -> None:
-        self.specs, self.pdf = specs, pdf
+    ``note`` is what stands under each that is not of the real thing.
+    """
+
+    def __init__(self, specs: Mapping[str, FigureSpec], *, note: str, pdf: bool) -> None:
+        self.specs, self.note, self.pdf = specs, note, pdf
         self.missing = "" if chromium() else ABSENT
 
     def files(self) -> Iterator[tuple[str, bytes]]:
@@ -25,15 +29,15 @@ class Drawings:
         if self.missing or not self.specs:
             return
         try:
-            page = figures_page(self.specs, WIDTH)
+            page = figures_page(self.specs, WIDTH, self.note)
             drawn = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))
             for name, one in drawn.items():
                 yield f"{name}.svg", one.svg.encode()
                 yield f"{name}.png", one.png
-            for name, spec in self.specs.items() if self.pdf else ():
-                printed = print_to_pdf(
-                    figure_page(spec, WIDTH), chromium=chromium(), seconds=SECONDS
-                )
-                yield f"{name}.pdf", printed
+            for name, one in drawn.items() if self.pdf else ():
+                sheet = picture_page(one, self.specs[name].title)
+                yield f"{name}.pdf", print_to_pdf(sheet, chromium=chromium(), seconds=SECONDS)
         except (NotPrinted, ValueError) as problem:
             self.missing = f"Not every figure was drawn: {problem}"
+        else:
+            self.missing = "" if self.pdf else NO_PDF

@@ -12,6 +12,7 @@ from django.db.models import Count
 
 from analysis.exports.report_file import Section
 from analysis.reports.parts import Banner
+from analysis.reproducing.presets import PRESETS
 from benchmarks.core.registry import get_system
 from benchmarks.models import Run
 from benchmarks.selectors.casting import run_caution
@@ -24,18 +25,17 @@ PACKAGES = ("Django", "numpy", "scipy", "pandas")
 
 def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, Any]:
     """The metrics of every run, and what the paper reports of the same metrics."""
-    rows = [run_metrics(run) for run in runs]
-    known = {name for row in rows for name in row["metrics"]}
     published = get_system(runs[0].dataset.system).published
+    sources = PRESETS[preset].sources if preset in PRESETS else ()
     return {
         "preset": preset,
         "design_digest": design.digest,
-        "runs": rows,
+        "runs": [run_metrics(run) for run in runs],
         "published": [
             {"model": one.model, "metric": one.metric, "value": one.value, "n": one.n,
              "source": one.source, "note": one.note}
             for one in published
-            if one.metric.partition("@")[0] in known
+            if one.source in sources
         ],
     }  # fmt: skip
 
@@ -79,7 +79,7 @@ def banners_of(sections: Sequence[Section]) -> tuple[Banner, ...]:
     return tuple(dict.fromkeys(every))
 
 
-def runs_at_work() -> dict[str, Any]:
+def product_now() -> dict[str, Any]:
     """What the product runs on, and a digest of its code, which names it without a repository."""
     return {
         "code_sha256": _code_digest(),

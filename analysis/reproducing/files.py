@@ -11,8 +11,9 @@ from analysis.exports.latex import Source, latex_table
 from analysis.exports.report_file import ReportFile, Section, render_file
 from analysis.exports.table_csv import table_csv
 from analysis.reports.parts import FigureSpec, Report, Table
+from analysis.reports.words import plural
 from analysis.reproducing.drawing import Drawings
-from analysis.reproducing.facts import banners_of, metrics_of, run_record, runs_at_work
+from analysis.reproducing.facts import banners_of, metrics_of, product_now, run_record
 from analysis.reproducing.presets import PRESETS, parts_of
 from analysis.reproducing.sections import About, sections_of
 from benchmarks.core.registry import get_system
@@ -40,7 +41,7 @@ class Reproduction:
         preset = PRESETS.get(self.preset)
         dataset = self.about.runs[0].dataset
         paper = f"{preset.paper} of the AdaPlanBench paper, on " if preset else ""
-        return f"{paper}{dataset}: {len(self.about.runs)} runs."
+        return f"{paper}{dataset}: {plural(len(self.about.runs), 'run')}."
 
 
 def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[str, bytes]]:
@@ -50,7 +51,8 @@ def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[
     """
     sections = list(sections_of(parts_of(made.preset, made.design), made.about))
     digests: dict[str, str] = {}
-    drawings = Drawings(dict(_figures(sections)), pdf=pdf)
+    note = " ".join(f"{mark.title}. {mark.text}" for mark in banners_of(sections))
+    drawings = Drawings(dict(_figures(sections)), note=note, pdf=pdf)
     for name, content in _contents(made, sections, drawings, person):
         digests[name] = sha256(content).hexdigest()
         yield name, content
@@ -117,7 +119,7 @@ def _manifest(
     return {
         "format": FORMAT,
         "made_at": made_at(),
-        "product": {"name": "PlanJury", "version": version(), **runs_at_work()},
+        "product": {"name": "PlanJury", "version": version(), **product_now()},
         "preset": made.preset,
         "title": made.title,
         "paper": PRESETS[made.preset].paper if made.preset in PRESETS else "",

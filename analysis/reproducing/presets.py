@@ -27,13 +27,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Preset:
-    """A shipped experiment. ``paper`` says which of the paper's tables and figures it is."""
+    """A shipped experiment. ``paper`` says which of the paper's tables and figures it is,
+    ``sources`` where its numbers are printed.
+    """
 
     name: str
     title: str
     paper: str
     gives: str
     parts: tuple[Part, ...]
+    sources: tuple[str, ...] = ()
 
     @property
     def design(self) -> Design:
@@ -64,6 +67,7 @@ PRESETS: Mapping[str, Preset] = {
                 Part("rubric", "rubric"),
                 Part("decline", "decline"),
             ),
+            ("Table 3", "Table 8", "Table 9"),
         ),
         Preset(
             "complexity", "Complexity", "Figure 2, with Table 2",
@@ -92,12 +96,14 @@ PRESETS: Mapping[str, Preset] = {
             "temperature", "Temperature", "Table 5",
             "Accuracy and valid plans at temperatures of 0, 0.7 and 1.",
             _effects("temperature"),
+            ("Table 5",),
         ),
         Preset(
             "threshold", "Thresholds", "Table 10",
             "Accuracy and order of the agents at rubric thresholds τ from 2 to 5, with intervals "
             "of ranks.",
             (Part("sweeps", "sweeps", later=True),),
+            ("Table 10",),
         ),
     )
 }  # fmt: skip
