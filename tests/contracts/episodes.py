@@ -89,11 +89,20 @@ def _samples(key: str) -> Any:
     return get_system(key).sample_tasks()
 
 
+# Of what a system repeats, two times show how one leads to the next.
+TWICE = ("rounds", "planners")
+
+
+def short_settings(key: str) -> dict[str, Any]:
+    """Settings under which the episodes of a system are no longer than a contract needs."""
+    return {s.name: 2 for s in get_system(key).settings if s.name in TWICE}
+
+
 def cases() -> Iterator[Case]:
     """Every scripted policy of every system, spread over the sample tasks and their levels."""
     for key in SYSTEMS:
         for number, policy in enumerate(get_system(key).scripted):
-            yield Case(key, policy, number, number)
+            yield Case(key, policy, number, number, short_settings(key))
 
 
 def conditions() -> Iterator[Case]:
@@ -108,7 +117,7 @@ def conditions() -> Iterator[Case]:
                 values = [int(v) for v in values] if setting.kind == "int" else values
             for value in values:
                 if value != setting.default:
-                    yield Case(key, "", settings={setting.name: value})
+                    yield Case(key, "", settings={**short_settings(key), setting.name: value})
 
 
 @dataclass(frozen=True)
@@ -167,8 +176,8 @@ class _Overheard:
 
 @cache
 def play(case_key: str, policy: str, sample: int = 0, level: int = 0) -> Played:
-    """The undisturbed episode of a case under default settings, played once."""
-    return watch(Case(case_key, policy, sample, level))
+    """The undisturbed episode of one of ``cases``, played once."""
+    return watch(Case(case_key, policy, sample, level, short_settings(case_key)))
 
 
 def watch(case: Case) -> Played:

@@ -73,7 +73,7 @@ def derive_profiles(
     no_deeds = frozenset().union(*(named.attributes for named in spared))
     world = _tools(plans, listed, no_tools, rng)
     user = _attributes(plans, listed, no_deeds, rng)
-    said = _Wording(rng)
+    said = Wording(rng)
     constraints: list[Constraint] = []
     profiles = []
     for rank, (level, (more_world, more_user)) in enumerate(SIZES.items()):
@@ -162,7 +162,7 @@ def _attributes(
     return _ordered({n: c for n, c in counts.items() if n not in spared}, {}, rng)
 
 
-class _Wording:
+class Wording:
     """How one person words it: no sentence pattern is used twice while another is left."""
 
     def __init__(self, rng: random.Random) -> None:

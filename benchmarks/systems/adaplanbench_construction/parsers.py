@@ -1,0 +1,213 @@
+"""Parsers of the replies that the construction pipeline asks for. Each returns JSON values only."""
+
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmarks.core.errors import UnreadableReply
+from benchmarks.llm.replies import read_json_object
+from benchmarks.systems.adaplanbench.candidates import KEPT, REMOVED
+from benchmarks.systems.adaplanbench.dataset import LONGEST_CONSTRAINT
+from benchmarks.systems.adaplanbench.plans import number_steps, parse_plan
+from benchmarks.systems.adaplanbench.protocol import WORLD
+from benchmarks.systems.adaplanbench_construction.pools import normal_form
+from benchmarks.systems.adaplanbench_construction.protocol import (
+    KEEP,
+    REMOVE,
+)
+
+LONGEST_NAME = 80
+MOST_CANDIDATES = 200
+_DECISIONS = {KEEP: KEPT, REMOVE: REMOVED, KEPT: KEPT, REMOVED: REMOVED}
+
+
+def parse_query(text: str, params: Mapping[str, Any]) -> str:
+    """Kind ``query``: a request in words, on one line."""
+    query = " ".join(text.split())
+    if not query:
+        raise UnreadableReply("expected a request in words, found an empty reply.")
+    if len(query) > LONGEST_CONSTRAINT:
+        raise UnreadableReply(f"expected a request of at most {LONGEST_CONSTRAINT} characters.")
+    return query
+
+
+def parse_verdict(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Kind ``verdict``: whether a request is fit, which criteria fail, and a reason.
+
+    A request that is not fit fails at least one, a fit one none.
+    """
+    reply = read_json_object(text)
+    fit = reply.get("fit")
+    if not isinstance(fit, bool):
+        raise UnreadableReply('expected "fit" to be true or false.')
+    named = _texts(reply.get("failed") or [], "failed")
+    known: list[str] = list(params["criteria"])
+    if unknown := [name for name in named if name not in known]:
+        raise UnreadableReply(f"{reprlib.repr(unknown[0])} is no criterion.")
+    if fit and named:
+        raise UnreadableReply(f'"fit" is true, but "failed" names {named[0]}.')
+    if not fit and not named:
+        raise UnreadableReply('"fit" is false, but "failed" names no criterion.')
+    return {
+        "fit": fit,
+        "failed": [name for name in known if name in named],
+        "reason": _optional(reply.get("reason"), "reason"),
+    }
+
+
+def parse_plans(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Kind ``plans``: one to ``count`` plans with their probabilities; what is beyond is dropped.
+
+    A plan is a text or a list of steps; a probability is a number from 0 to 1, or None.
+    """
+    rows = _rows(read_json_object(text), "plans")[: params["count"]]
+    if not rows:
+        raise UnreadableReply("expected at least one plan, found none.")
+    return {"plans": [_plan(number, row) for number, row in enumerate(rows, 1)]}
+
+
+def _plan(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    given, chance = row.get("plan"), row.get("probability")
+    if isinstance(given, list):
+        given = number_steps(_texts(given, f"plan {number}"))
+    if not isinstance(given, str):
+        raise UnreadableReply(f'plan {number}: expected "plan" to be a text.')
+    if isinstance(chance, bool) or not isinstance(chance, int | float | None):
+        raise UnreadableReply(f'plan {number}: expected "probability" to be a number.')
+    if chance is not None and not 0 <= chance <= 1:
+        raise UnreadableReply(f'plan {number}: expected "probability" from 0 to 1, not {chance}.')
+    return {"text": parse_plan(given, {})["text"], "probability": chance}
+
+
+def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Kind ``candidates``: tools, and candidates that each restrict one or refuse an attribute.
+
+    A candidate has ``text`` and ``about``, ``tool:NAME`` or ``attribute:NAME``; those that say the
+    same in the same words are one.
+    """
+    reply = read_json_object(text)
+    tools = {_name(tool): None for tool in _texts(reply.get("tools"), "tools")}
+    rows = _rows(reply, "candidates")
+    if len(rows) > MOST_CANDIDATES:
+        raise UnreadableReply(f"expected at most {MOST_CANDIDATES} candidates, found {len(rows)}.")
+    found: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(rows, 1):
+        where = f"candidate {number}"
+        said = _sentence(row.get("text"), where)
+        tool = _name(_required(row.get("tool"), f"{where}: tool"))
+        if tool not in tools:
+            raise UnreadableReply(f'{where}: {reprlib.repr(tool)} does not stand under "tools".')
+        about = f"tool:{tool}"
+        if params["kind"] != WORLD:
+            about = "attribute:" + _name(_required(row.get("attribute"), f"{where}: attribute"))
+        found.setdefault(normal_form(said), {"text": said, "about": about})
+    return {"tools": list(tools), "candidates": list(found.values())}
+
+
+def parse_merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Kind ``merged``: what each constraint of the pool was made from, and what was forgotten."""
+    settled, new = list(params["settled"]), list(params["new"])
+    entries: list[dict[str, Any]] = []
+    taken: dict[str, int] = {}
+    for number, row in enumerate(_rows(read_json_object(text), "constraints"), 1):
+        where = f"constraint {number}"
+        ids = list(dict.fromkeys(_texts(row.get("from"), f"{where}: from")))
+        if not ids:
+            raise UnreadableReply(f"{where} is made from nothing.")
+        for name in ids:
+            if name not in settled and name not in new:
+                raise UnreadableReply(f"{where}: {reprlib.repr(name)} was not given.")
+            if taken.setdefault(name, number) != number:
+                raise UnreadableReply(f"{name} stands in constraints {taken[name]} and {number}.")
+        both = [name for name in ids if name in settled]
+        if len(both) > 1:
+            raise UnreadableReply(f"{where} joins {both[0]} and {both[1]}, which are settled.")
+        said = "" if both else _sentence(row.get("text"), where)
+        entries.append({"text": said, "from": ids})
+    return {"constraints": entries, "forgotten": [name for name in new if name not in taken]}
+
+
+def parse_decisions(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Kind ``decisions``: kept or removed for each key in its order, with ground and reason.
+
+    Every key once; a removal has one of the grounds. What is kept has neither ground nor reason.
+    """
+    keys, grounds = list(params["keys"]), list(params["grounds"])
+    found: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(_rows(read_json_object(text), "decisions"), 1):
+        key = _required(row.get("key"), f"decision {number}: key")
+        if key not in keys:
+            raise UnreadableReply(f"{reprlib.repr(key)} was not proposed.")
+        decided = _decision(key, row, grounds)
+        if found.setdefault(key, decided)["decision"] != decided["decision"]:
+            raise UnreadableReply(f"{key} is both kept and removed.")
+    if missing := [key for key in keys if key not in found]:
+        raise UnreadableReply(f"nothing is decided about {', '.join(missing[:5])}.")
+    return {"decisions": [{"key": key, **found[key]} for key in keys]}
+
+
+def _decision(key: str, row: Mapping[str, Any], grounds: Sequence[str]) -> dict[str, str]:
+    said, ground = str(row.get("decision")).strip().lower(), row.get("ground")
+    if said not in _DECISIONS:
+        raise UnreadableReply(f'{key}: expected "keep" or "remove", not {reprlib.repr(said)}.')
+    if _DECISIONS[said] == KEPT:
+        return {"decision": KEPT, "ground": "", "reason": ""}
+    if not isinstance(ground, str) or ground not in grounds:
+        raise UnreadableReply(
+            f"{key}: expected one of {', '.join(grounds)} as ground, not {reprlib.repr(ground)}."
+        )
+    reason = _optional(row.get("reason"), f"{key}: reason")
+    return {"decision": REMOVED, "ground": ground, "reason": reason}
+
+
+def _rows(reply: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    rows = reply.get(name)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise UnreadableReply(f'expected "{name}" to be a list of objects.')
+    return rows
+
+
+def _texts(value: Any, name: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise UnreadableReply(f'expected "{name}" to be a list of texts.')
+    return list(_said(value))
+
+
+def _said(texts: Sequence[str]) -> Iterator[str]:
+    return (text.strip() for text in texts if text.strip())
+
+
+def _required(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise UnreadableReply(f"{where}: expected a text.")
+    return value.strip()
+
+
+def _optional(value: Any, where: str) -> str:
+    if value is not None and not isinstance(value, str):
+        raise UnreadableReply(f"{where}: expected a text.")
+    return " ".join((value or "").split())[:LONGEST_CONSTRAINT]
+
+
+def _sentence(value: Any, where: str) -> str:
+    said = " ".join(_required(value, f"{where}: text").split())
+    if len(said) > LONGEST_CONSTRAINT:
+        raise UnreadableReply(f"{where}: expected at most {LONGEST_CONSTRAINT} characters.")
+    if not normal_form(said):
+        raise UnreadableReply(f"{where}: expected words.")
+    return said
+
+
+def _name(text: str) -> str:
+    """The name of a tool or attribute as constraints refer to it."""
+    return " ".join(text.casefold().split())[:LONGEST_NAME]
+
+
+PARSERS = {
+    "query": parse_query,
+    "verdict": parse_verdict,
+    "plans": parse_plans,
+    "candidates": parse_candidates,
+    "merged": parse_merged,
+    "decisions": parse_decisions,
+}

@@ -1,0 +1,70 @@
+"""Problems to construct from: those that ship with the product, and those of MacGyver files.
+
+A problem is a task whose prompt is the riddle as it was told; ``payload`` holds its ``solution``
+in numbered steps, and recorded answers as ``plans`` where there are any.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.core.types import Task
+from benchmarks.systems.adaplanbench.demo import LOADER
+from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
+from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle, read_riddles
+from benchmarks.systems.adaplanbench.plans import number_steps
+
+FILE = Path(__file__).parent / "demo_problems.yaml"
+# Two that the filter keeps.
+SAMPLES = ("kite-in-tree", "stuck-jar")
+# More would only make tasks heavy: scripted planners sample a few at a time.
+MOST_ANSWERS = 40
+
+
+@cache
+def load_demo_problems() -> tuple[Task, ...]:
+    """The problems that ship with the product, ordered by id."""
+    rows: list[dict[str, Any]] = yaml.load(FILE.read_text(encoding="utf-8"), LOADER)
+    return tuple(_demo_task(row) for row in sorted(rows, key=lambda row: row["id"]))
+
+
+def _demo_task(row: dict[str, Any]) -> Task:
+    payload = {
+        "solution": number_steps(row["solution"]),
+        "plans": [
+            {"author": "demo", "text": number_steps(steps)} for steps in row.get("plans", ())
+        ],
+    }
+    return Task(row["id"], " ".join(row["problem"].split()), row.get("category", ""), payload)
+
+
+def macgyver_problem(riddle: Riddle, recorded: Sequence[Recorded]) -> Task | None:
+    """The problem of a MacGyver riddle; None where its file holds no solution that is a plan."""
+    solution = read_answer(riddle.solution)
+    if not riddle.solvable or solution.kind != "plan":
+        return None
+    plans: dict[str, dict[str, str]] = {}
+    for row in recorded:
+        answer = read_answer(row.text)
+        if answer.kind == "plan":
+            text = number_steps(answer.steps)
+            said = {"author": row.author, "verdict": row.verdict, "text": text}
+            plans.setdefault(text, said)
+    payload = {
+        "solution": number_steps(solution.steps),
+        "plans": list(plans.values())[:MOST_ANSWERS],
+        "riddle": riddle.id,
+        "unconventional": riddle.unconventional,
+    }
+    return Task(f"macgyver-{riddle.id}", riddle.problem, "", payload)
+
+
+def macgyver_problems(problems_file: Path, results_file: Path | None) -> Iterator[Task]:
+    """The problems of two checked MacGyver files (``macgyver.reader.check_files``)."""
+    for riddle, recorded in read_riddles(problems_file, results_file):
+        task = macgyver_problem(riddle, recorded)
+        if task is not None:
+            yield task

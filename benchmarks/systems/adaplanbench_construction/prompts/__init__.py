@@ -1,0 +1,11 @@
+"""The prompts of the construction pipeline, by version."""
+
+from pathlib import Path
+
+from benchmarks.core.prompts import Prompts
+
+VERSION = "1"
+PROMPTS = Prompts(Path(__file__).parent, VERSION)
+
+fill = PROMPTS.fill
+prompt_digests = PROMPTS.digests
