@@ -8,6 +8,10 @@ from benchmarks.core.system import System
 
 SYSTEMS: dict[str, tuple[str, str]] = {
     "adaplanbench": ("AdaPlanBench", "benchmarks.systems.adaplanbench.system"),
+    "adaplanbench_construction": (
+        "AdaPlanBench construction",
+        "benchmarks.systems.adaplanbench_construction.system",
+    ),
     "planbench_xl": ("PlanBench-XL", "benchmarks.systems.planbench_xl.system"),
 }
 # What was made elsewhere: datasets have this in place of a system's key, and nothing can run it.
