@@ -10,3 +10,7 @@ class AnalysisConfig(AppConfig):
     name = "analysis"
     label = "analysis"
     verbose_name = "Analysis"
+
+    def ready(self) -> None:
+        """Let what a list shows be judged anew."""
+        from analysis import listed_trajectories  # noqa: F401

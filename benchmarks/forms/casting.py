@@ -1,6 +1,6 @@
 """What runs and sessions are asked alike: who fills the other roles, and under which settings."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django import forms
@@ -57,6 +57,19 @@ def _widget(setting: Setting, meanings: Mapping[str, str]) -> forms.Widget:
     return forms.NumberInput(attrs={**given, "step": step})
 
 
+def filler_choices(
+    system: System, role: Role, endpoints: Iterable[Endpoint], people: bool
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Who can fill a role, in groups: scripts, language models, and people if they may."""
+    policies = [p for p in system.scripted.values() if p.role == role.name]
+    groups = [
+        ("Scripts", [(p.name, f"{p.title} ({p.label})") for p in policies]),
+        ("Language models", [(AT + e.name, agent_title(e)) for e in endpoints]),
+        ("People", [(HUMAN, "A person")] if people else []),
+    ]
+    return [(title, pairs) for title, pairs in groups if pairs]
+
+
 class CastForm(forms.Form):
     """The roles besides the agent with who fills them, and the settings of the protocol.
 
@@ -80,7 +93,7 @@ class CastForm(forms.Form):
         endpoints = seen.of(Endpoint.objects.filter(retired=False))
         self.endpoints = {e.name: e for e in endpoints}
         self.role_names: list[str] = []
-        for role in system.roles[1:]:
+        for role in (role for role in system.roles if role.name != "agent"):
             for seat in range(1, role.seats + 1) if role.name not in people else ():
                 self._add_role(role, seat)
         self.setting_names = []
@@ -91,21 +104,11 @@ class CastForm(forms.Form):
             self.setting_names.append(f"set_{setting.name}")
 
     def _add_role(self, role: Role, seat: int) -> None:
-        policies = [p for p in self.system.scripted.values() if p.role == role.name]
         wanted = self.dataset.roles.get(role.name) or role.default
-        title = f"{role.title.removesuffix('s')} {seat}" if role.seats > 1 else role.title
-        groups = [
-            ("Scripts", [(p.name, f"{p.title} ({p.label})") for p in policies]),
-            (
-                "Language models",
-                [(AT + e.name, agent_title(e)) for e in self.endpoints.values()],
-            ),
-            ("People", [(HUMAN, "A person")] if self.by_people else []),
-        ]
         name = f"role_{role.name}_{seat}"
         self.fields[name] = forms.ChoiceField(
-            label=title,
-            choices=[(title, pairs) for title, pairs in groups if pairs],
+            label=f"{role.title.removesuffix('s')} {seat}" if role.seats > 1 else role.title,
+            choices=filler_choices(self.system, role, self.endpoints.values(), self.by_people),
             initial=wanted[(seat - 1) % len(wanted)] if wanted else None,
         )
         self.role_names.append(name)

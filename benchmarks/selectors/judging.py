@@ -1,11 +1,12 @@
 """What can be judged anew, and what a judging says of a run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.http import QueryDict
 
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.registry import EXTERNAL
@@ -133,3 +134,20 @@ def not_covered(judging: Judging) -> int:
     done = Trajectory.objects.filter(status=Trajectory.Status.DONE)
     anew = done.filter(run=judging.made_by_id, judged=OuterRef("pk"))
     return done.filter(run=judging.run_id).exclude(Exists(anew)).count()
+
+
+# --- Lists of trajectories in apps above ---------------------------------------------------------
+
+ListedIds = Callable[[QueryDict, Visibility], Sequence[int]]
+_listed: list[ListedIds] = []
+
+
+def lists_trajectories(find: ListedIds) -> ListedIds:
+    """Register what finds the trajectories that the address of a list shows to somebody."""
+    _listed[:] = [find]
+    return find
+
+
+def listed_ids(params: QueryDict, seen: Visibility) -> list[int]:
+    """The trajectories of a list, as its address chooses them for this reader."""
+    return [pk for find in _listed for pk in find(params, seen)]

@@ -46,9 +46,13 @@ def plan_judging(
     chosen: Chosen,
     roles: Mapping[str, Sequence[str]],
     settings: Mapping[str, Any] | None = None,
+    found: Found | None = None,
 ) -> JudgingPlan:
-    """Count what ``start_judging`` would make; refuses what that refuses."""
-    found = chosen_shares(chosen)
+    """Count what ``start_judging`` would make; refuses what that refuses.
+
+    ``found``: what the choice comes to, where the caller has looked already.
+    """
+    found = found or chosen_shares(chosen)
     panel = read_panel(system=system_of_runs(found.runs), roles=roles, settings=settings or {})
     last = panel.settings["turns"] == "last"
     calls: Counter[str] = Counter()

@@ -132,3 +132,18 @@ def _listed(keys: list[str]) -> str:
 
 
 REPLIES = {"plan": _plan, "violations": _violations, "scores": _scores, "feedback": _feedback}
+
+# What the choices mean with which judges look at stored turns again.
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "what": {
+        "rubric": "scores",
+        "constraints": "violations",
+        "both": "scores and violations",
+    },
+    "turns": {"all": "every turn", "last": "the last one alone"},
+    "calls": {
+        "together": "one reply for all dimensions",
+        "per_dimension": "one reply for each dimension",
+    },
+    "anchors": {"ascending": "1, 3, 5", "descending": "5, 3, 1"},
+}
