@@ -9,6 +9,7 @@ from analysis.table_urls import table_paths
 from analysis.views import (
     browse,
     comparing,
+    experiments,
     failures,
     flips,
     quality,
@@ -61,6 +62,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("views/<int:view_id>/share/", saved.saved_view_share, name="saved_view_share"),
     path("views/<int:view_id>/delete/", saved.saved_view_delete, name="saved_view_delete"),
     path("analysis/", reports.index, name="index"),
+    path(
+        "analysis/experiments/<int:experiment_id>/replicates/",
+        experiments.replicates,
+        name="replicates",
+    ),
+    path(
+        "analysis/experiments/<int:experiment_id>/replicates/<slug:part>.csv",
+        experiments.table,
+        name="replicates_table",
+    ),
     path("analysis/of-study/<int:pk>/", reports.of_study, name="of_study"),
     *table_paths,
     *(pattern for name in PAGES for pattern in _paths(name)),

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from benchmarks.experiment_urls import experiment_paths
 from benchmarks.views import asks, datasets, endpoints, imports, runs, trajectories
 
 app_name = "benchmarks"
@@ -21,6 +22,7 @@ urlpatterns = [
     path("asks/", asks.ask_list, name="ask_list"),
     path("asks/<int:ask_id>/", asks.ask, name="ask"),
     path("asks/<int:ask_id>/next/", asks.ask_next, name="ask_next"),
+    *experiment_paths,
     path("runs/", runs.run_list, name="run_list"),
     path("runs/new/", runs.run_new, name="run_new"),
     path("runs/<int:run_id>/", runs.run, name="run"),

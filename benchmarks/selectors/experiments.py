@@ -11,7 +11,7 @@ from benchmarks.core.means import across_replicates
 from benchmarks.core.words import Tone
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.selectors.datasets import counted
-from benchmarks.selectors.runs import TONES, run_metrics
+from benchmarks.selectors.runs import TONES, Spent, run_metrics
 
 T = Trajectory.Status
 _ENDED = (T.DONE, T.FAILED, T.DECISION, T.CANCELLED)
@@ -41,7 +41,7 @@ def experiment_runs(experiment: Experiment, seen: Visibility = EVERYTHING) -> li
 
 
 @dataclass(frozen=True)
-class Count_:
+class UnitCount:
     """Trajectories of a run: how many, how many are over, how many of those failed."""
 
     total: int = 0
@@ -50,7 +50,7 @@ class Count_:
     waiting: int = 0
 
 
-def run_counts(runs: Sequence[Run]) -> dict[int, Count_]:
+def run_counts(runs: Sequence[Run]) -> dict[int, UnitCount]:
     """Trajectories of each run by how they stand; from an index alone, so quick for many."""
     rows = (
         Trajectory.objects.filter(run__in=[run.pk for run in runs])
@@ -64,8 +64,8 @@ def run_counts(runs: Sequence[Run]) -> dict[int, Count_]:
     return {run.pk: _count(by.get(run.pk, {})) for run in runs}
 
 
-def _count(by: Mapping[str, int]) -> Count_:
-    return Count_(
+def _count(by: Mapping[str, int]) -> UnitCount:
+    return UnitCount(
         sum(by.values()),
         sum(by.get(status, 0) for status in _ENDED),
         sum(by.get(status, 0) for status in _FAILED),
@@ -78,7 +78,7 @@ class Place:
     """A run in the matrix."""
 
     run: Run
-    count: Count_
+    count: UnitCount
     taken: bool
 
     @property
@@ -157,6 +157,60 @@ def _asked(experiment: Experiment) -> dict[int, tuple[str, float | None]]:
         name, _, temperature = words.rpartition(" ")
         found[pk] = (name, None if temperature == "None" else float(temperature))
     return found
+
+
+@dataclass(frozen=True)
+class ExperimentRow:
+    """A line of the list: what it holds, and how far it is."""
+
+    experiment: Experiment
+    runs: int
+    agents: int
+    levels: tuple[str, ...]
+    total: int
+    ended: int
+    failed: int
+
+    @property
+    def moving(self) -> bool:
+        return self.ended < self.total
+
+
+def experiment_rows(
+    rows: Sequence[Experiment], seen: Visibility = EVERYTHING
+) -> list[ExperimentRow]:
+    """Lines for these experiments; the trajectories of all in one query."""
+    runs = seen.of(Run.objects.filter(experiment__in=rows))
+    mine: dict[int, list[Run]] = {}
+    for run in runs.only("pk", "experiment", "agent", "level").order_by("pk"):
+        mine.setdefault(run.experiment_id or 0, []).append(run)
+    counts = run_counts([run for found in mine.values() for run in found])
+    return [_row(one, mine.get(one.pk, []), counts) for one in rows]
+
+
+def _row(
+    experiment: Experiment, runs: Sequence[Run], counts: Mapping[int, UnitCount]
+) -> ExperimentRow:
+    found = [counts[run.pk] for run in runs]
+    return ExperimentRow(
+        experiment,
+        len(runs),
+        len({run.agent_id for run in runs}),
+        tuple(dict.fromkeys(run.level for run in runs if run.level)),
+        sum(count.total for count in found),
+        sum(count.ended for count in found),
+        sum(count.failed for count in found),
+    )
+
+
+def experiment_spent(experiment: Experiment, runs: Sequence[Run]) -> Spent | None:
+    """What its own runs have cost together, beside their common cap; None where nothing is paid."""
+    own = [run for run in runs if run.experiment_id == experiment.pk and run.currency]
+    cap = experiment.design.get("cost_cap")
+    amount = sum(max(0.0, run.committed) for run in own)
+    if len({run.currency for run in own}) != 1 or (cap is None and not amount):
+        return None
+    return Spent(amount, cap, own[0].currency)
 
 
 def experiment_results(experiment: Experiment) -> dict[str, Any]:

@@ -1,0 +1,203 @@
+"""What came of an experiment: each measure in every cell, and its spread across replicates."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.frames.replicates import Played, played
+from analysis.reports import common
+from analysis.reports.parts import (
+    Cell,
+    Column,
+    Empty,
+    Report,
+    Table,
+    how_interval,
+    rounded,
+    text_column,
+)
+from analysis.reports.words import Unit, counted, ends, listed, number, plural
+from analysis.stats.replicates import ReplicatedMean, replicated_mean
+from benchmarks.core.words import Measure, measures_of
+from benchmarks.selectors.experiments import Group
+
+SEED = 20250101
+
+
+@dataclass(frozen=True)
+class Line:
+    """A cell of the matrix without its seed, and its figures by measure."""
+
+    group: Group
+    figures: Mapping[str, ReplicatedMean]
+    open: Mapping[str, int]
+
+
+def replicates_report(groups: Sequence[Group], system: str) -> Report:
+    """The table of all cells; ``groups`` are those of one experiment on one system."""
+    measures = measures_of(system)
+    lines = _lines(groups, measures)
+    if not any(one.pooled.n for line in lines for one in line.figures.values()):
+        return Report(
+            empty=Empty("No results yet", "Figures appear when the first trajectory has ended.")
+        )
+    return Report(
+        sentence=_sentence(lines, measures),
+        tables=(_table(lines, measures),),
+        how=tuple(_how(lines)),
+        methods=_methods(lines, measures),
+    )
+
+
+def _lines(groups: Sequence[Group], measures: Mapping[str, Measure]) -> list[Line]:
+    places = {run.pk: place for place, group in enumerate(groups) for run in group.runs}
+    rows = played(places, list(measures), len(groups))
+    return [
+        Line(group, {name: _figure(one, name) for name in measures}, one.open)
+        for group, one in zip(groups, rows, strict=True)
+    ]
+
+
+def _figure(one: Played, name: str) -> ReplicatedMean:
+    return replicated_mean(
+        one.values[name], one.runs, one.tasks, seed=SEED, excluded={**one.open, **one.why[name]}
+    )
+
+
+def _unit(measure: Measure) -> Unit:
+    return "share" if measure.kind == "rate" else "number"
+
+
+def _named(line: Line) -> str:
+    group = line.group
+    words = [group.title, f"level {group.level}" if group.level else ""]
+    words.append(group.condition if group.condition != "standard" else "")
+    return ", ".join(filter(None, words))
+
+
+def _sentence(lines: Sequence[Line], measures: Mapping[str, Measure]) -> str:
+    """The best by the first measure, with the spread across its runs."""
+    name, measure = next(iter(measures.items()))
+    known = [line for line in lines if line.figures[name].across.mean is not None]
+    if not known:
+        return f"{measure.title} is undefined in every cell so far."
+    best = max(known, key=lambda line: line.figures[name].across.mean or 0)
+    found = best.figures[name].across
+    unit = _unit(measure)
+    said = f"{_named(best)} has the highest mean {measure.title}: {number(found.mean or 0, unit)}"
+    if found.sd is None:
+        return f"{said} of {plural(found.n, 'run')}, so nothing is known of its spread."
+    return f"{said}, standard deviation {_deviation(found.sd, unit)} over {plural(found.n, 'run')}."
+
+
+def _deviation(value: float, unit: Unit) -> str:
+    """A standard deviation; of shares in points."""
+    return f"{100 * value:.1f} points" if unit == "share" else number(value, unit)
+
+
+def _table(lines: Sequence[Line], measures: Mapping[str, Measure]) -> Table:
+    columns = [
+        text_column("Agent"),
+        text_column("Level"),
+        text_column("Condition"),
+        Column("Runs", ("runs", "not ended"), help="Replicates: runs that differ in the seed."),
+    ]
+    parts = ("mean", "sd", "low", "high", "runs", "pooled", "pooled low", "pooled high", "n",
+             "note")  # fmt: skip
+    for measure in measures.values():
+        names = tuple(f"{measure.title} {part}" for part in parts)
+        columns.append(Column(measure.title, names, help=measure.help))
+    rows = []
+    for line in lines:
+        runs = [run.pk for run in line.group.runs]
+        cells = [
+            Cell(
+                line.group.title,
+                (line.group.title,),
+                url=common.trajectories({"run": runs}),
+                tip="The trajectories of these runs",
+            ),
+            Cell(line.group.level or "–", (line.group.level,)),
+            Cell(line.group.condition, (line.group.condition,)),
+            _runs_cell(line, runs),
+        ]
+        cells += [_cell(line.figures[name], one) for name, one in measures.items()]
+        rows.append(tuple(cells))
+    return Table(
+        "replicates",
+        "Mean and spread across replicates",
+        tuple(columns),
+        tuple(rows),
+        note="Mean of the runs ± sample standard deviation; under it the range of the runs, and "
+        "all of them pooled, with the 95 % interval over tasks.",
+    )
+
+
+def _runs_cell(line: Line, runs: Sequence[int]) -> Cell:
+    left = sum(line.open.values())
+    return Cell(
+        str(len(runs)),
+        (len(runs), left),
+        sub=f"{left} not ended" if left else "",
+        url=common.address("analysis:trajectory_groups", {"run": runs}),
+        tip=counted(line.open) if left else "What failed in these runs, grouped by its words",
+    )
+
+
+def _cell(found: ReplicatedMean, measure: Measure) -> Cell:
+    across, pooled, unit = found.across, found.pooled, _unit(measure)
+    interval = pooled.interval
+    notes = [across.no_spread, pooled.no_interval, *pooled.warnings]
+    if pooled.excluded:
+        notes.append(f"left out: {counted(pooled.excluded)}")
+    note = "; ".join(filter(None, notes))
+    data = (
+        rounded(across.mean), rounded(across.sd), rounded(across.low), rounded(across.high),
+        across.n, rounded(pooled.value), rounded(interval.low) if interval else None,
+        rounded(interval.high) if interval else None, pooled.n, note,
+    )  # fmt: skip
+    if across.mean is None:
+        why = "; ".join(filter(None, [across.undefined, counted(pooled.excluded)]))
+        return Cell(data=data, reason=why, estimate=pooled, unit=unit)
+    text, sub = number(across.mean, unit), []
+    if across.sd is not None and across.low is not None and across.high is not None:
+        text += f" ± {_deviation(across.sd, unit).removesuffix(' points')}"
+        low, high = number(across.low, unit), number(across.high, unit)
+        sub.append(f"{low.removesuffix(' %')} to {high}")
+    if interval is not None and pooled.value is not None:
+        inside = ends(interval, unit).removesuffix(" %")
+        sub.append(f"pooled {number(pooled.value, unit)} ({inside})")
+    sub.append(f"n = {pooled.n:,}")
+    return Cell(text, data, sub="\n".join(sub), tip=note, estimate=pooled, unit=unit)
+
+
+def _how(lines: Sequence[Line]) -> list[str]:
+    estimates = [one.pooled for line in lines for one in line.figures.values()]
+    told = [
+        "Across replicates each run counts once: the mean of the runs’ figures, their sample "
+        "standard deviation (n − 1; of shares in percentage points) and their range. It takes two "
+        "runs.",
+        f"Pooled: the mean over all trajectories of these runs; {how_interval(estimates)}. Tasks "
+        "are drawn, each with all of its trajectories, because the runs share them.",
+        "The spread across runs is about chance in the same tasks, the interval about other tasks "
+        "like these: neither holds the other.",
+        "Metrics are those of each run’s primary judging.",
+    ]
+    single = [_named(line) for line in lines if len(line.group.runs) < 2]
+    if single:
+        told.append(f"One run alone has no spread: {listed(single)}.")
+    left: dict[str, int] = {}
+    for line in lines:
+        for reason, n in line.open.items():
+            left[reason] = left.get(reason, 0) + n
+    told.append(f"Not ended: {counted(left)}." if left else "Every trajectory has ended.")
+    return told
+
+
+def _methods(lines: Sequence[Line], measures: Mapping[str, Measure]) -> str:
+    runs = sorted({len(line.group.runs) for line in lines})
+    each = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    titles = listed([one.title for one in measures.values()], most=len(measures))
+    return (
+        f"Each cell was run {each} time{'s' * (runs != [1])} with different seeds; {titles} are "
+        "given as mean and sample standard deviation across runs."
+    )
