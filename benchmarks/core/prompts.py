@@ -1,5 +1,10 @@
-"""Prompt files with versions. A changed prompt is a new file; old ones stay loadable."""
+"""Prompt files with versions. A changed prompt is a new file; old ones stay loadable.
 
+A version of a system's prompts has, of each prompt, the newest file up to that version. So whoever
+changes one prompt adds one file, ``NAME.v2.txt``, and makes ``2`` the system's version.
+"""
+
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +15,8 @@ from typing import Any
 import yaml
 
 from benchmarks.core.digests import digest_text
+
+_NAME = re.compile(r"(\w+)\.v(\d+)\.(?:txt|yaml)")
 
 
 @dataclass(frozen=True)
@@ -22,13 +29,23 @@ class Prompts:
     folder: Path
     version: str
 
+    def files(self, version: str = "") -> dict[str, Path]:
+        """The file of each prompt of a version, by name; none where there is no such version."""
+        return _files(self.folder, version or self.version)
+
     def load(self, name: str, version: str = "") -> Template:
-        """The prompt ``NAME.vVERSION.txt``."""
-        return _read(self.folder / f"{name}.v{version or self.version}.txt")
+        """A prompt in the wording of a version; ``KeyError`` where that has none."""
+        return _read(self.files(version)[name])
 
     def load_set(self, name: str, version: str = "") -> Mapping[str, Template]:
-        """Short texts by occasion, of ``NAME.vVERSION.yaml``."""
-        return _read_set(self.folder / f"{name}.v{version or self.version}.yaml")
+        """Short texts by occasion, in the wording of a version."""
+        return _read_set(self.files(version)[name])
+
+    def texts(self, version: str = "") -> dict[str, str]:
+        """What stands in each prompt file of a version, by the file's name."""
+        return {
+            path.name: path.read_text(encoding="utf-8") for path in self.files(version).values()
+        }
 
     def fill(self, name: str, values: Mapping[str, Any], version: str = "") -> str:
         """The prompt with its places filled; a missing value is an error, not a blank."""
@@ -36,8 +53,21 @@ class Prompts:
 
     def digests(self, version: str = "") -> dict[str, str]:
         """Digest of each prompt file of a version, for a run's record of what it used."""
-        found = sorted(self.folder.glob(f"*.v{version or self.version}.*"))
-        return {path.name: digest_text(path.read_text(encoding="utf-8")) for path in found}
+        return {name: digest_text(text) for name, text in self.texts(version).items()}
+
+
+@cache
+def _files(folder: Path, version: str) -> dict[str, Path]:
+    numbered: dict[str, list[tuple[int, Path]]] = {}
+    for path in sorted(folder.iterdir()):
+        if found := _NAME.fullmatch(path.name):
+            numbered.setdefault(found[1], []).append((int(found[2]), path))
+    if not version.isdecimal() or not any(
+        number == int(version) for paths in numbered.values() for number, _ in paths
+    ):
+        return {}
+    upto = {name: [p for p in paths if p[0] <= int(version)] for name, paths in numbered.items()}
+    return {name: max(paths)[1] for name, paths in upto.items() if paths}
 
 
 @cache

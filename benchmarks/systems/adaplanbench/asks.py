@@ -8,7 +8,7 @@ from benchmarks.core.system import Dimension
 from benchmarks.core.types import Ask, Constraint, Expect, Message, Task
 from benchmarks.systems.adaplanbench.prompts import fill, load_prompt
 from benchmarks.systems.adaplanbench.protocol import KINDS
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.rubric import DIMENSIONS, load_dimensions
 
 JUDGE_ROLES = {"world": "world_judge", "user": "user_judge"}
 ASCENDING = (1, 3, 5)
@@ -81,19 +81,27 @@ class Said:
 
 
 class Asks:
-    """Builds the asks of one episode; the constant messages are made once."""
+    """Builds the asks of one episode; the constant messages are made once.
 
-    def __init__(self, task: Task, constraints: Mapping[str, Sequence[Constraint]]) -> None:
+    ``version`` is that of the prompts, empty for the newest.
+    """
+
+    def __init__(
+        self, task: Task, constraints: Mapping[str, Sequence[Constraint]], version: str = ""
+    ) -> None:
         self.task = task
+        self.version = version
         self.constraints = constraints
         self.opening = (
-            Message("system", load_prompt("agent").template),
+            Message("system", load_prompt("agent", version).template),
             Message("user", task.prompt),
         )
         self.briefs = {
             kind: Message(
                 "system",
-                fill(role, {"query": task.prompt, "constraints": _list(constraints[kind])}),
+                fill(
+                    role, {"query": task.prompt, "constraints": _list(constraints[kind])}, version
+                ),
             )
             for kind, role in JUDGE_ROLES.items()
         }
@@ -102,7 +110,12 @@ class Asks:
             "system",
             fill(
                 "rubric_judge",
-                {"query": task.prompt, "rubric": rubric_text(), "keys": ", ".join(keys)},
+                {
+                    "query": task.prompt,
+                    "rubric": rubric_text(load_dimensions(version)),
+                    "keys": ", ".join(keys),
+                },
+                version,
             ),
         )
         self.rubric_expect = Expect("scores", {"dimensions": keys})
@@ -114,7 +127,7 @@ class Asks:
         told = said.memory.distinct()
         if tracking and told:
             lines = "\n".join(f"- {c.text}" for c in told)
-            block = fill("memory", {"constraints": lines})
+            block = fill("memory", {"constraints": lines}, self.version)
             newest = messages[-1]
             messages = (*messages[:-1], Message("user", f"{block}\n\n{newest.text}"))
         context = {
@@ -154,7 +167,8 @@ class Asks:
     def simulator(self, said: Said, plan: str, points: Sequence[tuple[Constraint, bool]]) -> Ask:
         """Feedback on the revealed constraints; each point says whether it was said before."""
         lines = [f"- {c.text}{' (said before)' if again else ''}" for c, again in points]
-        brief = fill("simulator", {"query": self.task.prompt, "points": "\n".join(lines)})
+        values = {"query": self.task.prompt, "points": "\n".join(lines)}
+        brief = fill("simulator", values, self.version)
         return Ask(
             "simulator",
             (Message("system", brief), Message("user", plan)),
@@ -170,7 +184,8 @@ class Asks:
             f"- {point['title']}: " + " ".join(point["reasons"] or ["no reason given"])
             for point in points
         ]
-        brief = fill("refinement", {"query": self.task.prompt, "points": "\n".join(lines)})
+        values = {"query": self.task.prompt, "points": "\n".join(lines)}
+        brief = fill("refinement", values, self.version)
         return Ask(
             "simulator",
             (Message("system", brief), Message("user", plan)),

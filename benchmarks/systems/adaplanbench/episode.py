@@ -5,6 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.core.system import PROMPTS
 from benchmarks.core.types import (
     Ask,
     Constraint,
@@ -58,7 +59,7 @@ class _Table:
 
     def __init__(self, task: Task, settings: Mapping[str, Any]) -> None:
         constraints = split_constraints(task, settings["constraints"])
-        self.asks = Asks(task, constraints)
+        self.asks = Asks(task, constraints, settings.get(PROMPTS, ""))
         self.by_key = {c.key: c for kind in KINDS for c in constraints[kind]}
         self.judged = [kind for kind in KINDS if constraints[kind]]
         self.seats = tuple(str(n) for n in range(1, settings["rubric_judges"] + 1))

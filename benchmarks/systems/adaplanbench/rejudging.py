@@ -22,7 +22,7 @@ from benchmarks.systems.adaplanbench.asks import (
 from benchmarks.systems.adaplanbench.metrics import accuracy
 from benchmarks.systems.adaplanbench.prompts import fill
 from benchmarks.systems.adaplanbench.protocol import KINDS, SETTINGS, Rating, rate
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.rubric import DIMENSIONS, load_dimensions
 from benchmarks.systems.adaplanbench.system import AdaPlanBench
 
 RUBRIC, CONSTRAINTS, BOTH = "rubric", "constraints", "both"
@@ -111,12 +111,13 @@ class _Table:
         self.constraints = split_constraints(task, wanted) if hidden else dict.fromkeys(KINDS, ())
         self.kinds = [kind for kind in KINDS if self.constraints[kind]]
         self.seats = judging.seats("rubric_judge", settings)
+        dimensions = load_dimensions(settings.get(PROMPTS, ""))
         each = settings["calls"] == EACH
         self.groups: list[Sequence[Dimension]] = (
-            [(dimension,) for dimension in DIMENSIONS] if each else [DIMENSIONS]
+            [(dimension,) for dimension in dimensions] if each else [dimensions]
         )
         self._briefs = [self._brief(group) for group in self.groups]
-        self._constraint_asks = Asks(task, self.constraints)
+        self._constraint_asks = Asks(task, self.constraints, settings.get(PROMPTS, ""))
 
     def _brief(self, group: Sequence[Dimension]) -> tuple[Message, Expect]:
         anchors = ASCENDING if self.settings["anchors"] == "ascending" else ASCENDING[::-1]

@@ -1,19 +1,17 @@
 """The eight rubric dimensions, the same for judges and people (AdaPlanBench, Tables 6, 11, 12)."""
 
 from functools import cache
-from pathlib import Path
 
 import yaml
 
 from benchmarks.core.system import Dimension
-
-FILE = Path(__file__).parent / "prompts" / "rubric.v1.yaml"
+from benchmarks.systems.adaplanbench.prompts import PROMPTS
 
 
 @cache
-def load_dimensions() -> tuple[Dimension, ...]:
-    """The dimensions in the order in which they are asked."""
-    rows = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+def load_dimensions(version: str = "") -> tuple[Dimension, ...]:
+    """The dimensions in the order in which they are asked, as a version of the prompts has them."""
+    rows = yaml.safe_load(PROMPTS.files(version)["rubric"].read_text(encoding="utf-8"))
     return tuple(
         Dimension(
             key=row["key"],

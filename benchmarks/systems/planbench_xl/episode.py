@@ -64,12 +64,13 @@ class _Table:
             "agent_native" if self.native else "agent",
             {
                 "domain": query.world.domain,
-                "ids": say("ids") if conditions["tool_ids"] else "",
+                "ids": say("ids", conditions.prompts) if conditions["tool_ids"] else "",
                 "max_steps": conditions["max_steps"],
                 "label_errors": conditions["max_label_errors"],
                 "call_errors": conditions["max_call_errors"],
                 "retrieval_errors": conditions["max_retrieval_errors"],
             },
+            conditions.prompts,
         )
         self.messages = [Message("system", self.brief), Message("user", task.prompt)]
         self.events: list[Json] = []
@@ -113,7 +114,7 @@ class _Table:
             return
         self.messages.append(Message("assistant", reply.value["said"], tuple(calls)))
         for number, call in enumerate(calls):
-            text = say("one_call") if number else seen.feedback
+            text = say("one_call", self.conditions.prompts) if number else seen.feedback
             self.messages.append(Message("tool", text, tool_call_id=call["id"]))
 
 

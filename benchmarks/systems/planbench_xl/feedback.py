@@ -12,23 +12,25 @@ from benchmarks.systems.planbench_xl.retrieval import INPUTS, OUTPUT, Found
 _TOLD = ("meta_tool", OUTPUT, INPUTS)
 
 
-def say(occasion: str, **values: Any) -> str:
-    """The words for an occasion."""
-    return load_feedback()[occasion].substitute(values)
+def say(occasion: str, version: str = "", **values: Any) -> str:
+    """The words for an occasion, in a version of the prompts."""
+    return load_feedback(version)[occasion].substitute(values)
 
 
 def told_request(request: Mapping[str, Any]) -> dict[str, Any]:
     return {key: request[key] for key in _TOLD if key in request}
 
 
-def found_text(found: Found, tools: Sequence[Tool], ids: Mapping[str, str]) -> str:
+def found_text(
+    found: Found, tools: Sequence[Tool], ids: Mapping[str, str], version: str = ""
+) -> str:
     """The tools that a search brought, or that it brought none and what that may mean."""
     request = canonical_json(told_request(found.request))
     if not tools:
-        return say(found.note or "nothing_found", request=request)
+        return say(found.note or "nothing_found", version, request=request)
     lines = [_shown(tool, ids.get(tool.name)) for tool in tools]
     listed = "[\n" + ",\n".join(lines) + "\n]"
-    return say("retrieve_ok", request=request, count=len(tools), tools=listed)
+    return say("retrieve_ok", version, request=request, count=len(tools), tools=listed)
 
 
 def _shown(tool: Tool, tool_id: str | None) -> str:
@@ -37,13 +39,14 @@ def _shown(tool: Tool, tool_id: str | None) -> str:
     return f'{{"tool_id":{canonical_json(tool_id)},{tool.shown_json[1:]}'
 
 
-def called_text(request: Mapping[str, Any], value: Any, success: bool) -> str:
+def called_text(request: Mapping[str, Any], value: Any, success: bool, version: str = "") -> str:
     """What a call returned, as the agent sees it."""
     asked = canonical_json(request)
     if value is None:
-        return say("tool_no_result", request=asked)
+        return say("tool_no_result", version, request=asked)
     return say(
         "tool_ok",
+        version,
         request=asked,
         success="true" if success else "false",
         value=canonical_json(value),

@@ -73,6 +73,7 @@ class Query:
 
     def __init__(self, world: World, task: Task, conditions: Conditions) -> None:
         self.world, self.conditions = world, conditions
+        self.version: str = conditions.prompts
         payload = task.payload
         self.query_text = task.prompt
         self.given: tuple[str, ...] = tuple(payload["input_datatypes"])
@@ -127,7 +128,7 @@ class Query:
         try:
             checked = check_request(request, self.world.domain)
         except RequestRefused as refused:
-            words = say(refused.code)
+            words = say(refused.code, self.version)
             return self._error(
                 RETRIEVAL_ERRORS, "err_retrieve_request", words, facts={"code": refused.code}
             )
@@ -152,7 +153,7 @@ class Query:
         asked = told_request(checked)
         return Seen(
             "retrieve_ok",
-            found_text(found, tools, self.ids),
+            found_text(found, tools, self.ids, self.version),
             facts,
             asked,
             {"request": asked, "tools": names},
@@ -195,7 +196,7 @@ class Query:
         category = "tool_no_result" if result.provenance == NOTHING else "tool_ok"
         return Seen(
             category,
-            called_text(asked, result.value, result.success),
+            called_text(asked, result.value, result.success, self.version),
             result.record,
             asked,
             told,
@@ -205,17 +206,18 @@ class Query:
         tool = self.shown.get(name)
         if tool is None:
             shown = name if len(name) <= 200 else name[:199] + "…"
-            raise _Refused("err_call_unavailable", say("err_call_unavailable", tool=shown))
+            words = say("err_call_unavailable", self.version, tool=shown)
+            raise _Refused("err_call_unavailable", words)
         if set(call.arguments) != set(tool.arguments):
             wanted = ", ".join(sorted(tool.arguments))
-            words = say("err_call_arguments", tool=name, wanted=wanted)
+            words = say("err_call_arguments", self.version, tool=name, wanted=wanted)
             raise _Refused("err_call_arguments", words)
         untrusted, missing = self._unheld(tool, call.arguments)
         if untrusted or missing:
             why = "untrusted_input_rejected" if untrusted else "missing_required_input"
             raise _Refused(
                 "err_call_inputs",
-                say("err_call_inputs", tool=name),
+                say("err_call_inputs", self.version, tool=name),
                 why=why,
                 untrusted=untrusted,
                 missing=missing,
@@ -274,7 +276,8 @@ class Query:
         if right or not again:
             return Seen("answer_end", "", facts, content, told, ANSWERED)
         self.retries += 1
-        return Seen("answer_retry", say("answer_retry"), facts, content, told)
+        words = say("answer_retry", self.version)
+        return Seen("answer_retry", words, facts, content, told)
 
     # --- errors and the end ------------------------------------------------------------------
 
@@ -303,7 +306,8 @@ class Query:
         if counted:
             known |= {"attempt": attempt, "of": limit}
             native = self.conditions["calling"] == "native" and category == "err_label"
-            words = say(f"{category}_native" if native else category, attempt=attempt, of=limit)
+            occasion = f"{category}_native" if native else category
+            words = say(occasion, self.version, attempt=attempt, of=limit)
         end = ""
         if attempt >= limit:
             end = counter

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from benchmarks.core.errors import SettingError
-from benchmarks.core.system import Setting
+from benchmarks.core.system import PROMPTS, Setting
 from benchmarks.systems.planbench_xl.blockers import (
     EDGES,
     FIXED,
@@ -131,6 +131,11 @@ class Conditions:
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
+
+    @property
+    def prompts(self) -> str:
+        """The version of the prompts, empty for the newest."""
+        return str(self.values.get(PROMPTS, ""))
 
     @property
     def rules(self) -> Rules | None:

@@ -15,6 +15,6 @@ fill = PROMPTS.fill
 prompt_digests = PROMPTS.digests
 
 
-def load_feedback(version: str = VERSION) -> Mapping[str, Template]:
+def load_feedback(version: str = "") -> Mapping[str, Template]:
     """What the environment says, by occasion."""
     return PROMPTS.load_set("feedback", version)
