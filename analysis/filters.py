@@ -37,6 +37,8 @@ class Filters:
     factor: str = ""
     counted: str = ""
     among: str = ""
+    beside: str = ""
+    mapped: str = ""
 
     def only(self, names: Iterable[str]) -> "Filters":
         """These filters without all others."""

@@ -27,6 +27,8 @@ LABELS = {
     "factor": "What is varied",
     "counted": "Dimensions that count",
     "among": "Among",
+    "beside": "Beside it",
+    "mapped": "Map onto people",
     "simulated": "Simulated annotators",
     "unblinded": "Answers after unblinding",
 }
@@ -43,6 +45,7 @@ FIXED: Mapping[str, Sequence[tuple[str, str]]] = {
     "correction": (("", "Holm"), ("bh", "Benjamini–Hochberg")),
     "counted": (("", "As the runs count"), ("all", "All"), ("main", "Main ones")),
     "among": (("", "All trajectories"), ("refined", "Refined ones alone")),
+    "mapped": (("", "A straight line"), ("monotone", "Any that never falls")),
     "simulated": (("include", "Counted, and labelled"), ("exclude", "Left out")),
 }
 # What an empty choice means, where one may be left open.

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from analysis.factor_choice import STANDARD
+from analysis.run_choice import FINISHED
 from benchmarks.models import Judging, Run
 
 
@@ -48,23 +50,62 @@ def choose_value(
     return default, options
 
 
-def judgings_of(
-    rows: Sequence[Run], wanted: str, notes: list[str]
-) -> tuple[dict[int, tuple[int, str]], tuple[Option, ...]]:
-    """The judging of each run, by name; the primary one where no other is asked for."""
-    primary = {
-        run.pk: (run.primary_judging.pk, run.primary_judging.name)
-        for run in rows
-        if run.primary_judging is not None
-    }
-    found = list(
-        Judging.objects.filter(run__in=[run.pk for run in rows]).values_list("pk", "run", "name")
-    )
-    counts = Counter(name for _, _, name in found)
+@dataclass(frozen=True)
+class Judged:
+    """A judging of a run: one pass of judges over its turns.
+
+    ``made_by`` is the run that carries a later one, with who judged (``roles``) and how
+    (``settings``); None for the one that was made while the run was played.
+    """
+
+    pk: int
+    run: int
+    name: str
+    made_by: int | None = None
+    finished: bool = True
+    data_version: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def version(self) -> str:
+        """Changes whenever its scores may have changed, beside the run that it looks at."""
+        return f"{self.pk}.{self.data_version}"
+
+
+def judgings_of(rows: Sequence[Run]) -> dict[int, tuple[Judged, ...]]:
+    """The judgings of each run, oldest first."""
+    found: dict[int, tuple[Judged, ...]] = {run.pk: () for run in rows}
+    about = ("status", "data_version", "settings", "roles")
+    fields = ("pk", "run", "name", "made_by", *(f"made_by__{name}" for name in about))
+    judgings = Judging.objects.filter(run__in=list(found)).order_by("pk")
+    for pk, run, name, made_by, status, version, settings, roles in judgings.values_list(*fields):
+        judged = (
+            Judged(pk, run, name)
+            if made_by is None
+            else Judged(pk, run, name, made_by, status in FINISHED, version, settings, roles)
+        )
+        found[run] = (*found[run], judged)
+    return found
+
+
+def choose_judging(
+    rows: Sequence[Run],
+    judgings: Mapping[int, Sequence[Judged]],
+    wanted: str,
+    notes: list[str],
+) -> tuple[str, tuple[Option, ...]]:
+    """The name of the judging that counts, empty for each run's primary one, with all names."""
+    counts = Counter(judged.name for run in rows for judged in judgings[run.pk])
     options = tuple(Option(name, name, count) for name, count in counts.items())
-    if not wanted:
-        return primary, options
-    if wanted not in counts:
+    if wanted and wanted not in counts:
         notes.append(f"There is no judging {wanted} of these runs; shown is the primary one.")
-        return primary, options
-    return {run: (pk, name) for pk, run, name in found if name == wanted}, options
+        wanted = ""
+    return wanted, options
+
+
+def judging_named(run: Run, judgings: Sequence[Judged], name: str) -> Judged | None:
+    """The newest judging of this name, or without a name the run's primary one."""
+    if not name:
+        return next((one for one in judgings if one.pk == run.primary_judging_id), None)
+    return next((one for one in reversed(judgings) if one.name == name), None)

@@ -17,7 +17,8 @@ from django.http import QueryDict
 
 from analysis.comparing_choice import with_measure
 from analysis.filters import SHARED, Filters, read_filters
-from analysis.later import Params, Wanted, report_maker
+from analysis.judging_choice import with_beside
+from analysis.later import Params, Wanted, keep_later, report_maker
 from analysis.people_choice import with_people
 from analysis.reports.parts import Report
 from analysis.run_choice import is_judged
@@ -96,7 +97,7 @@ def _page(
     if imported:
         shared = IMPORTED
     if every_condition:
-        shared = tuple(word for word in shared if word not in ("condition", "judging"))
+        shared = tuple(word for word in shared if word != "condition")
     module = name.replace("-", "_")
     path = f"analysis.reports.{module}.{module}"
     return Page(
@@ -150,17 +151,21 @@ PAGES: Mapping[str, Page] = {
             fits=is_judged, later=True, beside_people=True,
         ),
         _page(
+            "judgings", "Judgings", "Do judges say the same when they look again?",
+            "beside", "turns", "mapped", fits=is_judged, later=True, beside_people=True,
+        ),
+        _page(
             "conditions", "Conditions", "What do conditions do to accuracy?", "published",
             every_condition=True,
         ),
         _page(
             "effects", "Effects", "What do levels, ablations and other variations change?",
-            "factor", "measure", "correction", "published", without=("judging",),
+            "factor", "measure", "correction", "published",
             fits=lambda system: bool(factors_of(system)), beside_people=True,
         ),
         _page(
             "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",
-            "among", "published", without=("judging",),
+            "among", "published",
             fits=lambda system: bool(refinement_of(system)), about=_refined,
         ),
         _page(
@@ -226,6 +231,8 @@ def select(page: Page, filters: Filters, user: User, seen: Visibility | None = N
     )
     if "measure" in page.filters:
         selection = with_measure(selection)
+    if "beside" in page.filters:
+        selection = with_beside(selection)
     if page.beside_people:
         selection = with_people(selection, user)
     return replace(selection, filters=selection.filters.only(page.filters))
@@ -279,6 +286,11 @@ def later_of(page: Page, selection: Selection, key: str) -> Wanted | None:
         return None
     params = {"page": page.name, "query": selection.filters.query()}
     return Wanted("page", params, key_of("later", key), f"{page.title}: what takes longer")
+
+
+def write_later(page: Page, selection: Selection, wanted: Wanted) -> Report:
+    """The long part of a page, kept where it was written before, else written now."""
+    return keep_later(wanted.key, lambda: _write(page.later, selection))
 
 
 @report_maker("page")

@@ -55,7 +55,7 @@ GROUPS: tuple[Group, ...] = (
         "judges",
         "Can judges stand in for people?",
         "How far judges are from people and from each other, and how far people agree.",
-        ("agreement", "judges", "dispersion", "verdicts", "ratings", "turn-scores",
+        ("agreement", "judges", "dispersion", "judgings", "verdicts", "ratings", "turn-scores",
          "violation-check", "filter-check"),
     ),
     Group(

@@ -18,7 +18,14 @@ from analysis.factor_choice import (
     weights_of,
 )
 from analysis.filters import Filters
-from analysis.options import Option, choose_value, judgings_of
+from analysis.options import (
+    Judged,
+    Option,
+    choose_judging,
+    choose_value,
+    judging_named,
+    judgings_of,
+)
 from analysis.run_choice import FINISHED, agent_labels, is_judged, newest_each, trajectory_counts
 from annotation.models import Study
 from benchmarks.blinding import EVERYTHING, Visibility
@@ -31,7 +38,8 @@ from benchmarks.models import COUNTED, Dataset, Run, Trajectory
 class ChosenRun:
     """A run that a page is about. ``label`` names its agent, and no other agent on the page.
 
-    ``value`` is what the factor that a page varies is for this run.
+    ``value`` is what the factor that a page varies is for this run. Of its ``judgings`` one counts,
+    and on pages that compare two, one stands ``beside`` it.
     """
 
     pk: int
@@ -47,11 +55,31 @@ class ChosenRun:
     settings: Mapping[str, Any]
     roles: Mapping[str, Sequence[Mapping[str, Any]]]
     pins: Mapping[str, str]
-    judging: int | None
-    judging_name: str
+    judged: Judged | None
     data_version: int
     counts: Mapping[str, int] = field(default_factory=dict)
     value: Any = None
+    judgings: Sequence[Judged] = ()
+    beside: Judged | None = None
+
+    @property
+    def judging(self) -> int | None:
+        """The judging whose scores and metrics count."""
+        return self.judged.pk if self.judged is not None else None
+
+    @property
+    def judging_name(self) -> str:
+        return self.judged.name if self.judged is not None else ""
+
+    @property
+    def rejudged_by(self) -> int | None:
+        """The run that carries the judging that counts, where judges looked again."""
+        return self.judged.made_by if self.judged is not None else None
+
+    @property
+    def casting(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Who filled each role, with the judges of the judging that counts."""
+        return {**self.roles, **(self.judged.roles if self.judged is not None else {})}
 
     @property
     def done(self) -> int:
@@ -69,7 +97,8 @@ class ChosenRun:
     @property
     def version(self) -> str:
         """Changes whenever anything that a page shows of the run may have changed."""
-        return f"{self.pk}.{self.data_version}.{self.status}.{self.done}.{self.judging}"
+        judged = "/".join(one.version for one in (self.judged, self.beside) if one is not None)
+        return f"{self.pk}.{self.data_version}.{self.status}.{self.done}.{judged}"
 
 
 @dataclass(frozen=True)
@@ -234,7 +263,7 @@ def narrow(
     every_condition: bool = False,
     factor: Factor | None = None,
 ) -> Selection:
-    """Apply experiment, level, condition, agents and judging, in this order.
+    """Apply experiment, level, condition, judging and agents, in this order.
 
     With a ``factor`` conditions are what is left of them without it.
     """
@@ -267,6 +296,16 @@ def narrow(
         )
         if one_each or condition:
             rows = [run for run, one in zip(rows, found, strict=True) if one == condition]
+    judgings = judgings_of(rows)
+    judging, options["judging"] = choose_judging(rows, judgings, filters.judging, notes)
+    counted = {run.pk: judging_named(run, judgings[run.pk], judging) for run in rows}
+    left_out = [
+        f"{run.agent.title or run.agent.name}: run {run.pk} has no judging {judging}"
+        for run in rows
+        if judging and counted[run.pk] is None
+    ]
+    if judging:
+        rows = [run for run in rows if counted[run.pk] is not None]
     who = {run.pk: model_of(factor, run) for run in rows}
     names = dict(who[run.pk] for run in rows)
     labels = agent_labels(names)
@@ -278,7 +317,6 @@ def narrow(
     if agents:
         rows = [run for run in rows if who[run.pk][0] in agents]
     counts = trajectory_counts([run.pk for run in rows])
-    left_out: list[str] = []
     if one_each:
         groups: dict[str, list[Run]] = {}
         for run in rows:
@@ -289,8 +327,6 @@ def narrow(
             kept, gone = newest_each(those, counts, labels, {pk: one[0] for pk, one in who.items()})
             rows += kept
             left_out += [f"{line} ({name})" if name else line for line in gone]
-    judgings, options["judging"] = judgings_of(rows, filters.judging, notes)
-    chosen = filters.judging if filters.judging in {o.value for o in options["judging"]} else ""
     return Selection(
         replace(
             filters,
@@ -298,11 +334,13 @@ def narrow(
             condition=condition,
             experiment=wanted,
             agents=agents,
-            judging=chosen,
+            judging=judging,
         ),
         runs=tuple(
             replace(
-                _chosen(run, labels[who[run.pk][0]], counts, judgings),
+                _chosen(run, labels[who[run.pk][0]], counts),
+                judged=counted[run.pk],
+                judgings=judgings[run.pk],
                 value=value_of(factor, run) if factor is not None else None,
             )
             for run in rows
@@ -313,13 +351,7 @@ def narrow(
     )
 
 
-def _chosen(
-    run: Run,
-    label: str,
-    counts: Mapping[int, Mapping[str, int]],
-    judgings: Mapping[int, tuple[int, str]],
-) -> ChosenRun:
-    judging, judging_name = judgings.get(run.pk, (None, ""))
+def _chosen(run: Run, label: str, counts: Mapping[int, Mapping[str, int]]) -> ChosenRun:
     return ChosenRun(
         pk=run.pk,
         agent=run.agent.name,
@@ -334,8 +366,7 @@ def _chosen(
         settings=run.settings,
         roles=run.roles,
         pins=run.versions,
-        judging=judging,
-        judging_name=judging_name,
+        judged=None,
         data_version=run.data_version,
         counts=counts[run.pk],
     )

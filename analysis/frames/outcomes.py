@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("run", "label", "trajectory", "task", "termination")
 NOT_RECORDED = "not recorded"
+NOT_JUDGED = "not judged in the judging {name}"
 MIXED = "mixed: somebody else took a role over on the way"
 # Why a trajectory is missing from the frame, by status.
 UNFINISHED: Mapping[str, str] = {
@@ -33,10 +34,14 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
 
     A metric that is undefined is missing, and its ``why`` says why; elsewhere that is empty. Where
     a role was handed over on the way, nobody's metrics can be told, so all of them are missing.
+    Where a later judging counts, metrics are what follows from it; trajectories that it left out
+    have none.
     """
     import pandas as pd
 
     labels = {run.pk: run.label for run in runs}
+    later = {run.pk: NOT_JUDGED.format(name=run.judging_name) for run in runs if run.rejudged_by}
+    anew = metrics_judged_anew(runs)
     rows = Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     for metric in metrics:
@@ -45,6 +50,8 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     for run, pk, task, termination, values, undefined, recast in rows.order_by("pk").values_list(
         "run", "pk", "task", "termination", "metrics", "undefined", "recast"
     ):
+        if run in later:
+            values, undefined = anew.get(pk, ({}, dict.fromkeys(metrics, later[run])))
         row = (run, labels[run], pk, task, termination)
         for name, value in zip(COLUMNS, row, strict=True):
             columns[name].append(value)
@@ -56,6 +63,21 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
             columns[f"why {metric}"].append(why)
     frame = pd.DataFrame(columns)
     return frame.astype(dict.fromkeys(metrics, "float64"))
+
+
+def metrics_judged_anew(
+    runs: Sequence[ChosenRun],
+) -> dict[int, tuple[Mapping[str, Any], Mapping[str, str]]]:
+    """Metrics, and why some are undefined, by trajectory, of the runs that judges looked at again.
+
+    They stand with the run that carries the judging; those of the trajectory itself stay.
+    """
+    carried = [run.rejudged_by for run in runs if run.rejudged_by]
+    if not carried:
+        return {}
+    rows = Trajectory.objects.filter(run__in=carried, status=Trajectory.Status.DONE).order_by()
+    fields = ("judged", "metrics", "undefined")
+    return {pk: (values, undefined) for pk, values, undefined in rows.values_list(*fields)}
 
 
 def unfinished(run: ChosenRun) -> dict[str, int]:

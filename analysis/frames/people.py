@@ -23,6 +23,13 @@ class PeopleScores:
     simulated: int = 0
     studies: tuple[str, ...] = ()
 
+    def of(self, trajectory: int, turn: int, dimension: str, *, last: bool) -> float | None:
+        """People's score of a turn; of the last one, else what they said of the last plan."""
+        said = self.means.get((trajectory, turn, dimension))
+        if said is None and last:
+            said = self.means.get((trajectory, None, dimension))
+        return said
+
 
 def people_scores(studies: Sequence[int], runs: Sequence[ChosenRun]) -> PeopleScores:
     """Scores of submitted items about the runs' trajectories.

@@ -29,7 +29,7 @@ def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
 
     Refinement begins after the first valid plan, so that plan is the state before any extra turn.
     """
-    labels = {run.pk: run.label for run in runs}
+    labels = {run.rejudged_by or run.pk: run.label for run in runs}
     rows = (
         Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
         .annotate(states=KeyTransform("states", "payload"))

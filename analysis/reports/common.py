@@ -34,6 +34,8 @@ LABEL_WORDS = {
 SAME_REASONS = {
     "ended as pool_exhausted": ("the pool of recorded answers ran out before the trajectory ended"),
 }
+# Lists of trajectories know the verdicts of each run's primary judging alone.
+OF_PRIMARY = frozenset({"accurate", "valid", "unscored", "score", "spread"})
 PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a run here.")
 
 
@@ -46,7 +48,12 @@ def address(name: str, query: Mapping[str, Any] | str | None = None, **kwargs: A
 
 
 def trajectories_of(run: ChosenRun, **more: Any) -> str:
-    """The list of a run's trajectories, filtered."""
+    """The list of a run's trajectories, filtered.
+
+    Where a later judging counts, filters that would choose by another one's verdicts are left out.
+    """
+    if run.rejudged_by is not None:
+        more = {word: value for word, value in more.items() if word not in OF_PRIMARY}
     return trajectories({"run": run.pk, **more})
 
 
@@ -89,7 +96,7 @@ def in_words(reason: str, titles: Mapping[str, str]) -> str:
 
 def label_of(run: ChosenRun, role: str) -> set[str]:
     """Who fills a role: scripted, recorded, lexicon, human, …"""
-    return {str(filler.get("label", "")) for filler in run.roles.get(role, ())}
+    return {str(filler.get("label", "")) for filler in run.casting.get(role, ())}
 
 
 def judge_roles(system: str) -> list[str]:
@@ -135,7 +142,7 @@ def banners(selection: Selection) -> tuple[Banner, ...]:
     kinds = {run.agent_kind for run in runs}
     judges = judge_labels(runs, selection.system)
     made_by = []
-    simulated = any("simulated" in label_of(run, role) for run in runs for role in run.roles)
+    simulated = any("simulated" in label_of(run, role) for run in runs for role in run.casting)
     if simulated:
         made_by.append("a fake endpoint, which makes answers up")
     if "scripted" in kinds:
@@ -215,6 +222,15 @@ def made_elsewhere(purpose: str, selection: Selection) -> Empty:
 def selection_notices(selection: Selection) -> list[Notice]:
     """What the address asked for and did not get, and runs that are not finished."""
     notices = [Notice(note) for note in selection.notes]
+    if any(run.rejudged_by is not None for run in selection.runs):
+        notices.append(
+            Notice(
+                "Scores, and metrics that follow from them, are those of the judging "
+                f"“{selection.filters.judging or 'primary'}”. Lists of trajectories and pages that "
+                "compare them show each run's primary judging.",
+                "info",
+            )
+        )
     open_runs = [run for run in selection.runs if not run.finished]
     if open_runs:
         names = [f"{run.label} ({run.done} of {run.total})" for run in open_runs]
@@ -276,10 +292,10 @@ def _judges(run: ChosenRun, system: str) -> str:
         return "as imported"
     words = []
     for role in get_system(system).roles:
-        if role.judges and run.roles.get(role.name):
+        if role.judges and run.casting.get(role.name):
             fillers = [
                 f"{filler.get('policy') or filler.get('label')} {filler.get('version', '')}".strip()
-                for filler in run.roles[role.name]
+                for filler in run.casting[role.name]
             ]
             words.append(f"{role.title.lower()} {', '.join(fillers)}")
     return "; ".join(words) or "none"

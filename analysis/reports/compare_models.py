@@ -28,7 +28,6 @@ from analysis.reports.parts import FigureSpec, Notice, Onward, Report, exclusion
 from analysis.reports.words import counted, ends, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.model_comparisons import ModelPair
-from benchmarks.core.words import measures_of
 
 PURPOSE = "This page compares agents two by two on the tasks that both have."
 MOST_PAIRS = 15
@@ -50,7 +49,7 @@ def compare_models_report(selection: Selection) -> Report:
             values_table(found),
             *(published_table(found, selection.system) if published else ()),
         ),
-        notices=(*common.selection_notices(selection), *_notices(found, selection)),
+        notices=(*common.selection_notices(selection), *_notices(found)),
         how=(*common.how_runs(selection), *_how(found)),
     )
 
@@ -213,11 +212,8 @@ def _parts(found: Compared, pair: ModelPair) -> list[Part]:
     ]
 
 
-def _notices(found: Compared, selection: Selection) -> list[Notice]:
+def _notices(found: Compared) -> list[Notice]:
     notices = []
-    if selection.filters.judging and found.metric in measures_of(selection.system):
-        text = "This measure is that of each run's primary judging, whatever judging is chosen."
-        notices.append(Notice(text, "info"))
     if any(run.agent_kind == "recorded" for run in found.runs.values()):
         notices.append(Notice(f"Read with care: {UNEQUAL_POOLS}."))
     kinds: dict[tuple[str, ...], list[str]] = {}

@@ -58,7 +58,7 @@ def dispersion_later(selection: Selection) -> Report:
         figures=tuple(_figures(panels, turns, threshold)),
         tables=(_items_table(panels), _judges_table(panels, threshold)),
         notices=tuple(_notices(panels, others)),
-        banners=_banner(people),
+        banners=people_banner(people),
         how=tuple(_how(panels, people, threshold, turns)),
     )
 
@@ -92,9 +92,7 @@ def panel_of(
     last = rows["is_final"].tolist()
     told: dict[object, float | None] = {}
     for item, is_last in zip(items, last, strict=True):
-        said = people.means.get((*item, dimension))
-        if said is None and is_last:
-            said = people.means.get((item[0], None, dimension))
+        said = people.of(*item, dimension, last=is_last)
         if said is not None:
             told[item] = said
     return judge_panel(
@@ -265,7 +263,8 @@ def _notices(panels: Mapping[str, JudgePanel], others: Mapping[str, Sequence[str
     return notices
 
 
-def _banner(people: PeopleScores) -> tuple[Banner, ...]:
+def people_banner(people: PeopleScores) -> tuple[Banner, ...]:
+    """What marks scores that no person gave."""
     if not people.simulated:
         return ()
     text = (
@@ -292,12 +291,15 @@ def _how(
         f"Intervals draw tasks: 2,000 resamples, seed {SEED}, percentile; where no verdict turns, "
         "Wilson's over items.",
     ]
-    if people.means:
-        studies = listed([f"“{name}”" for name in people.studies])
-        lines.append(
-            f"People: {plural(people.annotators, 'annotator')}, {people.simulated} of them "
-            f"simulated, in {studies}; their scores of a plan are averaged."
-        )
-    else:
-        lines.append("People: nobody scored these plans in a study that you may read.")
-    return lines
+    return [*lines, people_line(people)]
+
+
+def people_line(people: PeopleScores) -> str:
+    """Who the people are that judges are held against."""
+    if not people.means:
+        return "People: nobody scored these plans in a study that you may read."
+    studies = listed([f"“{name}”" for name in people.studies])
+    return (
+        f"People: {plural(people.annotators, 'annotator')}, {people.simulated} of them "
+        f"simulated, in {studies}; their scores of a plan are averaged."
+    )

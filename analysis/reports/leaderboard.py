@@ -66,7 +66,7 @@ def leaderboard_report(selection: Selection) -> Report:
         onward=onward(selection),
         figures=(figure,),
         tables=tuple(tables),
-        notices=(*common.selection_notices(selection), *_notices(rows, selection)),
+        notices=(*common.selection_notices(selection), *_notices(rows)),
         how=(*common.how_runs(selection), *_how(rows, shown, measures)),
         methods=_methods(shown, measures),
     )
@@ -173,11 +173,8 @@ def _interval(estimate: Estimate) -> str:
     return f" (95 % {estimate.interval.method.title()} interval {ends(estimate.interval, 'share')})"
 
 
-def _notices(rows: Sequence[Row], selection: Selection) -> list[Notice]:
+def _notices(rows: Sequence[Row]) -> list[Notice]:
     found = []
-    if selection.filters.judging:
-        text = "These metrics are those of each run's primary judging, whatever judging is chosen."
-        found.append(Notice(text, "info"))
     recorded = [row for row in rows if is_recorded(row)]
     if recorded:
         dry = sum(row.endings.get(EXHAUSTED, 0) for row in recorded)

@@ -123,9 +123,10 @@ def _published(entry: Any, kind: str, method: Method = "wilson") -> Estimate:
 
 def signature(run: ChosenRun) -> tuple[str, ...]:
     """What must be alike for two runs to be ranked against each other."""
-    others = {name: fillers for name, fillers in run.roles.items() if name != "agent"}
+    others = {name: fillers for name, fillers in run.casting.items() if name != "agent"}
+    judged = run.judged.settings if run.judged is not None else {}
     return (repr(sorted(run.settings.items())), repr(sorted(others.items())), repr(run.pins),
-            str(run.total))  # fmt: skip
+            str(run.total), repr(sorted(judged.items())))  # fmt: skip
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:

@@ -1,0 +1,209 @@
+"""What judges replied in two judgings of the same turns, and what the replies mean for passing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from django.db.models import Count, Sum
+
+from analysis.facts.reading import NEARLY, bar_of
+from analysis.frames.scores import judge_names
+from analysis.selection import ChosenRun
+from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
+from benchmarks.selectors.plain_rows import plain_rows
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COUNTS, BESIDE = "counts", "beside"
+ITEM = ("trajectory", "task", "turn", "dimension")
+COLUMNS = ("judging", "label", *ITEM, "judge", "replicate", "score")
+
+
+class Sitting(NamedTuple):
+    """Who judged: name, version and seat."""
+
+    name: str
+    version: str
+    seat: str
+
+
+@dataclass(frozen=True, eq=False)
+class Replies:
+    """Scores of single replies: ``frame`` has `COLUMNS`, ``judge`` is a place in ``sittings``.
+
+    ``judging`` is `COUNTS` or `BESIDE`; ``score`` is missing where a reply gave none.
+    """
+
+    frame: "DataFrame"
+    sittings: tuple[Sitting, ...]
+
+    def of(self, judging: str, judge: Sitting | None = None) -> "DataFrame":
+        """The replies of one judging, or of one judge in it."""
+        rows = self.frame[self.frame["judging"] == judging]
+        return rows if judge is None else rows[rows["judge"] == self.sittings.index(judge)]
+
+    def judges(self, judging: str) -> dict[Sitting, str]:
+        """Who judged there, with what to call them."""
+        there = {self.sittings[place] for place in self.of(judging)["judge"].unique().tolist()}
+        called = judge_names({tuple(sitting) for sitting in there})
+        return {sitting: called[tuple(sitting)] for sitting in sorted(there)}
+
+
+def reply_scores(runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool) -> Replies:
+    """The replies about finished trajectories in the judging that counts and the one beside it."""
+    import pandas as pd
+
+    which: dict[int, tuple[str, str]] = {}
+    for run in runs:
+        for name, judged in ((COUNTS, run.judged), (BESIDE, run.beside)):
+            if judged is not None:
+                which[judged.pk] = name, run.label
+    rows = JudgeScore.objects.filter(judging__in=list(which), dimension__in=list(dimensions))
+    turns = Turn.objects.filter(
+        trajectory__run__in=[run.pk for run in runs], trajectory__status=Trajectory.Status.DONE
+    )
+    if final:
+        rows, turns = rows.filter(is_final=True), turns.filter(is_final=True)
+    about = {
+        pk: rest
+        for pk, *rest in plain_rows(
+            turns.order_by().values_list("pk", "trajectory", "trajectory__task", "index")
+        )
+    }
+    fields = ("judging", "turn", "dimension", "judge", "seat", "replicate", "value")
+    found = plain_rows(rows.order_by().values_list(*fields))
+    versions = {
+        pk: (name, version)
+        for pk, name, version in AnswererVersion.objects.filter(
+            pk__in={row[3] for row in found}
+        ).values_list("pk", "name", "version")
+    }
+    seats = sorted({(row[3], row[4]) for row in found})
+    place = {one: number for number, one in enumerate(seats)}
+    records = [
+        (*which[judging], *about[turn], dimension, place[judge, seat], replicate, value)
+        for judging, turn, dimension, judge, seat, replicate, value in found
+        if turn in about
+    ]
+    frame = pd.DataFrame.from_records(records, columns=list(COLUMNS))
+    return Replies(
+        frame.astype({"score": "float64"}),
+        tuple(Sitting(*versions[judge], seat) for judge, seat in seats),
+    )
+
+
+@dataclass(frozen=True)
+class Match:
+    """A judge of both judgings: the same version, another version, or whoever took the seat."""
+
+    label: str
+    first: Sitting
+    second: Sitting
+
+
+def matches(first: Mapping[Sitting, str], second: Iterable[Sitting]) -> list[Match]:
+    """Who of the second judging is to be held against whom of the first, who are named.
+
+    The same version on the same seat, then on any, then another version, then the same seat.
+    Whoever is left has nobody.
+    """
+    found: list[Match] = []
+    left, right = sorted(first), sorted(second)
+    alike: tuple[Any, ...] = (
+        lambda one: one,
+        lambda one: one[:2],
+        lambda one: one.name,
+        lambda one: one.seat,
+    )
+    for key in alike:
+        for one in list(left):
+            other = next((two for two in right if key(two) == key(one)), None)
+            if other is not None:
+                found.append(Match(_called(first[one], one, other), one, other))
+                left.remove(one)
+                right.remove(other)
+    return sorted(found, key=lambda match: match.first)
+
+
+def _called(name: str, one: Sitting, other: Sitting) -> str:
+    if one.name != other.name:
+        return f"{name} → {other.name} (seat {one.seat})"
+    return name if one.version == other.version else f"{one.name}: {one.version} → {other.version}"
+
+
+def item_scores(frame: "DataFrame") -> "DataFrame":
+    """The mean of a judging's replies by judge (columns) for every item (rows, by `ITEM`).
+
+    Missing where a reply gave none: fewer replies are another measure.
+    """
+    sums = frame.groupby([*ITEM, "judge"], sort=True)["score"].agg(["sum", "count", "size"])
+    means = (sums["sum"] / sums["size"]).where(sums["count"] == sums["size"])
+    return means.unstack("judge")
+
+
+def replies_of(frame: "DataFrame") -> tuple[Any, Any, list[int]]:
+    """One judge's replies, items by replicates: scores, whether each was asked for, and tasks."""
+    table = frame.pivot(index=list(ITEM), columns="replicate", values="score")
+    asked = frame.assign(asked=1.0).pivot(index=list(ITEM), columns="replicate", values="asked")
+    tasks = table.index.get_level_values("task").tolist()
+    return table.to_numpy(dtype="float64"), ~np.isnan(asked.to_numpy(dtype="float64")), tasks
+
+
+def verdicts(
+    frame: "DataFrame", runs: Sequence[ChosenRun], counted: Mapping[str, Sequence[str]]
+) -> dict[int, bool | None]:
+    """Whether the last plan of each trajectory passes by the replies of one judging, by its run's
+    threshold, dimensions and quorum; None where that is undefined. ``frame`` has last plans alone.
+
+    ``counted`` are the dimensions by the name that settings give them.
+    """
+    about = {
+        run.label: (bar, tuple(counted[str(run.settings.get("dimensions", "all"))]))
+        for run in runs
+        if (bar := bar_of(run.settings)) is not None
+    }
+    found: dict[int, bool | None] = {}
+    columns = frame.groupby(["label", "trajectory", "dimension"])["score"].agg(
+        ["sum", "count", "size"]
+    )
+    by_trajectory: dict[tuple[str, int], dict[str, float | None]] = {}
+    for (label, trajectory, dimension), total, given, asked in columns.itertuples():
+        if label in about:
+            enough = given == asked or (given and not about[label][0].everybody)
+            mean = total / given if enough and given else None
+            by_trajectory.setdefault((label, trajectory), {})[dimension] = mean
+    for (label, trajectory), means in by_trajectory.items():
+        bar, keys = about[label]
+        values = [means.get(key) for key in keys]
+        known = [value for value in values if value is not None]
+        found[trajectory] = (
+            min(known) >= bar.threshold - NEARLY if len(known) == len(values) and known else None
+        )
+    return found
+
+
+def judge_costs(runs: Sequence[ChosenRun], roles: Sequence[str]) -> dict[str, dict[Sitting, float]]:
+    """What each judge cost on average for one trajectory, by judging, where every call says it."""
+    found: dict[str, dict[Sitting, float]] = {}
+    for which in (COUNTS, BESIDE):
+        judged = [run.judged if which == COUNTS else run.beside for run in runs]
+        carried = [one.made_by or one.run for one in judged if one is not None]
+        rows = (
+            Exchange.objects.filter(trajectory__run__in=carried, role__in=list(roles))
+            .order_by()
+            .values_list("answerer__name", "answerer__version", "seat")
+            .annotate(
+                total=Sum("cost"),
+                stated=Count("cost"),
+                calls=Count("pk"),
+                plays=Count("trajectory", distinct=True),
+            )
+        )
+        found[which] = {
+            Sitting(name, version, seat): total / plays
+            for name, version, seat, total, stated, calls, plays in rows
+            if stated == calls and plays
+        }
+    return found
