@@ -263,6 +263,14 @@ analysis:dispersion_later         GET  login    403      403      403      403  
 analysis:dispersion_later         POST login    403      403      403      403      403      403      moved    403      moved
 analysis:dispersion_figure        GET  login    403      403      403      403      403      403      404      403      404
 analysis:dispersion_table         GET  login    403      403      403      403      403      403      404      403      404
+analysis:judgings                 GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:judgings_later           GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:judgings_later           POST login    403      403      403      403      403      403      moved    403      moved
+analysis:judgings_figure          GET  login    403      403      403      403      403      403      404      403      404
+analysis:judgings_table           GET  login    403      403      403      403      403      403      404      403      404
+analysis:judgings_latex           GET  login    403      403      403      403      403      403      404      403      404
+analysis:judgings_pdf             GET  login    403      403      403      403      403      403      404      403      404
+analysis:judgings_file            GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:conditions               GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:conditions_figure        GET  login    403      403      403      403      403      403      404      403      404
 analysis:conditions_table         GET  login    403      403      403      403      403      403      404      403      404
