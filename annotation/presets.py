@@ -90,6 +90,16 @@ def fill_in(preset: Preset, sources: Mapping[str, SourceChoice]) -> Draft | None
     return draft_of_plan(plan, source.key, specials)
 
 
+def fill_in_filter_check(dataset: Dataset, sources: Mapping[str, SourceChoice]) -> Draft | None:
+    """The draft of a filter check over a dataset, for whoever is free; None without candidates."""
+    preset = PRESETS["filters"]
+    source = _source(preset, dataset, sources)
+    if source is None:
+        return None
+    plan = preset.plan(dataset, (), name=f"{preset.name}: {dataset}"[:160])
+    return draft_of_plan(plan, source.key)
+
+
 def _demo() -> Dataset | None:
     """The demo's dataset with the level that is studied."""
     runs = Run.objects.filter(level=LEVEL, is_demo=True, experiment__isnull=False)

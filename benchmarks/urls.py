@@ -3,14 +3,28 @@
 from django.urls import path
 
 from benchmarks.experiment_urls import experiment_paths
-from benchmarks.views import asks, datasets, endpoints, imports, runs, trajectories
+from benchmarks.views import (
+    asks,
+    construction,
+    datasets,
+    endpoints,
+    imports,
+    judging,
+    runs,
+    trajectories,
+    verifying,
+)
 
 app_name = "benchmarks"
 urlpatterns = [
     path("datasets/", datasets.dataset_list, name="dataset_list"),
     path("datasets/import/", datasets.dataset_import, name="dataset_import"),
+    path("datasets/import/problems/", construction.problems_import, name="problems_import"),
+    path("datasets/construct/", construction.construction_new, name="construction_new"),
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
+    path("datasets/<int:dataset_id>/file/", construction.dataset_file, name="dataset_file"),
     path("tasks/<int:task_id>/", datasets.task, name="task"),
+    path("tasks/<int:task_id>/growth/", construction.task_growth, name="task_growth"),
     path("agents/", datasets.agent_list, name="agent_list"),
     path("endpoints/", endpoints.endpoint_list, name="endpoint_list"),
     path("endpoints/new/", endpoints.endpoint_new, name="endpoint_new"),
@@ -26,11 +40,27 @@ urlpatterns = [
     path("runs/", runs.run_list, name="run_list"),
     path("runs/new/", runs.run_new, name="run_new"),
     path("runs/<int:run_id>/", runs.run, name="run"),
+    path(
+        "runs/<int:run_id>/dataset/",
+        construction.construction_dataset,
+        name="construction_dataset",
+    ),
     path("runs/<int:run_id>/progress/", runs.run_progress, name="run_progress"),
     path("runs/<int:run_id>/pause/", runs.run_pause, name="run_pause"),
     path("runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
     path("runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
     path("runs/<int:run_id>/cap/", runs.run_cap, name="run_cap"),
+    path(
+        "runs/<int:run_id>/verification/", verifying.run_verification, name="run_verification"
+    ),
+    path(
+        "systems/<slug:system>/prompts/<slug:version>/", verifying.prompts, name="prompts"
+    ),
+    path("runs/<int:run_id>/judging/", judging.judging_choose, name="judging_choose"),
+    path("judges/", judging.judge_list, name="judge_list"),
+    path("judges/anew/", judging.judging_new, name="judging_new"),
+    path("judges/try/", judging.judge_try, name="judge_try"),
+    path("judges/try/<int:job_id>/", judging.judge_trial, name="judge_trial"),
     path("trajectories/import/", imports.trajectory_import, name="trajectory_import"),
     path("trajectories/import/<int:job_id>/", imports.import_job, name="import_job"),
     path(

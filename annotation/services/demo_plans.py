@@ -67,14 +67,18 @@ def violation_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) ->
 
 
 def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Thirty tasks with their candidate constraints, three annotators each."""
+    """Thirty tasks with their candidate constraints, three annotators each.
+
+    Where nobody is named, three of those who are free judge each task.
+    """
     return StudyPlan(
         name=name,
         questionnaire=FILTERS,
         items=Source(dataset=str(dataset.pk)),
         sample=Sample(way="total", count=ITEMS, take_fewer=True),
         annotators=tuple(annotators),
-        raters=min(RATERS, len(annotators)),
+        dealing="named" if annotators else "pool",
+        raters=min(RATERS, len(annotators)) or RATERS,
         order="random",
         seed=SEED,
         information=INFORMATION,

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access import person
 from annotation.forms.expected import ExpectedForm
@@ -16,7 +16,7 @@ from annotation.forms.study_draft import BY_KEY, USES, Draft, Planner, place_of
 from annotation.forms.study_step import StepForm
 from annotation.models import Study
 from annotation.plans import PlanError
-from annotation.presets import PRESETS, fill_in, presets_for
+from annotation.presets import PRESETS, fill_in, fill_in_filter_check, presets_for
 from annotation.selectors.balance_tables import balance_tables
 from annotation.selectors.people import known_annotators
 from annotation.selectors.special_choices import choosable_items, special_rows
@@ -28,7 +28,8 @@ from annotation.services.planned import (
     is_large,
 )
 from annotation.services.planning import PlannedStudy, plan_study
-from benchmarks.access import START, allow, signed_in, visibility
+from benchmarks.access import START, allow, fetch, signed_in, visibility
+from benchmarks.models import Dataset
 
 FIRST, LAST, PREVIEW = STEPS[0].key, STEPS[-1].key, "preview"
 ORDER = [step.key for step in STEPS]
@@ -110,6 +111,19 @@ def _preset(request: HttpRequest, planner: Planner, key: str) -> HttpResponseBas
         form.add_error(None, "The runs or tasks of this preset are not there, or closed to you.")
         return _show(request, planner, form, status=422)
     return _preview(request, Planner(draft, planner.sources, planner.seen), "")
+
+
+@require_safe
+@signed_in
+def filter_check(request: HttpRequest, dataset: int) -> HttpResponseBase:
+    """A filter check over a dataset, drawn and shown; nothing is stored before it is created."""
+    found = fetch(request, Dataset.objects.all(), START, pk=dataset)
+    seen = visibility(request)
+    sources = source_choices(seen)
+    draft = fill_in_filter_check(found, sources)
+    if draft is None:
+        raise Http404
+    return _preview(request, Planner(draft, sources, seen), "")
 
 
 # --- Pages ----------------------------------------------------------------------------------------

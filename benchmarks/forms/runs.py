@@ -42,26 +42,11 @@ class CapForm(forms.Form):
     cap = CapField(label="Cost cap")
 
 
-class NewRunForm(CastForm):
-    """Runs on one dataset: agents, levels, and in folds roles, settings, seed and tasks."""
+class StartForm(CastForm):
+    """What is asked whenever something is started: who, for how much, under which seed and name."""
 
-    agents = forms.MultipleChoiceField(
-        label="Agents",
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one agent."},
-    )
-    levels = forms.MultipleChoiceField(
-        label="Levels",
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one level."},
-    )
     cost_cap = CapField(label="Cost cap per run")
-    name = forms.CharField(
-        label="Name",
-        required=False,
-        max_length=160,
-        help_text="What you will find these runs by. Left empty, it is made of dataset and levels.",
-    )
+    name = forms.CharField(label="Name", required=False, max_length=160)
     seed = forms.IntegerField(
         label="Seed",
         initial=0,
@@ -86,25 +71,7 @@ class NewRunForm(CastForm):
         seen: Visibility = EVERYTHING,
     ) -> None:
         super().__init__(data, dataset=dataset, system=system, seen=seen)
-        self.all_agents: list[Agent] = agents_for(system.key, seen)
-        self.all_levels = dataset_levels(dataset)
         self.fields["cost_cap"].help_text = _told_of_cap(self.endpoints.values())
-        set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
-        self.fields["agents"].initial = dataset.roles.get("agent", [])
-        if self.all_levels:
-            set_choices(self, "levels", [(level, level) for level in self.all_levels])
-            self.fields["levels"].initial = self.all_levels[:1]
-        else:
-            del self.fields["levels"]
-
-    @property
-    def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:
-        """The agents on offer by kind."""
-        options = list(self["agents"])
-        groups: dict[str, list[forms.boundfield.BoundWidget]] = {}
-        for agent, option in zip(self.all_agents, options, strict=True):
-            groups.setdefault(agent.get_kind_display(), []).append(option)
-        return list(groups.items())
 
     def clean_seed(self) -> int:
         return self.cleaned_data["seed"] or 0
@@ -131,30 +98,87 @@ class NewRunForm(CastForm):
 
     @property
     def chosen_endpoints(self) -> list[Endpoint]:
-        """The endpoints that any of the runs would ask, each once."""
-        found = {a.endpoint.name: a.endpoint for a in self.chosen_agents if a.endpoint}
-        for name in self.role_names:
-            if endpoint := self.endpoints.get(self.endpoint_of(self.cleaned_data.get(name, ""))):
-                found[endpoint.name] = endpoint
-        return sorted(found.values(), key=lambda endpoint: endpoint.title)
+        """The endpoints that would be asked, each once."""
+        names = {self.endpoint_of(self.cleaned_data.get(name, "")) for name in self.role_names}
+        found = [endpoint for name, endpoint in self.endpoints.items() if name in names]
+        return sorted(found, key=lambda endpoint: endpoint.title)
 
-    def paid_parts(self) -> list[list[tuple[str, str]]]:
-        """For every agent, the (role, endpoint) of each seat that an endpoint would fill."""
+    def paid_seats(self) -> list[tuple[str, str]]:
+        """The (role, endpoint) of each seat that an endpoint would fill."""
         seats = [
             (role, self.endpoint_of(chosen[place % len(chosen)]))
             for role, chosen in self.chosen_roles.items()
             for place, _ in enumerate(self.system.seats(role, self.chosen_settings))
         ]
-        others = [(role, name) for role, name in seats if name]
-        return [
-            [("agent", a.endpoint.name), *others] if a.endpoint else list(others)
-            for a in self.chosen_agents
-        ]
+        return [(role, name) for role, name in seats if name]
 
     @staticmethod
     def endpoint_of(filler: str) -> str:
         """The name of the endpoint that a choice means; empty for scripts and people."""
         return filler.removeprefix(AT) if filler.startswith(AT) else ""
+
+
+class NewRunForm(StartForm):
+    """Runs on one dataset: agents, levels, and in folds roles, settings, seed and tasks."""
+
+    agents = forms.MultipleChoiceField(
+        label="Agents",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one agent."},
+    )
+    levels = forms.MultipleChoiceField(
+        label="Levels",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one level."},
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        dataset: Dataset,
+        system: System,
+        seen: Visibility = EVERYTHING,
+    ) -> None:
+        super().__init__(data, dataset=dataset, system=system, seen=seen)
+        self.all_agents: list[Agent] = agents_for(system.key, seen)
+        self.all_levels = dataset_levels(dataset)
+        self.fields[
+            "name"
+        ].help_text = (
+            "What you will find these runs by. Left empty, it is made of dataset and levels."
+        )
+        set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
+        self.fields["agents"].initial = dataset.roles.get("agent", [])
+        if self.all_levels:
+            set_choices(self, "levels", [(level, level) for level in self.all_levels])
+            self.fields["levels"].initial = self.all_levels[:1]
+        else:
+            del self.fields["levels"]
+
+    @property
+    def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:
+        """The agents on offer by kind."""
+        options = list(self["agents"])
+        groups: dict[str, list[forms.boundfield.BoundWidget]] = {}
+        for agent, option in zip(self.all_agents, options, strict=True):
+            groups.setdefault(agent.get_kind_display(), []).append(option)
+        return list(groups.items())
+
+    @property
+    def chosen_endpoints(self) -> list[Endpoint]:
+        """The endpoints that any of the runs would ask, each once."""
+        found = {a.endpoint.name: a.endpoint for a in self.chosen_agents if a.endpoint}
+        found |= {endpoint.name: endpoint for endpoint in super().chosen_endpoints}
+        return sorted(found.values(), key=lambda endpoint: endpoint.title)
+
+    def paid_parts(self) -> list[list[tuple[str, str]]]:
+        """For every agent, the (role, endpoint) of each seat that an endpoint would fill."""
+        others = self.paid_seats()
+        return [
+            [("agent", a.endpoint.name), *others] if a.endpoint else list(others)
+            for a in self.chosen_agents
+        ]
 
     @property
     def chosen_agents(self) -> list[Agent]:

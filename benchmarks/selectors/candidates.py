@@ -104,11 +104,15 @@ class DecidedGroup:
 
 @dataclass(frozen=True)
 class TaskCandidates:
-    """The candidates of a task. ``decided_by`` names the checker where all share one."""
+    """The candidates of a task. ``decided_by`` names the checker where all share one.
+
+    ``by_round``: it is known in which round some of them came up.
+    """
 
     counts: Decided
     groups: tuple[DecidedGroup, ...]
     decided_by: str
+    by_round: bool
 
 
 def task_candidates(task: Task) -> TaskCandidates | None:
@@ -122,6 +126,7 @@ def task_candidates(task: Task) -> TaskCandidates | None:
         Decided(1, *(len(group) for _, group in groups)),
         tuple(DecidedGroup(title, _by_kind(group)) for title, group in groups if group),
         deciders.pop() if len(deciders) == 1 else "",
+        any(row.round for row in rows),
     )
 
 

@@ -1,7 +1,8 @@
 """Reading datasets: lists, sizes of their levels, tasks and how their constraints grow."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
@@ -9,6 +10,9 @@ from django.db.models.functions import Coalesce
 
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.errors import UnknownName
+from benchmarks.core.making import making_of
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.system import Published
 from benchmarks.core.words import plain
 from benchmarks.models import Constraint, Dataset, Profile, Run, Task, Trajectory
 
@@ -44,12 +48,29 @@ def find_dataset(name: str) -> Dataset:
 
 
 @dataclass(frozen=True)
+class KindSize:
+    """How many constraints of a kind the profiles of a level hold.
+
+    ``sd`` is their sample standard deviation, undefined for a single profile; ``published`` is the
+    mean of the paper's dataset, where there is one.
+    """
+
+    mean: float
+    sd: float | None
+    published: float | None
+
+
+@dataclass(frozen=True)
 class LevelSize:
-    """A level of a dataset: its profiles, and the mean number of constraints of each kind."""
+    """A level of a dataset: its profiles, and the sizes of each kind of constraint in them."""
 
     level: str
     profiles: int
-    means: tuple[float, ...]
+    sizes: tuple[KindSize, ...]
+
+    @property
+    def means(self) -> tuple[float, ...]:
+        return tuple(size.mean for size in self.sizes)
 
     @property
     def total(self) -> float:
@@ -58,39 +79,58 @@ class LevelSize:
 
 @dataclass(frozen=True)
 class LevelSizes:
-    """The levels from easy to hard, with the kinds of constraint that their means stand for."""
+    """The levels from easy to hard, with the kinds of constraint that their sizes stand for.
+
+    ``published`` says where published sizes stand; empty where there are none for these levels.
+    """
 
     kinds: tuple[str, ...]
     rows: tuple[LevelSize, ...]
+    published: str
 
 
 def level_sizes(dataset: Dataset) -> LevelSizes:
-    """Mean constraints per profile by level and kind, as Table 2 of AdaPlanBench gives them."""
-    profiles = (
-        Profile.objects.filter(task__dataset=dataset)
-        .values_list("level")
-        .annotate(n=Count("pk"))
-        .order_by("rank")
-        .values_list("level", "n")
-    )
-    sizes: dict[str, int] = defaultdict(int)
-    for level, n in profiles:
-        sizes[level] += n
-    counts = {
-        (level, kind): n
-        for level, kind, n in Constraint.objects.filter(profile__task__dataset=dataset)
-        .order_by()
-        .values_list("profile__level", "kind")
-        .annotate(n=Count("pk"))
-    }
+    """Constraints per profile by level and kind, as Table 2 of AdaPlanBench gives their means."""
+    profiles = Profile.objects.filter(task__dataset=dataset).order_by("rank")
+    levels = Counter(profiles.values_list("level", flat=True))
+    counts: dict[tuple[str, str], list[int]] = defaultdict(list)
+    rows = Constraint.objects.filter(profile__task__dataset=dataset).order_by()
+    for level, _, kind, n in rows.values_list("profile__level", "profile", "kind").annotate(
+        n=Count("pk")
+    ):
+        counts[level, kind].append(n)
     kinds = sorted({kind for _, kind in counts}, key=kind_order)
-    return LevelSizes(
-        tuple(plain(kind) for kind in kinds),
-        tuple(
-            LevelSize(level, n, tuple(counts.get((level, kind), 0) / n for kind in kinds))
-            for level, n in sizes.items()
-        ),
+    known = published_sizes(dataset.system)
+    sizes = tuple(
+        LevelSize(
+            level,
+            n,
+            tuple(
+                _kind_size(counts[level, kind], n, known.get(f"{kind}_{level}")) for kind in kinds
+            ),
+        )
+        for level, n in levels.items()
     )
+    stated = {known[name].source for name in known if name.partition("_")[2] in levels}
+    return LevelSizes(tuple(plain(kind) for kind in kinds), sizes, ", ".join(sorted(stated)))
+
+
+def _kind_size(counts: Sequence[int], profiles: int, published: Published | None) -> KindSize:
+    """``counts`` leaves out the profiles without any constraint of the kind."""
+    mean = sum(counts) / profiles
+    squares = sum((n - mean) ** 2 for n in counts) + (profiles - len(counts)) * mean**2
+    sd = math.sqrt(squares / (profiles - 1)) if profiles > 1 else None
+    return KindSize(mean, sd, published.value if published else None)
+
+
+def published_sizes(system: str) -> Mapping[str, Published]:
+    """Published mean sizes of profiles of a system, by kind and level: ``world_low``."""
+    return {
+        row.metric: row
+        for key in SYSTEMS
+        if (making := making_of(key)) is not None and making.system == system
+        for row in get_system(key).published
+    }
 
 
 def kind_order(kind: str) -> tuple[bool, str]:
@@ -117,10 +157,24 @@ def dataset_tasks(
     return rows.filter(category=category) if category else rows
 
 
+def closed_in_part(dataset: Dataset, seen: Visibility) -> bool:
+    """Whether somebody must not see the constraints of some of its tasks."""
+    return dataset.tasks.exclude(pk__in=seen.of(dataset.tasks.order_by()).values("pk")).exists()
+
+
 def dataset_categories(dataset: Dataset) -> list[str]:
     """The categories of a dataset's tasks, where they have any."""
     rows = dataset.tasks.exclude(category="").order_by("category")
     return list(rows.values_list("category", flat=True).distinct())
+
+
+def task_neighbours(task: Task, seen: Visibility = EVERYTHING) -> dict[str, int | None]:
+    """The ids of the tasks before and after a task in its dataset."""
+    rows = seen.of(task.dataset.tasks.order_by()).values_list("pk", flat=True)
+    return {
+        "previous": rows.filter(pk__lt=task.pk).order_by("-pk").first(),
+        "next": rows.filter(pk__gt=task.pk).order_by("pk").first(),
+    }
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,26 @@
 """Importing files of datasets: checked as a whole, then stored as a whole, or not at all."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Prefetch
 
-from benchmarks.services.datasets import SavedDataset, save_dataset
-from benchmarks.systems.adaplanbench.dataset import Checked, check_file, read_tasks
+from benchmarks.core import types
+from benchmarks.mappers import core_profile
+from benchmarks.models import Dataset, Profile
+from benchmarks.services.datasets import CHUNK, SavedDataset, save_dataset
+from benchmarks.services.exports import ExportRefused
+from benchmarks.services.uploads import safe_name
+from benchmarks.systems.adaplanbench.dataset import Checked, check_file, read_tasks, write_tasks
 from benchmarks.systems.planbench_xl import dataset as planbench_xl
 
+# The system whose datasets can be written in the published format.
+PUBLISHED_FORMAT = "adaplanbench"
 # Judges that say so where they cannot decide: constraints of this file do not say what they are
 # about, and the scripted judges would take every plan for valid.
 ROLES = {"world_judge": ("lexicon-world",), "user_judge": ("lexicon-user",)}
@@ -27,7 +38,7 @@ def import_adaplanbench(*, path: Path, source: str, name: str, licence: str = ""
     """The published AdaPlanBench file; the same content a second time adds nothing."""
     checked = check_file(path)
     saved = save_dataset(
-        system="adaplanbench",
+        system=PUBLISHED_FORMAT,
         name=name,
         version="",
         source=source,
@@ -76,12 +87,41 @@ def save_planbench_xl(
     )
 
 
-def import_upload(*, upload: "UploadedFile[bytes]", name: str, licence: str = "") -> Imported:
-    """A file that somebody sent by the form; it is read piece by piece and not kept."""
-    source = Path(upload.name or "upload").name
+@contextmanager
+def kept_upload(upload: "UploadedFile[bytes]", name: str = "") -> Iterator[Path]:
+    """A file that somebody sent by a form, in a folder that goes when it has been read."""
     with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
-        path = Path(folder) / "upload.json"
+        path = Path(folder) / (name or safe_name(upload.name or ""))
         with path.open("wb") as file:
             for chunk in upload.chunks():
                 file.write(chunk)
+        yield path
+
+
+def import_upload(*, upload: "UploadedFile[bytes]", name: str, licence: str = "") -> Imported:
+    """A file that somebody sent by the form; it is read piece by piece and not kept."""
+    source = Path(upload.name or "upload").name
+    with kept_upload(upload, "upload.json") as path:
         return import_adaplanbench(path=path, source=source, name=name, licence=licence)
+
+
+def export_adaplanbench(*, dataset: Dataset, file: IO[str]) -> int:
+    """Write a dataset in the published format; how many queries were written.
+
+    Levels that are no construction round are left out, and so is what the format has no field for.
+    """
+    if dataset.system != PUBLISHED_FORMAT:
+        raise ExportRefused(f"{dataset} is no dataset of AdaPlanBench")
+    about = {
+        "name": dataset.name, "version": dataset.version, "source": dataset.source,
+        "licence": dataset.licence, "checksum": dataset.checksum,
+    }  # fmt: skip
+    return write_tasks(_with_profiles(dataset), file, about)
+
+
+def _with_profiles(dataset: Dataset) -> Iterator[tuple[types.Task, list[types.Profile]]]:
+    rows = dataset.tasks.defer("payload").order_by("pk")
+    profiles = Prefetch("profiles", Profile.objects.order_by("rank"))
+    for task in rows.prefetch_related(profiles, "profiles__constraints").iterator(CHUNK):
+        found = [core_profile(profile) for profile in task.profiles.all()]
+        yield types.Task(task.external_id, task.prompt, task.category), found

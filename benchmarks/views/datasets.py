@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
+from benchmarks.core.making import making_of
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.words import hidden_of
 from benchmarks.forms.datasets import ImportForm
@@ -15,8 +16,9 @@ from benchmarks.models import Task
 from benchmarks.selectors import agents, datasets, paging
 from benchmarks.selectors.candidates import dataset_decisions, task_candidates, with_decisions
 from benchmarks.selectors.casting import system_of
+from benchmarks.selectors.construction import made_by, made_caution
 from benchmarks.selectors.runs import run_list, run_rows
-from benchmarks.services.dataset_files import Imported, import_upload
+from benchmarks.services.dataset_files import PUBLISHED_FORMAT, Imported, import_upload
 from benchmarks.views.parts import own_template, wants_part
 
 TASKS = 50
@@ -72,16 +74,17 @@ def _imported(imported: Imported) -> str:
 @require_safe
 def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
     seen = visibility(request)
-    found = fetch(request, with_decisions(datasets.datasets(seen)), pk=dataset_id)
+    rows = with_decisions(datasets.datasets(seen)).select_related("made_by__dataset")
+    found = fetch(request, rows, pk=dataset_id)
     words, category = request.GET.get("q", "").strip()[:200], request.GET.get("category", "")
-    rows = datasets.dataset_tasks(found, words, category, seen)
-    tasks = paging.page_by_id(rows, request.GET, size=TASKS, newest=False)
+    matching = datasets.dataset_tasks(found, words, category, seen)
+    tasks = paging.page_by_id(matching, request.GET, size=TASKS, newest=False)
     context = {
         "dataset": found,
         "tasks": tasks,
         "words": words,
         "category": category,
-        "matching": paging.count_up_to(rows, "task matches", "tasks match")
+        "matching": paging.count_up_to(matching, "task matches", "tasks match")
         if words or category
         else "",
     }
@@ -94,6 +97,10 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
         "categories": datasets.dataset_categories(found),
         "runs": run_rows(runs),
         "runnable": system_of(found.system) is not None,
+        "constructs": making_of(found.system) is not None,
+        "made_by": made_by(found, seen),
+        "caution": made_caution(found),
+        "exportable": found.system == PUBLISHED_FORMAT and not datasets.closed_in_part(found, seen),
         "may_start": request.user.has_perm(START),
     }
     return render(request, "benchmarks/dataset.html", context)
@@ -102,15 +109,16 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
 @signed_in
 @require_safe
 def task(request: HttpRequest, task_id: int) -> HttpResponse:
-    found = fetch(request, Task.objects.select_related("dataset"), pk=task_id)
+    found = fetch(request, Task.objects.select_related("dataset__made_by"), pk=task_id)
     seen = visibility(request)
-    siblings = seen.of(found.dataset.tasks.order_by()).values_list("pk", flat=True)
+    candidates = task_candidates(found)
     context = {
+        **datasets.task_neighbours(found, seen),
         "task": found,
         "levels": datasets.task_levels(found),
-        "candidates": task_candidates(found),
-        "previous": siblings.filter(pk__lt=found.pk).order_by("-pk").first(),
-        "next": siblings.filter(pk__gt=found.pk).order_by("pk").first(),
+        "candidates": candidates,
+        "grew": candidates is not None and candidates.by_round,
+        "caution": made_caution(found.dataset),
         "hidden": hidden_of(found.dataset.system),
         "template": own_template(found.dataset.system, "_task.html"),
         "played": seen.of(found.trajectories.all()).count(),

@@ -11,14 +11,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError, SettingError
-from benchmarks.core.words import prompt_digests
+from benchmarks.core.making import making_of
 from benchmarks.forms.lists import RunFilter
 from benchmarks.forms.runs import CapForm, NewRunForm
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.selectors import asks, paging, runs, trajectories
-from benchmarks.selectors.casting import run_caution, run_roles, system_of
+from benchmarks.selectors.casting import playing_system, run_caution, run_roles, system_of
 from benchmarks.selectors.endpoints import run_use
 from benchmarks.selectors.estimates import cost_estimate
+from benchmarks.selectors.judges import is_judgeable, judged_by, run_judgings
+from benchmarks.selectors.prompts import run_prompts
+from benchmarks.selectors.verification import latest_verification
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.budgets import change_cost_cap
 from benchmarks.services.endpoints import CapError
@@ -77,15 +80,16 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     part = "benchmarks/_run_report.html"
     if wants_part(request):  # the run has ended while its page was open
         return render(request, part, _report(found))
-    pinned = found.pins.get("prompts", "")
     context = {
         **_progress(request, found),
         **_report(found),
         "caution": run_caution(found),
         "roles": run_roles(found),
         "settings": _settings(found),
-        "prompts": prompt_digests(found.dataset.system, pinned) if pinned else {},
+        "prompts": run_prompts(found),
+        "verification": latest_verification(found),
         "others": _beside(request, found),
+        "judgings": run_judgings(found),
     }
     return render(request, "benchmarks/run.html", context)
 
@@ -122,7 +126,7 @@ def _report(found: Run) -> dict[str, Any]:
 
 def _settings(found: Run) -> list[tuple[str, Any, bool, str]]:
     """(name, value, whether it is the default, help) of every setting of a run."""
-    system = system_of(found.dataset.system)
+    system = playing_system(found)
     known = {setting.name: setting for setting in system.settings} if system else {}
     return [
         (
@@ -146,6 +150,8 @@ def _progress(request: HttpRequest, found: Run) -> dict[str, Any]:
     )
     return {
         "run": found,
+        "judged": judged_by(found),
+        "judgeable": is_judgeable(found),
         "spent": runs.spent(found),
         "asks": _open_asks(request, found) if progress.waiting else 0,
         "progress": progress,
@@ -234,7 +240,11 @@ def run_new(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     ensure_scripted_agents()
     seen = visibility(request)
-    datasets = [d for d in seen.of(Dataset.objects.all()) if system_of(d.system)]
+    datasets = [
+        d
+        for d in seen.of(Dataset.objects.all())
+        if system_of(d.system) and making_of(d.system) is None
+    ]
     wanted = (request.POST or request.GET).get("dataset", "")
     chosen = next((d for d in datasets if str(d.pk) == wanted), datasets[0] if datasets else None)
     if chosen is None:

@@ -46,6 +46,22 @@ def speed(progress: RunProgress) -> str:
     return words if progress.left is None else f"{words}, {progress.left:.0f} s left"
 
 
+def carry_run(run: Run) -> None:
+    """Carry a run in this process; where workers share it, wait for them too."""
+    while True:
+        work_on_run(run_id=run.pk, owner=owner_name())
+        run.refresh_from_db()
+        progress = runs_progress([run])[run.pk]
+        sys.stderr.write(
+            f"\rrun {run.pk} {run.agent.name}: {progress.done} of {progress.total} done, "
+            f"{progress.failed} failed{speed(progress)} "
+        )
+        if run.status not in WORKABLE or run.status == Run.Status.WAITING:
+            break
+        time.sleep(1)
+    sys.stderr.write("\n")
+
+
 class Command(BaseCommand):
     help = "Run agents on a dataset; workers carry the trajectories, or this command with --wait."
 
@@ -93,7 +109,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         if options["wait"]:
             for run in runs:
-                self._carry(run)
+                carry_run(run)
         if options["as_json"]:
             fresh = Run.objects.select_related("dataset", "agent", "primary_judging")
             found = fresh.filter(pk__in=[run.pk for run in runs]).order_by("pk")
@@ -105,18 +121,3 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"run {run.pk}: {run.agent.name} {run.level} {run.get_status_display().lower()}"
             )
-
-    def _carry(self, run: Run) -> None:
-        """Carry a run in this process; where workers share it, wait for them too."""
-        while True:
-            work_on_run(run_id=run.pk, owner=owner_name())
-            run.refresh_from_db()
-            progress = runs_progress([run])[run.pk]
-            sys.stderr.write(
-                f"\rrun {run.pk} {run.agent.name}: {progress.done} of {progress.total} done, "
-                f"{progress.failed} failed{speed(progress)} "
-            )
-            if run.status not in WORKABLE or run.status == Run.Status.WAITING:
-                break
-            time.sleep(1)
-        sys.stderr.write("\n")

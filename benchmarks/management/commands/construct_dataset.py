@@ -1,0 +1,87 @@
+"""Construct profiles for problems, and make a dataset of them."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError
+from benchmarks.management.commands.run_benchmark import carry_run, read_pairs
+from benchmarks.models import Run
+from benchmarks.selectors.construction import dataset_name
+from benchmarks.selectors.datasets import find_dataset
+from benchmarks.services.construction import make_dataset, start_construction
+
+
+class Command(BaseCommand):
+    """``construct_dataset PROBLEMS --wait`` or, of a run that was started, ``--run NUMBER``."""
+
+    help = "Construct profiles for a dataset of problems; with --wait carry it to the end here."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("dataset", nargs="?", help="problems: id, name, or name@version")
+        parser.add_argument("--run", type=int, help="make a dataset of this construction")
+        parser.add_argument("--name", default="", help="name of the dataset that is made")
+        parser.add_argument(
+            "--role",
+            action="append",
+            default=[],
+            metavar="ROLE=NAME[,NAME…]",
+            help="who fills a role: scripts by name, endpoint:NAME, or human; all planners under "
+            "planner",
+        )
+        parser.add_argument("--rounds", type=int, help="rounds of construction, 1 to 6")
+        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+        parser.add_argument("--task", action="append", default=[], dest="tasks")
+        parser.add_argument("--cost-cap", type=float, metavar="AMOUNT")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--wait", action="store_true", help="carry it here, and make a dataset")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if (options["dataset"] is None) == (options["run"] is None):
+            raise CommandError("name a dataset of problems, or a construction with --run")
+        try:
+            run = self._started(options) if options["run"] is None else self._run(options["run"])
+            if options["wait"] or options["run"] is not None:
+                self._make(run, options["name"])
+            else:
+                self.stdout.write(
+                    f"run {run.pk} constructs; afterwards: construct_dataset --run {run.pk}"
+                )
+        except CoreError as error:
+            raise CommandError(str(error)) from None
+
+    def _run(self, number: int) -> Run:
+        run = Run.objects.select_related("dataset").filter(pk=number).first()
+        if run is None:
+            raise CommandError(f"there is no run {number}")
+        return run
+
+    def _started(self, options: dict[str, Any]) -> Run:
+        roles = {role: names.split(",") for role, names in read_pairs(options["role"]).items()}
+        settings = read_pairs(options["set"])
+        if options["rounds"] is not None:
+            settings["rounds"] = str(options["rounds"])
+        run = start_construction(
+            dataset=find_dataset(options["dataset"]),
+            planners=roles.pop("planner", ()),
+            roles=roles,
+            settings=settings,
+            seed=options["seed"],
+            tasks=options["tasks"],
+            cost_cap=options["cost_cap"],
+            ring=not options["wait"],
+        )
+        if options["wait"]:
+            carry_run(run)
+        return run
+
+    def _make(self, run: Run, name: str) -> None:
+        made = make_dataset(run=run, name=name or dataset_name(run))
+        counts, saved = made.counts, made.saved
+        self.stdout.write(
+            f"run {run.pk}: {counts.made} of {counts.problems} problems constructed, "
+            f"{counts.left_out} left out by the filter, {counts.missing} missing"
+        )
+        stored = "stored" if saved.created else "was stored already, nothing added"
+        self.stdout.write(f"{saved.dataset}: {saved.tasks} tasks, {stored}")

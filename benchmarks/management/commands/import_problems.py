@@ -1,0 +1,39 @@
+"""Import problems from which profiles are constructed."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError
+from benchmarks.services.construction import import_problems
+
+
+class Command(BaseCommand):
+    """``import_problems FILE [RESULTS.json]``: checked as a whole, stored as a whole."""
+
+    help = "Store MacGyver problems, or rows of problem and solution, for a construction."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("problems", type=Path, help="PROBLEMS.xlsx, or rows as JSON or CSV")
+        parser.add_argument(
+            "results", type=Path, nargs="?", help="RESULTS.json, answers recorded for a workbook"
+        )
+        parser.add_argument("--name", default="Problems", help="name of the dataset")
+        parser.add_argument("--licence", default="", help="licence of the data, if known")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            saved = import_problems(
+                path=options["problems"],
+                results=options["results"],
+                name=options["name"],
+                licence=options["licence"],
+            )
+        except CoreError as error:
+            raise CommandError(f"nothing imported:\n{error}") from None
+        if not saved.created:
+            self.stdout.write(f"already imported as {saved.dataset}, nothing added")
+            return
+        self.stdout.write(f"{saved.dataset}: {saved.dataset.notes}")
