@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from analysis.pages import PAGES
-from analysis.views import quality
+from analysis.views import experiment_report, quality
 from analysis.views.exports import latex, page_file, pdf, run_file, study_file
 
 
@@ -16,9 +16,19 @@ def _of_page(name: str) -> list[URLPattern]:
     ]
 
 
+OF_EXPERIMENT = "experiments/<int:experiment_id>/report"
+experiment_paths: list[URLPattern] = [
+    path(f"{OF_EXPERIMENT}/", experiment_report.page, name="experiment_report"),
+    path(f"{OF_EXPERIMENT}.html", experiment_report.one_file, name="experiment_file"),
+    path(f"{OF_EXPERIMENT}.zip", experiment_report.folder, name="experiment_folder"),
+    path(f"{OF_EXPERIMENT}/<slug:part>.json", experiment_report.figure, name="experiment_figure"),
+    path(f"{OF_EXPERIMENT}/<slug:part>.csv", experiment_report.table, name="experiment_table"),
+    path(f"{OF_EXPERIMENT}/<slug:part>.tex", experiment_report.latex, name="experiment_latex"),
+]
 QUALITY = "studies/<int:pk>/quality/"
 export_paths: list[URLPattern] = [
     *(pattern for name in PAGES for pattern in _of_page(name)),
+    *experiment_paths,
     path(f"{QUALITY}<slug:part>.tex", quality.latex, name="study_quality_latex"),
     path(f"{QUALITY}<slug:part>.pdf", quality.pdf, name="study_quality_pdf"),
     path("runs/<int:run_id>/report.html", run_file, name="run_file"),

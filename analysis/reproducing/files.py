@@ -10,12 +10,12 @@ from analysis.exports.about import about_file, made_at, version
 from analysis.exports.latex import Source, latex_table
 from analysis.exports.report_file import ReportFile, Section, render_file
 from analysis.exports.table_csv import table_csv
-from analysis.reports.parts import FigureSpec, Report, Table
+from analysis.reports.parts import FigureSpec, Report
 from analysis.reports.words import plural
 from analysis.reproducing.drawing import Drawings
 from analysis.reproducing.facts import banners_of, metrics_of, product_now, run_record
 from analysis.reproducing.presets import PRESETS, parts_of
-from analysis.reproducing.sections import About, sections_of
+from analysis.reproducing.sections import About, reports_of, sections_of
 from benchmarks.core.registry import get_system
 from benchmarks.services.experiments.design import Design
 
@@ -78,28 +78,23 @@ def _contents(
 def table_files(sections: Sequence[Section]) -> Iterator[tuple[str, bytes]]:
     """Every table as CSV and as LaTeX; the paper's rows stand in it, marked as published."""
     for section in sections:
-        for report in _reports(section):
-            marks = tuple(dict.fromkeys([*section.banners, *report.banners]))
-            source = Source(section.name, section.subject, about_file(section.url), marks)
+        for report in reports_of(section):
             for table in report.tables:
-                name = _name(section, table)
-                yield f"tables/{name}.csv", table_csv(table).encode()
-                yield f"tables/{name}.tex", latex_table(table, source).encode()
+                text = latex_table(table, source_of(section, report))
+                yield f"tables/{table.name}.csv", table_csv(table).encode()
+                yield f"tables/{table.name}.tex", text.encode()
+
+
+def source_of(section: Section, report: Report) -> Source:
+    """Where the tables of a report come from, for LaTeX."""
+    marks = tuple(dict.fromkeys([*section.banners, *report.banners]))
+    return Source("reproduced", section.subject, about_file(section.url), marks)
 
 
 def _figures(sections: Sequence[Section]) -> Iterator[tuple[str, FigureSpec]]:
     for section in sections:
-        for report in _reports(section):
-            for figure in report.figures:
-                yield _name(section, figure), figure
-
-
-def _reports(section: Section) -> list[Report]:
-    return [report for report in (section.report, section.later) if report is not None]
-
-
-def _name(section: Section, part: Table | FigureSpec) -> str:
-    return f"{section.name}-{part.name}"
+        for report in reports_of(section):
+            yield from ((figure.name, figure) for figure in report.figures)
 
 
 def as_json(value: Any) -> bytes:
@@ -153,13 +148,11 @@ def _readme(made: Reproduction, sections: Sequence[Section], drawings: Drawings)
     lines += [f"**{mark.title}.** {mark.text}\n" for mark in banners_of(sections)]
     for section in sections:
         lines += [f"## {section.title}", "", f"{section.question} {section.subject}", ""]
-        said = [report.sentence for report in _reports(section) if report.sentence]
-        lines += ["\n\n".join(said), ""]
-        tables = [table for report in _reports(section) for table in report.tables]
-        lines += [f"- `tables/{_name(section, table)}`: {table.title}" for table in tables]
-        figures = [figure for report in _reports(section) for figure in report.figures]
-        lines += [f"- `figures/{_name(section, figure)}`: {figure.title}" for figure in figures]
-        lines += [""]
+        for report in reports_of(section):
+            lines += [report.sentence, ""] * bool(report.sentence)
+            lines += [f"- `tables/{table.name}`: {table.title}" for table in report.tables]
+            lines += [f"- `figures/{figure.name}`: {figure.title}" for figure in report.figures]
+            lines += [""]
     lines += ["## All files", "",
         "- `report.html`: everything in one file that opens without a server",
         "- `tables/`: CSV in numbers that are not rounded, LaTeX as on the page",

@@ -3,13 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from benchmarks.core.errors import UnknownName
 from benchmarks.services.experiments.design import Design, read_design
-from benchmarks.systems import adaplanbench
-
-DESIGNS = Path(adaplanbench.__file__).parent / "experiments"
+from benchmarks.services.experiments.presets import presets
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,8 @@ class Preset:
     @property
     def design(self) -> Design:
         """The matrix of its runs, as its file has it."""
-        return read_design((DESIGNS / f"{self.name}.yaml").read_text(encoding="utf-8"))
+        text = next(shipped.text for shipped in presets() if shipped.key == self.name)
+        return read_design(text)
 
 
 LEADERBOARD = Part("leaderboard", "leaderboard")

@@ -12,6 +12,7 @@ from analysis.filters import Filters, with_query
 from analysis.later import kept_later
 from analysis.pages import PAGES, Page, later_of, make_report, report_key, write_later
 from analysis.reports.common import banners
+from analysis.reports.parts import Report
 from analysis.reproducing.presets import Part
 from analysis.selection import Selection, in_words_of, narrow, with_dimensions
 from analysis.views.reports import subject_of
@@ -76,6 +77,22 @@ def _section(part: Part, about: About) -> Section:
         banners(selection),
         LATER if wanted is not None and later is None else "",
     )
+
+
+def reports_of(section: Section) -> list[Report]:
+    """The reports of a section, figures and tables named so that no other section has the name."""
+    found = (section.report, section.later)
+    return [_renamed(report, section.name) for report in found if report is not None]
+
+
+def _renamed(report: Report, name: str) -> Report:
+    tables = tuple(replace(table, name=f"{name}-{table.name}") for table in report.tables)
+    figures = []
+    for figure in report.figures:
+        holds = report.numbers_of(figure)
+        table = f"{name}-{holds.name}" if holds is not None else ""
+        figures.append(replace(figure, name=f"{name}-{figure.name}", table=table))
+    return replace(report, figures=tuple(figures), tables=tables)
 
 
 def select_these(page: Page, filters: Filters, about: About) -> Selection:

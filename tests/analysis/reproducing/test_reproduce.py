@@ -1,0 +1,156 @@
+"""From a preset to a folder: made once, checked against the database, and the same on the page."""
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from analysis.reproducing import folder
+from analysis.reproducing.files import FORMAT
+from analysis.reproducing.presets import PRESETS, find_preset
+from benchmarks.core.errors import UnknownName
+from benchmarks.models import Experiment, Run, Trajectory
+from tests.factories.benchmarks import save_sample_dataset
+from tests.visitors import reader  # noqa: F401
+
+SMALL = ("--dataset", "Sample", "--tasks", "2", "--agents", "careful-tracker", "forgetful")
+
+
+def reproduce(*words: str) -> str:
+    said = io.StringIO()
+    call_command("reproduce", *words, stdout=said)
+    return said.getvalue()
+
+
+def files_in(path: Path) -> set[str]:
+    return {str(one.relative_to(path)) for one in path.rglob("*") if one.is_file()}
+
+
+@pytest.fixture
+def sample(db: None, small_drawings: None) -> None:
+    save_sample_dataset(2)
+
+
+@pytest.mark.either
+def test_a_preset_becomes_a_folder_and_a_page(
+    sample: None,
+    tmp_path: Path,
+    reader: Client,  # noqa: F811
+) -> None:
+    out = tmp_path / "main"
+    with pytest.raises(CommandError, match="is not at its end: run .* is queued"):
+        reproduce("main table", "--out", str(out), *SMALL)
+    assert not out.exists()
+    (experiment,) = Experiment.objects.all()
+    page = reverse("analysis:experiment_report", args=[experiment.pk])
+    assert "There is no report yet" in reader.get(page).content.decode()
+
+    said = reproduce("main-table", "--out", str(out), "--wait", *SMALL)
+    assert f"experiment {experiment.pk}, Main table, goes on" in said
+    assert Run.objects.count() == 2 and Trajectory.objects.filter(status="done").count() == 4
+    manifest = json.loads((out / "manifest.json").read_bytes())
+    assert set(manifest["files"]) == files_in(out) - {"manifest.json"}
+    assert manifest["labels"][0].startswith("Demo data: Made with scripted agents and scripted")
+    first = manifest["runs"][0]
+    assert (first["seed"], first["level"], first["judging"]["name"]) == (1, "high", "live")
+    assert first["roles"]["agent"][0]["policy"] == "careful-tracker"
+    assert "agent.v1.txt" in json.dumps(first["pins"])
+    rows = list(csv.DictReader(io.StringIO((out / "tables/leaderboard-board.csv").read_text())))
+    assert {"Careful tracker", "Forgetful", "GPT-5"} <= {row["agent"] for row in rows}
+    assert "Demo data: Made with scripted" in (out / "tables/leaderboard-board.tex").read_text()
+    metrics = json.loads((out / "metrics.json").read_bytes())
+    assert [one["source"] for one in metrics["published"]].count("Table 3") == 70
+
+    # Nothing is made twice, and what was written is put in place of itself.
+    reproduce("Main_Table", "--out", str(out), "--wait", *SMALL)
+    assert Run.objects.count() == 2 and [path.name for path in tmp_path.iterdir()] == ["main"]
+
+    shown = reader.get(page).content.decode()
+    assert "Table 3, with Tables 4, 8 and 9 and Figure 3 of the AdaPlanBench paper" in shown
+    assert "Demo data" in shown and "Careful tracker" in shown
+    board = {"experiment_id": experiment.pk, "part": "leaderboard-board"}
+    assert reader.get(reverse("analysis:experiment_figure", kwargs=board)).json()["data"]
+    text = (out / "tables/leaderboard-board.csv").read_bytes()
+    assert reader.get(reverse("analysis:experiment_table", kwargs=board)).content == text
+    packed = reader.get(reverse("analysis:experiment_folder", args=[experiment.pk])).content
+    names = zipfile.ZipFile(io.BytesIO(packed)).namelist()
+    assert {name.partition("/")[2] for name in names} == files_in(out)
+
+    assert "every file is as it was written" in reproduce("--check", str(out))
+    Trajectory.objects.order_by("pk").filter(run=first["id"])[0].delete()
+    (out / "tables/leaderboard-board.csv").write_text("better")
+    with pytest.raises(CommandError) as refused:
+        reproduce("--check", str(out))
+    assert "tables/leaderboard-board.csv was changed" in str(refused.value)
+    assert f"run {first['id']}: computed anew, trajectories" in str(refused.value)
+
+
+@pytest.mark.either
+def test_runs_that_are_there_are_taken(sample: None, tmp_path: Path) -> None:
+    reproduce("ablation", "--out", str(tmp_path / "one"), "--wait", *SMALL)
+    assert Run.objects.count() == 6
+    said = reproduce(
+        "threshold", "--out", str(tmp_path / "two"), "--wait", "--take-existing", *SMALL
+    )
+    assert Run.objects.count() == 6 and "Thresholds, has begun" in said
+    tables = files_in(tmp_path / "two" / "tables")
+    assert {"sweeps-accuracy.csv", "sweeps-ranks.csv", "sweeps-published.csv"} <= tables
+    changes = (tmp_path / "one/tables/effects-valid-changes.csv").read_text()
+    assert "Both kinds,World only" in changes
+
+
+@pytest.mark.either
+def test_every_preset_can_be_run(sample: None) -> None:
+    told = reproduce("--list", "--dataset", "Sample", "--tasks", "2")
+    assert all(f"{name}: {preset.paper}" in told for name, preset in PRESETS.items())
+    assert "cannot be run" not in told and told.count("calls cannot be told yet") == len(PRESETS)
+    assert "3 runs with 6 trajectories" in told
+    with pytest.raises(UnknownName, match="main-table"):
+        find_preset("table")
+
+
+def _written(target: Path, content: bytes = b"1", digest: str = "d", **more: bool) -> int:
+    sha = folder.sha256(content).hexdigest()
+    manifest = {"format": FORMAT, "design_digest": digest, "runs": [], "files": {"a/b": sha}}
+    files = [("a/b", content), ("manifest.json", json.dumps(manifest).encode())]
+    return folder.write_folder(target, files, digest, force=more.get("force", False))
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+
+    def cut_off() -> object:
+        yield "a", b"1"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        folder.write_folder(target, cut_off(), "d", force=False)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+    assert _written(target) == _written(target, b"2") == 2
+    assert (target / "a/b").read_bytes() == b"2" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_is_no_reproduction_of_it_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    _written(target, digest="another")
+    with pytest.raises(folder.FolderRefused, match="take --force, which sets it aside"):
+        _written(target)
+    _written(target, force=True)
+    assert (tmp_path / "out.before-1/a/b").exists()
+    (target / "mine.txt").write_text("kept")
+    with pytest.raises(folder.FolderRefused):
+        _written(target)
+    assert folder.folder_faults(target, folder.read_manifest(target)) == [
+        "mine.txt is not in the manifest"
+    ]
+    (target / "manifest.json").write_text("{}")
+    with pytest.raises(folder.FolderRefused, match="is not of the format"):
+        folder.read_manifest(target)
+    with pytest.raises(folder.FolderRefused, match="was not finished"):
+        folder.read_manifest(tmp_path)
