@@ -33,6 +33,11 @@ class Prompts:
         """The file of each prompt of a version, by name; none where there is no such version."""
         return _files(self.folder, version or self.version)
 
+    def versions(self) -> list[str]:
+        """The versions that are here, in order."""
+        found = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
+        return [str(number) for number in sorted({int(name[2]) for name in found if name})]
+
     def load(self, name: str, version: str = "") -> Template:
         """A prompt in the wording of a version; ``KeyError`` where that has none."""
         return _read(self.files(version)[name])
@@ -62,9 +67,8 @@ def _files(folder: Path, version: str) -> dict[str, Path]:
     for path in sorted(folder.iterdir()):
         if found := _NAME.fullmatch(path.name):
             numbered.setdefault(found[1], []).append((int(found[2]), path))
-    if not version.isdecimal() or not any(
-        number == int(version) for paths in numbered.values() for number, _ in paths
-    ):
+    numbers = {str(number) for paths in numbered.values() for number, _ in paths}
+    if version not in numbers:
         return {}
     upto = {name: [p for p in paths if p[0] <= int(version)] for name, paths in numbered.items()}
     return {name: max(paths)[1] for name, paths in upto.items() if paths}

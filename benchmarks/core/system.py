@@ -13,6 +13,8 @@ from benchmarks.core.types import Episode, Json, Outcome, Profile, Task
 # Under this name the settings of an episode say which version of its prompts it uses, where a run
 # is pinned to one; without it the newest.
 PROMPTS = "prompts"
+# Beside that, what a run is pinned to has the digest of each prompt file.
+PROMPT_FILES = "prompt_files"
 
 
 @dataclass(frozen=True)

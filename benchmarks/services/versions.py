@@ -6,14 +6,11 @@ from typing import Any, cast
 
 from benchmarks.core.rejudging import Rejudging
 from benchmarks.core.seeds import derive_seed
-from benchmarks.core.system import PROMPTS, System
+from benchmarks.core.system import PROMPT_FILES, PROMPTS, System
 from benchmarks.core.types import Episode, Task
 from benchmarks.core.words import prompt_digests
 from benchmarks.mappers import stored_trajectory
 from benchmarks.models import Run, Trajectory
-
-# Not a version: the digest of each prompt file of the pinned version.
-FILES = "prompt_files"
 
 
 def current_pins(system: System) -> dict[str, Any]:
@@ -23,7 +20,7 @@ def current_pins(system: System) -> dict[str, Any]:
         PROMPTS: system.prompt_version,
         "parsers": system.parser_version,
         "scorer": system.scorer_version,
-        FILES: dict(prompt_digests(system.key, system.prompt_version)),
+        PROMPT_FILES: dict(prompt_digests(system.key, system.prompt_version)),
     }
 
 
@@ -38,9 +35,9 @@ def missing_version(run: Run, system: System) -> str:
             return f"{name} version {version} (available is {here.get(name, 'none')})"
     version = run.pins.get(PROMPTS, system.prompt_version)
     files = prompt_digests(system.key, version)
-    if not files and here[FILES]:
+    if not files and here[PROMPT_FILES]:
         return f"prompts version {version} (available is {here[PROMPTS]})"
-    for name, digest in run.pins.get(FILES, {}).items():
+    for name, digest in run.pins.get(PROMPT_FILES, {}).items():
         if files.get(name) != digest:
             what = "is another file now" if name in files else "is gone"
             return f"prompts version {version} ({name} {what})"

@@ -61,8 +61,12 @@ class RunReport:
     seconds: float = 0.0
 
     @property
+    def differing(self) -> int:
+        return self.counts[DIFFERS]
+
+    @property
     def differs(self) -> bool:
-        return bool(self.counts[DIFFERS]) or self.figures.startswith(DIFFERS)
+        return self.differing > 0 or self.figures.startswith(DIFFERS)
 
     def as_json(self) -> dict[str, Any]:
         counts = {state: self.counts[state] for state in STATES if self.counts[state]}

@@ -1,0 +1,57 @@
+"""Prompt files, as pages show them: by version, and those that a run used."""
+
+from dataclasses import dataclass
+
+from benchmarks.core.digests import digest_text
+from benchmarks.core.prompts import Prompts
+from benchmarks.core.system import PROMPT_FILES, PROMPTS
+from benchmarks.core.words import system_part
+from benchmarks.models import Run
+
+
+@dataclass(frozen=True)
+class PromptFile:
+    """A prompt file with its digest; ``text`` is empty where the file is not here."""
+
+    name: str
+    digest: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class RunPrompts:
+    """The prompt files of a run: those it recorded, or those of its version where it did not.
+
+    ``changed`` names recorded files that are other ones now, or gone.
+    """
+
+    system: str
+    version: str
+    files: list[PromptFile]
+    recorded: bool
+    changed: list[str]
+
+
+def prompts_of(system: str) -> Prompts | None:
+    """The prompts of a system; None where it has none."""
+    found: Prompts | None = getattr(system_part(system, "prompts"), "PROMPTS", None)
+    return found
+
+
+def prompt_files(system: str, version: str) -> list[PromptFile]:
+    """Every prompt of a version; empty where there is no such version."""
+    prompts = prompts_of(system)
+    texts = prompts.texts(version) if prompts else {}
+    return [PromptFile(name, digest_text(text), text) for name, text in texts.items()]
+
+
+def run_prompts(run: Run) -> RunPrompts | None:
+    """None where a run is pinned to no prompts."""
+    system, version = run.dataset.system, run.pins.get(PROMPTS, "")
+    here = {file.name: file for file in prompt_files(system, version)} if version else {}
+    stored = run.pins.get(PROMPT_FILES)
+    if stored is None:
+        return RunPrompts(system, version, list(here.values()), False, []) if here else None
+    files = [PromptFile(name, digest) for name, digest in stored.items()]
+    changed = [f.name for f in files if f.name not in here or here[f.name].digest != f.digest]
+    return RunPrompts(system, version, files, True, changed) if files else None
