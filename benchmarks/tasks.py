@@ -11,9 +11,10 @@ from celery import shared_task
 from django.conf import settings
 from django.db import close_old_connections
 
-# Uploads and trials bring kinds of jobs of their own.
+# Uploads, trials and verifications bring kinds of jobs of their own.
 from benchmarks.services import jobs, trials, uploads, work  # noqa: F401
 from benchmarks.services.judging import trying  # noqa: F401
+from benchmarks.services.verifying import background  # noqa: F401
 
 logger = logging.getLogger(__name__)
 

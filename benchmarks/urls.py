@@ -50,12 +50,8 @@ urlpatterns = [
     path("runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
     path("runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
     path("runs/<int:run_id>/cap/", runs.run_cap, name="run_cap"),
-    path(
-        "runs/<int:run_id>/verification/", verifying.run_verification, name="run_verification"
-    ),
-    path(
-        "systems/<slug:system>/prompts/<slug:version>/", verifying.prompts, name="prompts"
-    ),
+    path("runs/<int:run_id>/verification/", verifying.run_verification, name="run_verification"),
+    path("systems/<slug:system>/prompts/<slug:version>/", verifying.prompts, name="prompts"),
     path("runs/<int:run_id>/judging/", judging.judging_choose, name="judging_choose"),
     path("judges/", judging.judge_list, name="judge_list"),
     path("judges/anew/", judging.judging_new, name="judging_new"),
