@@ -1,10 +1,8 @@
 """From a preset to an experiment with its runs, found where it was begun, else made."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-
-from django.contrib.auth.models import User
 
 from analysis.reproducing.files import Reproduction
 from analysis.reproducing.presets import Preset
@@ -89,9 +87,11 @@ def reproduction_of(
 ) -> Reproduction:
     """An experiment as what a report is about; raises `NotReady` until all its runs have ended."""
     found = stored_design(experiment)
-    runs = experiment_runs(experiment, seen)
-    if found is None or not runs:
-        raise NotReady(f"{experiment.name} has no design, or no runs, so there is nothing to tell")
+    tried = [run for run in experiment_runs(experiment, seen) if run.kind == Run.Kind.MADE]
+    runs = [run for run in tried if run.dataset_id == tried[0].dataset_id]
+    if not runs:
+        raise NotReady(f"{experiment.name} has no runs that were made here: nothing to tell")
+    design = found[0] if found is not None else _design_of_runs(experiment.name, runs)
     lacking = runs_lacking(experiment)
     faults = [f"{lacking} runs are not made yet"] * bool(lacking)
     faults += [_why_open(run) for run in runs if run.status not in ENDED]
@@ -99,7 +99,26 @@ def reproduction_of(
         more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
         raise NotReady(f"{experiment.name} is not at its end: {'; '.join(faults[:5])}{more}")
     about = About(tuple(runs), experiment.pk, seen, patient)
-    return Reproduction(found[0], experiment.preset, about)
+    return Reproduction(design, experiment.preset, about)
+
+
+def _design_of_runs(name: str, runs: Sequence[Run]) -> Design:
+    """What runs that were started together were varied in, where no design says so."""
+    dataset = runs[0].dataset
+    settings = get_system(dataset.system).settings
+    usual = {setting.name: setting.default for setting in settings}
+    changed = [
+        {name: value for name, value in run.settings.items() if usual.get(name, value) != value}
+        for run in runs
+    ]
+    return Design(
+        name=name,
+        dataset=f"{dataset.name}@{dataset.version}",
+        agents=tuple(dict.fromkeys(run.agent.name for run in runs)),
+        levels=tuple(dict.fromkeys(run.level for run in runs if run.level)),
+        conditions=tuple(one for place, one in enumerate(changed) if one not in changed[:place]),
+        seeds=tuple(dict.fromkeys(run.seed for run in runs)),
+    )
 
 
 def _why_open(run: Run) -> str:
@@ -114,9 +133,3 @@ def _why_open(run: Run) -> str:
         case Run.Status.CANCELLED:
             return f"{who} was cancelled: take the missing run anew in a new experiment"
     return f"{who} is {run.get_status_display().lower()}"
-
-
-def who_made(experiment: Experiment, person: User | None) -> str:
-    """Whose name stands on a report."""
-    who = person or experiment.created_by
-    return (who.get_full_name() or who.get_username()) if who else "the command line"

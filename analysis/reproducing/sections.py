@@ -38,6 +38,9 @@ class About:
 
 def sections_of(parts: Sequence[Part], about: About) -> Iterator[Section]:
     """A section for each part; where runs are replicates, one for each seed."""
+    system = about.runs[0].dataset.system
+    fits = [PAGES[part.page].fits for part in parts]
+    parts = [part for part, fit in zip(parts, fits, strict=True) if fit is None or fit(system)]
     seeds = sorted({run.seed for run in about.runs})
     for seed in seeds:
         runs = tuple(run for run in about.runs if run.seed == seed)
