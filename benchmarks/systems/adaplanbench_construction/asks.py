@@ -23,13 +23,13 @@ def planner_seats(planners: int) -> tuple[str, ...]:
     return tuple(str(number) for number in range(1, planners + 1))
 
 
-def ask_rewriter(task: Task) -> Ask:
-    messages = (Message("system", fill("rewriter", {})), Message("user", task.prompt))
+def ask_rewriter(task: Task, version: str = "") -> Ask:
+    messages = (Message("system", fill("rewriter", {}, version)), Message("user", task.prompt))
     return Ask("rewriter", messages, Expect("query"), context={"problem": task.prompt})
 
 
-def ask_filter(query: str) -> Ask:
-    brief = fill("filter", {"criteria": _named(CRITERIA)})
+def ask_filter(query: str, version: str = "") -> Ask:
+    brief = fill("filter", {"criteria": _named(CRITERIA)}, version)
     return Ask(
         "filter",
         (Message("system", brief), Message("user", query)),
@@ -40,18 +40,22 @@ def ask_filter(query: str) -> Ask:
 
 @dataclass(frozen=True)
 class RoundAsks:
-    """The asks of one round about one query."""
+    """The asks of one round about one query, in a version of the prompts (empty: the newest)."""
 
     query: str
     reference: str
     place: int
+    version: str = ""
 
     def planner(self, seat: str, kind: str, pool: Pool, count: int) -> Ask:
         """Several plans in one reply, told the pool of this planner and kind alone."""
         values = {"told": _lines(item.text for item in pool.items), "count": count}
         return Ask(
             "agent" if seat == FIRST else "planner",
-            (Message("system", fill(f"planner_{kind}", values)), Message("user", self.query)),
+            (
+                Message("system", fill(f"planner_{kind}", values, self.version)),
+                Message("user", self.query),
+            ),
             Expect("plans", {"count": count, "sampling": SAMPLING}),
             seat="" if seat == FIRST else seat,
             context={
@@ -65,7 +69,8 @@ class RoundAsks:
 
     def extractor(self, kind: str, plans: Sequence[str]) -> Ask:
         """Tools of the plans, and candidates of one kind from them."""
-        brief = fill(f"extractor_{kind}", {"query": self.query, "reference": self._reference})
+        known = {"query": self.query, "reference": self._reference}
+        brief = fill(f"extractor_{kind}", known, self.version)
         shown = "\n\n".join(f"Plan {number}\n{plan}" for number, plan in enumerate(plans, 1))
         return Ask(
             "extractor",
@@ -80,7 +85,7 @@ class RoundAsks:
         values = {"settled": _with_ids(settled), "new": _with_ids(fresh)}
         return Ask(
             "merger",
-            (Message("system", fill("merger", values)), Message("user", self.query)),
+            (Message("system", fill("merger", values, self.version)), Message("user", self.query)),
             Expect("merged", {"settled": list(settled), "new": list(fresh)}),
             context={
                 "query": self.query,
@@ -104,7 +109,10 @@ class RoundAsks:
         }
         return Ask(
             "checker",
-            (Message("system", fill(f"checker_{kind}", values)), Message("user", "Decide now.")),
+            (
+                Message("system", fill(f"checker_{kind}", values, self.version)),
+                Message("user", "Decide now."),
+            ),
             Expect("decisions", {"keys": list(proposed), "grounds": list(grounds)}),
             context={
                 **self._known(kind),

@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.core.system import PROMPTS
 from benchmarks.core.types import Ask, Episode, Outcome, Reply, Task, Turn
 from benchmarks.systems.adaplanbench.candidates import KEPT
 from benchmarks.systems.adaplanbench.protocol import KINDS, USER, WORLD
@@ -75,14 +76,15 @@ def episode(task: Task, settings: Mapping[str, Any]) -> Episode:
 
 
 def _construct(state: _State, settings: Mapping[str, Any]) -> Episode:
-    (query,) = yield from _put([ask_rewriter(state.task)])
+    version = settings.get(PROMPTS, "")
+    (query,) = yield from _put([ask_rewriter(state.task, version)])
     state.query = query
-    (verdict,) = yield from _put([ask_filter(query)])
+    (verdict,) = yield from _put([ask_filter(query, version)])
     if not verdict["fit"]:
         failed = verdict["failed"]
         return state.end(FILTERED_OUT, reason=verdict["reason"], failed=failed)
     for place in range(1, settings["rounds"] + 1):
-        yield (yield from _round(state, RoundAsks(query, state.reference, place)))
+        yield (yield from _round(state, RoundAsks(query, state.reference, place, version)))
         state.rounds = place
     return state.end(CONSTRUCTED)
 
