@@ -114,7 +114,7 @@ def _every_agent(address: Address, seen: Visibility) -> list[int]:
         if known is None:
             return []
         task, kind, first = known[0], (known[1], known[2]), known[3]
-    rows = seen.of(Trajectory.objects.filter(task=task, status=Trajectory.Status.DONE))
+    rows = seen.of(Trajectory.objects.filter(task=task, status=Trajectory.Status.DONE, judged=None))
     groups: dict[tuple[str, str], dict[int, int]] = {}
     for pk, agent, level, condition in rows.order_by("-run_id", "attempt", "pk").values_list(
         "pk", "run__agent", "run__level", "run__condition"

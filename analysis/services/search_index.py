@@ -130,13 +130,13 @@ def _outdated() -> bool:
 
 def _stale_runs() -> QuerySet[Run]:
     same = IndexedRun.objects.filter(run=OuterRef("pk"), version=OuterRef("data_version"))
-    return Run.objects.exclude(Exists(same))
+    return Run.objects.exclude(kind=Run.Kind.JUDGING).exclude(Exists(same))
 
 
 def _new_turns() -> QuerySet[Turn]:
     """Turns that are newer than the index, of whatever run; those of a run under way, as a rule."""
     last = IndexedRun.objects.aggregate(last=Max("last_turn"))["last"] or 0
-    return Turn.objects.filter(pk__gt=last)
+    return Turn.objects.filter(pk__gt=last, trajectory__judged=None)
 
 
 def _blocks(run_id: int) -> Iterator[Block]:

@@ -72,7 +72,8 @@ def home_studies(user: User) -> list[StudyRow]:
 
 def newest_experiments(seen: Visibility, limit: int = FEW) -> list[ExperimentRow]:
     """The latest sets of runs that this person may see, in three queries."""
-    experiments = list(seen.of(Experiment.objects.order_by("-pk"))[:limit])
+    rows = Experiment.objects.exclude(runs__kind=Run.Kind.JUDGING)
+    experiments = list(seen.of(rows).order_by("-pk")[:limit])
     runs = list(seen.of(Run.objects.filter(experiment__in=experiments)).order_by("pk"))
     progress = runs_progress(runs)
     return [

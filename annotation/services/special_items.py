@@ -87,7 +87,7 @@ def _find(
 ) -> int:
     if questionnaire.unit == "task":
         return _find_task(path, item, found, seen)
-    rows = seen.of(Trajectory.objects.all())
+    rows = seen.of(Trajectory.objects.filter(judged=None))
     if item.trajectory is not None:
         if item.task or item.agent or item.level or item.attempt is not None:
             raise _wrong(path, "give a trajectory by its id, or a task and who made it, not both")

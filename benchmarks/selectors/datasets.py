@@ -29,7 +29,7 @@ def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
     return seen.of(Dataset.objects.all()).annotate(
         task_count=counted(Task.objects.all(), "dataset"),
         profile_count=counted(Profile.objects.all(), "task__dataset"),
-        run_count=counted(seen.of(Run.objects.all()), "dataset"),
+        run_count=counted(seen.of(Run.objects.exclude(kind=Run.Kind.JUDGING)), "dataset"),
     )
 
 
@@ -150,7 +150,7 @@ def dataset_tasks(
     """Tasks whose id or query holds ``words``, without their payloads."""
     rows = seen.of(dataset.tasks.defer("payload")).annotate(
         levels=counted(Profile.objects.all(), "task"),
-        plays=counted(seen.of(Trajectory.objects.all()), "task"),
+        plays=counted(seen.of(Trajectory.objects.filter(judged=None)), "task"),
     )
     if words:
         rows = rows.filter(Q(external_id__icontains=words) | Q(prompt__icontains=words))

@@ -23,7 +23,7 @@ MADE = "made"
 def experiments(seen: Visibility = EVERYTHING) -> QuerySet[Experiment]:
     """All experiments that have runs, or will have, with the number of runs that may be seen."""
     rows = seen.of(Experiment.objects.all()).annotate(
-        run_count=counted(seen.of(Run.objects.all()), "experiment")
+        run_count=counted(seen.of(Run.objects.exclude(kind=Run.Kind.JUDGING)), "experiment")
     )
     return rows.filter(Q(run_count__gt=0) | ~Q(design={})).select_related("created_by")
 

@@ -10,6 +10,7 @@ from django.db.models import Count, Q, QuerySet
 
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.rejudging import find_rejudging
 from benchmarks.core.words import plain
 from benchmarks.models import (
     AnswererVersion,
@@ -43,7 +44,7 @@ class JudgeVersion:
     label: str
     role: str
     endpoint: Endpoint | None
-    parameters: Mapping[str, Any]
+    parameters: tuple[tuple[str, str], ...]
     prompts: tuple[str, ...]
     runs: int
     replies: int
@@ -118,9 +119,15 @@ def _label(who: AnswererVersion, endpoint: Endpoint | None) -> str:
     return LABELS["simulated" if endpoint and endpoint.simulated else who.kind]
 
 
-def _parameters(who: AnswererVersion) -> dict[str, Any]:
-    """What shapes the replies, without what stands beside it on the page."""
-    return {name: value for name, value in who.parameters.items() if value not in ({}, None, "")}
+def _parameters(who: AnswererVersion) -> tuple[tuple[str, str], ...]:
+    """What shapes the replies, by name; what is as good as nothing is left out."""
+    flat = {**who.parameters, **(who.parameters.get("parameters") or {})}
+    flat.pop("parameters", None)
+    return tuple(
+        (plain(name).lower(), ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        for name, value in flat.items()
+        if value not in ({}, [], None, "", False)
+    )
 
 
 # --- Judgings -------------------------------------------------------------------------------------
@@ -175,6 +182,19 @@ def run_judgings(run: Run) -> Sequence[JudgingRow]:
     """All judgings of a run, the live one first; none where there is no choice."""
     rows = judging_rows(list(with_runs(run.judgings.order_by("pk"))))
     return rows if len(rows) > 1 or any(row.row for row in rows) else []
+
+
+def judged_by(run: Run) -> Judging | None:
+    """What a run of judges makes, with the run that it looks at; None for other runs."""
+    if run.kind != Run.Kind.JUDGING:
+        return None
+    return Judging.objects.filter(made_by=run).select_related("run__agent").first()
+
+
+def is_judgeable(run: Run) -> bool:
+    """Whether the trajectories of a run can be judged anew."""
+    tries = run.kind in (Run.Kind.MADE, Run.Kind.IMPORTED)
+    return tries and find_rejudging(run.dataset.system) is not None
 
 
 # --- Trials ---------------------------------------------------------------------------------------

@@ -100,6 +100,8 @@ def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
     is left out.
     """
     rows = Trajectory.objects.all()
+    if not chosen.get("run"):  # what judges look at again is listed with its run, if anywhere
+        rows = rows.filter(judged=None)
     equal = {
         "dataset": "run__dataset",
         "agent": "run__agent",
@@ -234,7 +236,7 @@ def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
     """Lines for these trajectories; the scores of all of them in one query."""
     found = list(trajectories)
     columns = list_columns(row.run.dataset.system for row in found)
-    scores = final_scores([row.pk for row in found])
+    scores = final_scores([row.pk for row in found]) | _scores_anew(found)
     nothing = FinalScores(None, 0)
     return [
         TrajectoryRow(
@@ -262,6 +264,28 @@ def final_scores(ids: Sequence[int]) -> dict[int, FinalScores]:
         .annotate(mean=Avg("value"), missing=Count("pk", filter=Q(value=None)))
     )
     return {pk: FinalScores(mean, missing) for pk, mean, missing in rows}
+
+
+def _scores_anew(rows: Sequence[Trajectory]) -> dict[int, FinalScores]:
+    """The same of trajectories that were judged anew: of what their own run of judges gave."""
+    judged = {row.judged_id: row for row in rows if row.judged_id is not None}
+    if not judged:
+        return {}
+    scores = (
+        JudgeScore.objects.filter(
+            judging__in={row.run.primary_judging_id for row in judged.values()},
+            trajectory__in=list(judged),
+            is_final=True,
+        )
+        .order_by()
+        .values_list("judging", "trajectory")
+        .annotate(mean=Avg("value"), missing=Count("pk", filter=Q(value=None)))
+    )
+    return {
+        judged[pk].pk: FinalScores(mean, missing)
+        for judging, pk, mean, missing in scores
+        if judged[pk].run.primary_judging_id == judging
+    }
 
 
 def verdict(trajectory: Trajectory, name: str) -> Verdict:

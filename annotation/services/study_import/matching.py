@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from annotation.selectors.exports.fingerprints import task_fingerprints, trajectory_fingerprints
 from annotation.services.study_import.schema import DatasetIn, ItemIn, RunIn, StudyDocument
-from benchmarks.models import Dataset, Run, Task
+from benchmarks.models import COUNTED, Dataset, Run, Task
 from benchmarks.services.datasets import chunks
 
 # (task's id in its dataset, level of its hidden conditions, attempt)
@@ -149,7 +149,7 @@ def _best_run(
     wanted: RunIn, dataset: Dataset, items: list[ItemIn], *, taken: set[int]
 ) -> _Fit | None:
     runs = Run.objects.filter(dataset=dataset, agent__name=wanted.agent, level=wanted.level)
-    runs = runs.exclude(pk__in=taken).select_related("agent").order_by("pk")
+    runs = runs.filter(COUNTED).exclude(pk__in=taken).select_related("agent").order_by("pk")
     fits = [_fit(run, items) for run in runs]
     return min(fits, key=lambda fit: (-len(fit.found), -_alike(wanted, fit.run)), default=None)
 

@@ -43,7 +43,10 @@ class RunOut(Schema):
 
     id: int
     experiment: int | None
-    kind: Literal["made", "imported"]
+    kind: Literal["made", "imported", "practice", "judging", "construct"] = Field(
+        description="Runs of the first two kinds try an agent; in `judging`, judges look once more "
+        "at stored trajectories."
+    )
     dataset: DatasetRef
     agent: AgentRef
     level: str

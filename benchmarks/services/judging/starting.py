@@ -106,7 +106,6 @@ def _judging_run(
         panel.rejudging, experiment, judged.dataset, judged.agent, judged.level,
         panel.settings, fillers, seed, cost_cap, Run.Kind.JUDGING,
     )  # fmt: skip
-    Run.objects.filter(pk=run.pk).update(is_demo=judged.is_demo)
     assert run.primary_judging is not None
     Judging.objects.filter(pk=run.primary_judging.pk).update(run=judged, name=name, made_by=run)
     for units in _units(chosen, judged):
