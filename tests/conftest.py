@@ -1,6 +1,7 @@
 """What every test gets: no network beyond this machine, repeatable chance, the system's browser."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -47,6 +48,10 @@ _LOOPBACK = ("127.", "::1", "localhost")
 _SERVICES = {"db", "transactional_db", "django_db_setup", "install"}
 # Folders of tests of pages, and of what pages are made of.
 _PAGES = {"views", "reports", "figures", "api"}
+_ONE_ENGINE = re.compile(
+    r"^pytestmark = (?:\[[^\]]*|[^\n\[]*)\bmark\.(?:either|embedded|browser)\b", re.MULTILINE
+)
+_DATABASE = re.compile(r"\b(?:django_db\w*|transactional_db|db|install)\b")
 
 
 class NetworkBlocked(RuntimeError):
@@ -129,6 +134,21 @@ def install(tmp_path: Path, django_db_setup: None) -> Iterator[Install]:
     yield begin
     for each in made:
         each.remove()
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """On PostgreSQL most modules have nothing to run: they are not even imported, which takes long.
+
+    Only what is plain from a module's text: all of it says that one engine is enough, or nothing in
+    it asks for a database.
+    """
+    if not settings.TEST_DATABASE_URL or not collection_path.match("test_*.py"):
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    if "mark.engines" in text:
+        return None
+    of_pages = _PAGES & set(collection_path.parts)
+    return bool(of_pages or _ONE_ENGINE.search(text) or not _DATABASE.search(text)) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 import pytest
+from django.http import HttpResponse
 from pytest_django import DjangoDbBlocker, Settings
 
+from config import urls
 from tests.contracts.access_table import PERSONAS, TABLE
 from tests.contracts.access_world import METHODS, Address, World, addresses, build_world
 from tests.databases import standing_rows
@@ -36,6 +38,18 @@ def table() -> dict[tuple[str, str], Words]:
         assert (name, method) not in rows, f"{method} {name} has two lines in the table"
         rows[name, method] = tuple(words)
     return rows
+
+
+@pytest.fixture(autouse=True)
+def _refusals_need_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of all answers are refusals; what their pages say is another test's matter."""
+    for status in (403, 404):
+        refuse = partial(_refuse, status)
+        monkeypatch.setattr(urls, f"handler{status}", refuse, raising=False)
+
+
+def _refuse(status: int, *_: object, **__: object) -> HttpResponse:
+    return HttpResponse(status=status)
 
 
 @pytest.fixture(autouse=True)
