@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -17,6 +18,7 @@ from benchmarks.services import jobs
 from tests.small_demo import shrink_demo
 
 PEOPLE = ("admin", "researcher", "manager", "annotator", "observer")
+ENOUGH = ("researcher", "annotator")
 # Pages of the framework, and the same page under other numbers and filters, are not walked again.
 SKIP = re.compile(r"^/(admin|static|accounts/logout)")
 # The analysis, of which most pages are, is the same for all who may see it: one of each is enough.
@@ -116,7 +118,8 @@ def walk(client: Client) -> Iterator[tuple[str, str]]:
 @pytest.mark.usefixtures("small_demo", "small_drawings")
 def test_no_page_fails_and_none_needs_another_host() -> None:
     visited: dict[str, set[str]] = {}
-    for name in PEOPLE:
+    # On the second engine it is the queries that could fail: those two see what the others see.
+    for name in ENOUGH if settings.TEST_DATABASE_URL else PEOPLE:
         client = Client()
         client.force_login(User.objects.get(username=name))
         visited[name] = {shape(address) for address, _ in walk(client)}
