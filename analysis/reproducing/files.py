@@ -41,7 +41,8 @@ class Reproduction:
         preset = PRESETS.get(self.preset)
         dataset = self.about.runs[0].dataset
         paper = f"{preset.paper} of the AdaPlanBench paper, on " if preset else ""
-        return f"{paper}{dataset}: {plural(len(self.about.runs), 'run')}."
+        name = dataset.name if dataset.version == "1" else str(dataset)
+        return f"{paper}{name}: {plural(len(self.about.runs), 'run')}."
 
 
 def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[str, bytes]]:

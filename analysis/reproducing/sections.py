@@ -50,7 +50,7 @@ def sections_of(parts: Sequence[Part], about: About) -> Iterator[Section]:
                 section = replace(
                     section,
                     name=f"{section.name}-seed-{seed}",
-                    subject=f"{section.subject} · seed {seed}",
+                    title=f"{section.title}, seed {seed}",
                 )
             yield section
 
