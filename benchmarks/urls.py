@@ -56,7 +56,7 @@ urlpatterns = [
     path("judges/", judging.judge_list, name="judge_list"),
     path("judges/anew/", judging.judging_new, name="judging_new"),
     path("judges/try/", judging.judge_try, name="judge_try"),
-    path("judges/try/<int:job_id>/", judging.judge_trial, name="judge_trial"),
+    path("judges/try/<int:trial_id>/", judging.judge_trial, name="judge_trial"),
     path("trajectories/import/", imports.trajectory_import, name="trajectory_import"),
     path("trajectories/import/<int:job_id>/", imports.import_job, name="import_job"),
     path(

@@ -56,17 +56,17 @@ def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @signed_in
 @require_safe
-def prompts(request: HttpRequest, system: str, version: str) -> HttpResponse:
+def prompts(request: HttpRequest, key: str, version: int) -> HttpResponse:
     """The prompts of a system in one version, as they stand in their files."""
     allow(request, VIEW)
-    files = prompt_files(system, version)
-    found = prompts_of(system)
+    files = prompt_files(key, str(version))
+    found = prompts_of(key)
     if not files or found is None:
         raise Http404
     context = {
-        "title": SYSTEMS[system][0],
-        "system": system,
-        "version": version,
+        "title": SYSTEMS[key][0],
+        "system": key,
+        "version": str(version),
         "versions": found.versions(),
         "files": files,
     }
