@@ -127,8 +127,8 @@ def _table(lines: Sequence[Line], measures: Mapping[str, Measure]) -> Table:
         "Mean and spread across replicates",
         tuple(columns),
         tuple(rows),
-        note="Mean of the runs ± sample standard deviation; under it the range of the runs, and "
-        "all of them pooled, with the 95 % interval over tasks.",
+        note="Mean of the runs ± sample standard deviation. Under it the range of the runs, the "
+        "95 % interval of all their trajectories pooled, over tasks, and how many these are.",
     )
 
 
@@ -161,11 +161,14 @@ def _cell(found: ReplicatedMean, measure: Measure) -> Cell:
     text, sub = number(across.mean, unit), []
     if across.sd is not None and across.low is not None and across.high is not None:
         text += f" ± {_deviation(across.sd, unit).removesuffix(' points')}"
-        low, high = number(across.low, unit), number(across.high, unit)
-        sub.append(f"{low.removesuffix(' %')} to {high}")
-    if interval is not None and pooled.value is not None:
-        inside = ends(interval, unit).removesuffix(" %")
-        sub.append(f"pooled {number(pooled.value, unit)} ({inside})")
+        low, high = (number(end, unit).removesuffix(" %") for end in (across.low, across.high))
+        sub.append(f"runs {low} to {high}" if low != high else "the same in each run")
+    pooled_text = number(pooled.value or 0.0, unit)
+    differs = (
+        f" {pooled_text.removesuffix(' %')}:" if pooled_text != number(across.mean, unit) else ""
+    )
+    if interval is not None:
+        sub.append(f"pooled{differs} {ends(interval, unit).removesuffix(' %')}")
     sub.append(f"n = {pooled.n:,}")
     return Cell(text, data, sub="\n".join(sub), tip=note, estimate=pooled, unit=unit)
 

@@ -26,6 +26,7 @@ class DesignForm(forms.Form):
         required=False,
         strip=False,
         max_length=LONGEST,
+        help_text="YAML; what it may say stands below.",
         widget=forms.Textarea(
             attrs={"rows": 18, "class": "code", "spellcheck": "false", "autocapitalize": "off"}
         ),

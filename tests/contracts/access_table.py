@@ -111,6 +111,16 @@ benchmarks:ask                    GET  login    403      403      403      403  
 benchmarks:ask                    POST login    403      403      403      403      403      403      403      422      422
 benchmarks:ask_next               GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:run_list               GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:experiment_list        GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:experiment_new         GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:experiment_new         POST login    403      403      403      403      403      403      403      422      422
+benchmarks:experiment             GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:experiment_progress    GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:experiment_design      GET  login    403      403      403      403      403      403      404      403      404
+benchmarks:experiment_pause       POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:experiment_resume      POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:experiment_cancel      POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:experiment_share       POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:run_new                GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:run_new                POST login    403      403      403      403      403      403      403      422      422
 benchmarks:run                    GET  login    403      403      403      403      403      403      ok       403      ok
@@ -236,6 +246,8 @@ annotation:erase                  POST login    403      403      403      403  
 # Analysis; no figure and no table has the name that is asked for here
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 analysis:index                    GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:replicates               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:replicates_table         GET  login    403      403      403      403      403      403      404      403      404
 analysis:of_study                 GET  login    403      403      403      403      403      403      404      403      moved
 analysis:leaderboard              GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:leaderboard_figure       GET  login    403      403      403      403      403      403      404      403      404

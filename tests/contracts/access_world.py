@@ -266,6 +266,7 @@ def _rows(study: Study) -> dict[str, Any]:
         "position": 1,
         "run_id": run.pk,
         "agent_id": run.agent_id,
+        "experiment_id": Experiment.objects.create(name="Together").pk,
         "dataset_id": run.dataset_id,
         "task_id": trajectory.task_id,
         "trajectory_id": trajectory.pk,
