@@ -46,14 +46,14 @@ def figure_page(spec: FigureSpec, width: str) -> str:
     return _page(spec.title, {"spec": json.loads(spec.json), "width": width}, "figure-print")
 
 
-def figures_page(specs: Mapping[str, FigureSpec], width: str, note: str = "") -> str:
+def figures_page(specs: Mapping[str, FigureSpec], width: str, notes: Mapping[str, str]) -> str:
     """Likewise of all figures by name; once its scripts have run, `drawn_in` finds them in it.
 
-    ``note`` is written under each, where it must not be taken for the real thing.
+    ``notes`` are written under those that must not be taken for the real thing, by name.
     """
     check_width(width)
     drawn = {name: json.loads(spec.json) for name, spec in specs.items()}
-    data = {"specs": drawn, "width": width, "dots": DOTS, "note": note}
+    data = {"specs": drawn, "width": width, "dots": DOTS, "notes": dict(notes)}
     return _page("Figures", data, "figure-files")
 
 

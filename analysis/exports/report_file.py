@@ -49,7 +49,9 @@ class Section:
 
 @dataclass(frozen=True)
 class ReportFile:
-    """What a file is about, who made it, and its sections. ``url`` is where it came from."""
+    """What a file is about, who made it, and its sections. ``url`` is where it came from, empty
+    where no server made it.
+    """
 
     title: str
     lead: str

@@ -17,11 +17,13 @@ ABSENT = "No Chromium is installed here; each figure is there as data, and in re
 class Drawings:
     """The files of figures by name; ``missing`` says why there are fewer than there could be.
 
-    ``note`` is what stands under each that is not of the real thing.
+    ``notes`` are what stands under those that are not of the real thing.
     """
 
-    def __init__(self, specs: Mapping[str, FigureSpec], *, note: str, pdf: bool) -> None:
-        self.specs, self.note, self.pdf = specs, note, pdf
+    def __init__(
+        self, specs: Mapping[str, FigureSpec], notes: Mapping[str, str], *, pdf: bool
+    ) -> None:
+        self.specs, self.notes, self.pdf = specs, notes, pdf
         self.missing = "" if chromium() else ABSENT
 
     def files(self) -> Iterator[tuple[str, bytes]]:
@@ -29,7 +31,7 @@ class Drawings:
         if self.missing or not self.specs:
             return
         try:
-            page = figures_page(self.specs, WIDTH, self.note)
+            page = figures_page(self.specs, WIDTH, self.notes)
             drawn = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))
             for name, one in drawn.items():
                 yield f"{name}.svg", one.svg.encode()

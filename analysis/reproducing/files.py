@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
+
+from django.urls import reverse
 
 from analysis.exports.about import about_file, made_at, version
 from analysis.exports.latex import Source, latex_table
 from analysis.exports.report_file import ReportFile, Section, render_file
 from analysis.exports.table_csv import table_csv
+from analysis.reports.leading import PUBLISHED
 from analysis.reports.parts import FigureSpec, Report
 from analysis.reports.words import plural
 from analysis.reproducing.drawing import Drawings
@@ -52,8 +55,7 @@ def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[
     """
     sections = list(sections_of(parts_of(made.preset, made.design), made.about))
     digests: dict[str, str] = {}
-    note = " ".join(f"{mark.title}. {mark.text}" for mark in banners_of(sections))
-    drawings = Drawings(dict(_figures(sections)), note=note, pdf=pdf)
+    drawings = Drawings(dict(_figures(sections)), dict(_notes(sections)), pdf=pdf)
     for name, content in _contents(made, sections, drawings, person):
         digests[name] = sha256(content).hexdigest()
         yield name, content
@@ -69,11 +71,19 @@ def _contents(
     for name, spec in drawings.specs.items():
         yield f"figures/{name}.json", spec.json.encode()
     yield from ((f"figures/{name}", content) for name, content in drawings.files())
-    page = ReportFile(
-        made.title, made.lead, sections[0].url, person, tuple(sections), banners_of(sections)
-    )
-    yield "report.html", render_file(page).encode()
+    yield "report.html", report_page(made, sections, person).encode()
     yield "README.md", _readme(made, sections, drawings).encode()
+
+
+def report_page(made: Reproduction, sections: Sequence[Section], person: str) -> str:
+    """Everything in one HTML file; without a server it leads to none."""
+    about = made.about
+    url = ""
+    if about.server and about.experiment is not None:
+        url = about.server + reverse("analysis:experiment_report", args=[about.experiment])
+    shown = tuple(sections if about.server else (replace(one, url="") for one in sections))
+    marks = banners_of(sections)
+    return render_file(ReportFile(made.title, made.lead, url, person, shown, marks))
 
 
 def table_files(sections: Sequence[Section]) -> Iterator[tuple[str, bytes]]:
@@ -96,6 +106,15 @@ def _figures(sections: Sequence[Section]) -> Iterator[tuple[str, FigureSpec]]:
     for section in sections:
         for report in reports_of(section):
             yield from ((figure.name, figure) for figure in report.figures)
+
+
+def _notes(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
+    """What marks each figure as not the real thing; what the paper published is real."""
+    for section in sections:
+        note = " ".join(f"{mark.title}. {mark.text}" for mark in banners_of([section]))
+        for name, _ in _figures([section]):
+            if not name.startswith(f"{section.name}-{PUBLISHED}"):
+                yield name, note
 
 
 def as_json(value: Any) -> bytes:

@@ -24,6 +24,7 @@ from benchmarks.services.experiments.making import (
     stored_design,
 )
 from benchmarks.services.experiments.planning import Plan, plan_design
+from benchmarks.services.locks import only_one
 from benchmarks.services.versions import current_pins
 
 ENDED = (Run.Status.DONE, Run.Status.ATTENTION)
@@ -74,16 +75,21 @@ def begin(plan: Plan, preset: str, *, take: bool, ring: bool) -> tuple[Experimen
     """The experiment with all its runs, and whether it was there. ``take``: runs that are the same
     are taken as they are; ``ring``: workers are told.
     """
-    found = find_experiment(plan.checked.design, preset)
-    if found is None:
-        made = make_experiment(plan=plan, take=take, preset=preset, ring=ring, at_once=True)
-        return made, False
+    with only_one(f"reproduce {preset} {plan.checked.design.digest}"):
+        found = find_experiment(plan.checked.design, preset)
+        if found is None:
+            made = make_experiment(plan=plan, take=take, preset=preset, ring=ring, at_once=True)
+            return made, False
     make_missing(experiment=found, ring=ring)
     return found, True
 
 
 def reproduction_of(
-    experiment: Experiment, *, seen: Visibility = EVERYTHING, patient: bool = True
+    experiment: Experiment,
+    *,
+    seen: Visibility = EVERYTHING,
+    patient: bool = True,
+    server: str = "",
 ) -> Reproduction:
     """An experiment as what a report is about; raises `NotReady` until all its runs have ended."""
     found = stored_design(experiment)
@@ -98,7 +104,7 @@ def reproduction_of(
     if faults:
         more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
         raise NotReady(f"{experiment.name} is not at its end: {'; '.join(faults[:5])}{more}")
-    about = About(tuple(runs), experiment.pk, seen, patient)
+    about = About(tuple(runs), experiment.pk, seen, patient, server)
     return Reproduction(design, experiment.preset, about)
 
 

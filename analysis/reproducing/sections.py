@@ -27,13 +27,15 @@ class About:
     """The runs that a report is about, oldest first, and whose eyes it is for.
 
     ``experiment`` is theirs, where they have one in common; ``patient``: what takes longer than a
-    page is computed too, not only taken where it was kept.
+    page is computed too, not only taken where it was kept. ``server`` stands before the addresses
+    of pages, where a server was asked.
     """
 
     runs: tuple[Run, ...]
     experiment: int | None = None
     seen: Visibility = EVERYTHING
     patient: bool = True
+    server: str = ""
 
 
 def sections_of(parts: Sequence[Part], about: About) -> Iterator[Section]:
@@ -69,12 +71,13 @@ def _section(part: Part, about: About) -> Section:
     measures = {option.value: option.label for option in selection.options.get("measure", ())}
     measure = measures.get(part.filters.get("measure", ""), "")
     filters = replace(selection.filters, experiment=str(about.experiment or ""))
+    query = filters.only(page.filters).query()
     return Section(
         part.name,
         f"{page.title}: {measure}" if measure else page.title,
         page.question,
         subject_of(selection),
-        with_query(reverse(f"analysis:{page.name}"), filters.only(page.filters).query()),
+        about.server + with_query(reverse(f"analysis:{page.name}"), query),
         report,
         later,
         banners(selection),

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
-from analysis.exports.report_file import ReportFile, Section, render_file
+from analysis.exports.report_file import Section
 from analysis.pages import key_of
 from analysis.reports.parts import Report
 from analysis.reproducing.facts import banners_of
-from analysis.reproducing.files import Reproduction, made_files, source_of
+from analysis.reproducing.files import Reproduction, made_files, report_page, source_of
 from analysis.reproducing.presets import PRESETS, parts_of
 from analysis.reproducing.running import NotReady, reproduction_of
 from analysis.reproducing.sections import reports_of, sections_of
@@ -86,12 +86,8 @@ def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     """The page as one HTML file."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment)
-    sections = _sections(made)
-    url = request.build_absolute_uri(reverse("analysis:experiment_report", args=[experiment.pk]))
-    file = ReportFile(
-        made.title, made.lead, url, _who(request), tuple(sections), banners_of(sections)
-    )
-    response = HttpResponse(render_file(file), content_type="text/html; charset=utf-8")
+    text = report_page(made, _sections(made), _who(request))
+    response = HttpResponse(text, content_type="text/html; charset=utf-8")
     return as_file(response, [_name(experiment), "report"], "html")
 
 
@@ -119,7 +115,8 @@ def _open(request: HttpRequest, experiment_id: int) -> Experiment:
 
 
 def _made(request: HttpRequest, experiment: Experiment) -> Reproduction:
-    return reproduction_of(experiment, seen=visibility(request), patient=False)
+    server = request.build_absolute_uri("/").rstrip("/")
+    return reproduction_of(experiment, seen=visibility(request), patient=False, server=server)
 
 
 def _ready(request: HttpRequest, experiment: Experiment) -> Reproduction:

@@ -1,7 +1,7 @@
 // Draws the figures of a page that is read by a program: each as SVG and PNG, as text of the page.
 (async function () {
   "use strict";
-  const { specs, width, dots, note } = JSON.parse(document.getElementById("figure-data").textContent);
+  const { specs, width, dots, notes } = JSON.parse(document.getElementById("figure-data").textContent);
   const look = window.planjuryFigures;
   const SIZE = 9.5, LINE = 14, EDGE = 8, LETTER = 5.1;
   // Words in lines that fit the width.
@@ -15,7 +15,7 @@
     return found.filter(Boolean);
   }
   // The picture with what marks it as not the real thing under it.
-  function noted(svg, made) {
+  function noted(svg, note, made) {
     const by = made.mm ? made.width / (made.mm / 25.4 * 96) : 1;
     const said = lines(note, (made.width - 2 * EDGE) / by);
     if (!said.length) return { svg, ...made };
@@ -52,7 +52,8 @@
   for (const [name, spec] of Object.entries(specs)) {
     const made = look.paper(spec, width);
     const size = { format: "svg", imageDataOnly: true, width: made.width, height: made.height };
-    const drawn = noted(await window.Plotly.toImage({ data: made.data, layout: made.layout }, size), made);
+    const plain = await window.Plotly.toImage({ data: made.data, layout: made.layout }, size);
+    const drawn = noted(plain, notes[name] || "", made);
     const svg = look.measured(drawn.svg, drawn);
     files[name] = { svg, png: await png(svg, drawn) };
   }

@@ -1,6 +1,5 @@
 """The paper's tables and figures from the terminal: run a preset, write its folder, check it."""
 
-import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -81,7 +80,7 @@ class Command(BaseCommand):
                 if run.status in running.GOING:
                     carry_run(run)
         made = running.reproduction_of(experiment)
-        files = made_files(made, pdf=not options["no_pdf"], person=os.environ.get("USER", ""))
+        files = made_files(made, pdf=not options["no_pdf"], person="manage.py reproduce")
         count = folder.write_folder(out, files, design.digest, force=force)
         self.stdout.write(f"{count} files in {out}")
 
