@@ -120,7 +120,7 @@ def _extractor(heeds: bool) -> Rule:
             rows = []
             if context["kind"] == WORLD:
                 rows = [
-                    {"text": f"There is no {name}.", "tool": name}
+                    {"text": f"It has to work without this: {name}.", "tool": name}
                     for name in tools
                     if f"tool:{name}" not in spared
                 ]
@@ -128,7 +128,7 @@ def _extractor(heeds: bool) -> Rule:
                 shown = dict.fromkeys(name for plan in found for name in plan.attributes)
                 rows = [
                     {
-                        "text": f"I do not like {name}.",
+                        "text": f"I do not want this: {name}.",
                         "tool": next(
                             (t for t in tools if name in lexicon.tools[t].attributes), tools[0]
                         ),
