@@ -192,9 +192,9 @@ def _latest(request: HttpRequest) -> list[judges.TrialView]:
 
 @signed_in
 @require_safe
-def judge_trial(request: HttpRequest, job_id: int) -> HttpResponse:
+def judge_trial(request: HttpRequest, trial_id: int) -> HttpResponse:
     """What came of a trial; the part that is awaited asks for itself every second."""
-    view = judges.TrialView(fetch(request, judges.judge_trials(), START, pk=job_id))
+    view = judges.TrialView(fetch(request, judges.judge_trials(), START, pk=trial_id))
     trajectory = fetch(request, whole_trajectories(), START, pk=view.job.payload["trajectory"])
     if wants_part(request) and view.moving and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)
