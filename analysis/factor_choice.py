@@ -25,10 +25,12 @@ def value_of(factor: Factor, run: Run) -> Any:
 
 def _parameters(run: Run) -> Mapping[str, Any]:
     """What the run's agent is sent, or where it is a script works with."""
+    found: Mapping[str, Any]
     if run.agent.endpoint is not None:
-        return run.agent.endpoint.parameters
-    fillers = run.roles.get("agent") or [{}]
-    found: Mapping[str, Any] = fillers[0].get("parameters") or {}
+        found = run.agent.endpoint.parameters
+    else:
+        fillers = run.roles.get("agent") or [{}]
+        found = fillers[0].get("parameters") or {}
     return found
 
 

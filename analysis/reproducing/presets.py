@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from benchmarks.core.errors import UnknownName
 from benchmarks.services.experiments.design import Design, read_design
@@ -18,7 +19,7 @@ class Part:
 
     page: str
     name: str
-    filters: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, Any] = field(default_factory=dict)
     later: bool = False
 
 

@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
@@ -30,7 +31,10 @@ from benchmarks.selectors.experiments import experiment_runs
 def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     """What the runs of an experiment say, as its preset asks, or as its design varies them."""
     experiment = _open(request, experiment_id)
-    context = {"experiment": experiment, "preset": PRESETS.get(experiment.preset)}
+    context: dict[str, Any] = {
+        "experiment": experiment,
+        "preset": PRESETS.get(experiment.preset),
+    }
     try:
         made = _made(request, experiment)
     except NotReady as problem:
