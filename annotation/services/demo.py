@@ -25,6 +25,7 @@ from benchmarks.services.demo import (
     VARIATIONS,
     nursery_size,
     save_demo_dataset,
+    save_demo_problems,
     save_nursery_dataset,
     start_demo_runs,
     start_demo_variation,
@@ -101,7 +102,8 @@ def load_demo(job: Job, progress: Progress) -> None:
     """Everything in steps that find out what is done already, so it can be killed anywhere.
 
     The level of the studies comes first, then the first study, the other levels, the two checks,
-    a few runs under the paper's other conditions, the runs among tools, and two sessions to play.
+    a few runs under the paper's other conditions, the runs among tools, problems to construct
+    from, and two sessions to play.
     """
     dataset = save_demo_dataset()
     for level in LEVELS:
@@ -122,6 +124,7 @@ def load_demo(job: Job, progress: Progress) -> None:
         runs = Run.objects.filter(dataset=nursery, settings__condition=condition, is_demo=True)
         words = f"Four scripted agents among tools, condition {condition}"
         _finish_runs(job, runs, words, dataset, progress)
+    save_demo_problems()
     ensure_demo_sessions(dataset, progress)
     _tell(dataset, progress, "The demo is complete")
 

@@ -31,8 +31,8 @@ class Candidate:
     """A constraint that was proposed for a task, and what a checker decided about it.
 
     ``round`` is the round of construction, 1 to 6, or None where nobody knows it; ``decision`` is
-    ``kept``, ``removed``, or None where nothing was decided. ``payload`` is for those who made it
-    and is not shown to anybody.
+    ``kept``, ``removed``, or None where nothing was decided. ``payload`` is for those who made it;
+    pages show of it only how a constructed candidate came about.
     """
 
     key: str

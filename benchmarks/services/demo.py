@@ -16,11 +16,13 @@ from benchmarks.services.runs import start_runs
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 from benchmarks.systems.adaplanbench.demo_candidates import demo_candidates
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
+from benchmarks.systems.adaplanbench_construction.problems import load_demo_problems
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.world import load_world
 
 NAME = "Household demo"
 NURSERY = "Nursery demo"
+PROBLEMS = "Household problems"
 CONDITIONS = ("default", "blocker")
 SEED = 20261121
 
@@ -72,6 +74,22 @@ def save_demo_dataset() -> Dataset:
     ).dataset
     save_candidates(dataset=dataset, rows=demo_candidates(tasks))
     return dataset
+
+
+def save_demo_problems() -> Dataset:
+    """The problems to construct from as a dataset; saving them twice adds nothing."""
+    tasks = load_demo_problems()
+    return save_dataset(
+        system="adaplanbench_construction",
+        name=PROBLEMS,
+        version="",
+        source="Written for PlanJury",
+        licence="Same as PlanJury",
+        checksum=digest([[task.id, task.prompt, task.category, task.payload] for task in tasks]),
+        tasks=[(task, ()) for task in tasks],
+        is_demo=True,
+        notes="Problems with a known solution, written for this demo.",
+    ).dataset
 
 
 def start_demo_runs(dataset: Dataset, levels: Sequence[str]) -> list[Run]:

@@ -4,7 +4,6 @@ Scripted agents choose from a pool of plans and judges must decide about it, so 
 recorded answers of its problem, or else what the planners of its construction proposed.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,6 @@ from benchmarks.systems.adaplanbench_construction.protocol import CONSTRUCTED, F
 REFERENCE = "reference"
 # What a candidate carries along, so that pages can show how a profile grew.
 CARRIED = ("about", "planners", "merged")
-_ROUND = re.compile(r"round-?(\d)")
 _PLACES = {level: place for place, level in LEVELS.items()}
 # Who decides from the words of a plan, and who from what its pool says it uses.
 LEXICON_JUDGES = {name: policies.ROLES[name] for name in ("world_judge", "user_judge")}
@@ -103,7 +101,7 @@ def _profiles(
 ) -> Iterator[Profile]:
     """Profiles by round. Keys are numbered as those of the published file are when it is read."""
     numbers: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
-    for place, keys in sorted((_place(level), keys) for level, keys in levels.items()):
+    for place, keys in sorted((_PLACES[level], keys) for level, keys in levels.items()):
         constraints = []
         for kind, letter in KINDS.items():
             for row in (rows[key] for key in keys if rows[key]["kind"] == kind):
@@ -111,12 +109,6 @@ def _profiles(
                 key = known.setdefault(row["text"], f"{letter}{len(known) + 1}")
                 constraints.append(Constraint(key, kind, row["text"], row["about"]))
         yield Profile(LEVELS[place], tuple(constraints))
-
-
-def _place(level: str) -> int:
-    """The round of a level, under either of the names that a late round may have."""
-    match = _ROUND.fullmatch(level)
-    return int(match.group(1)) if match else _PLACES[level]
 
 
 def _candidate(row: Mapping[str, Any], decided_by: str) -> Candidate:

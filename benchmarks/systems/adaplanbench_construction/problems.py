@@ -34,9 +34,7 @@ def load_demo_problems() -> tuple[Task, ...]:
 def _demo_task(row: dict[str, Any]) -> Task:
     payload = {
         "solution": number_steps(row["solution"]),
-        "plans": [
-            {"author": "demo", "text": number_steps(steps)} for steps in row.get("plans", ())
-        ],
+        "plans": [{"text": number_steps(steps)} for steps in row.get("plans", ())],
     }
     return Task(row["id"], " ".join(row["problem"].split()), row.get("category", ""), payload)
 

@@ -166,6 +166,21 @@ def test_tasks_are_offered_with_the_forms_that_fit(maker: Client, ann: User, bob
     assert Study.objects.get().items.get().task == task
 
 
+def test_a_filter_check_is_drawn_by_one_click(maker: Client) -> None:
+    make_runs(tasks=2)
+    task = Task.objects.order_by("pk")[0]
+    url = f"{URL}filter-check/{task.dataset_id}/"
+    assert maker.get(url).status_code == 404
+    Candidate.objects.create(task=task, key="c1", kind="world", text="No hammer.")
+    page = maker.get(url)
+    assert "Create and open: 3 seats" in page.content.decode()
+    assert not Study.objects.exists()
+    maker.post(URL, {"draft": page.context["draft"].text, "go": "create"})
+    study = Study.objects.get()
+    assert (study.questionnaire, study.dealing) == ("filter_check@1", Study.Dealing.POOL)
+    assert (study.items.get().task, study.items.get().wanted) == (task, 3)
+
+
 def test_another_source_asks_again_only_where_agents_were_chosen(maker: Client) -> None:
     make_runs(tasks=2)
     fields = {"name": "Pilot", "source": source(), "way": "all", "shown_for": "1:another"}

@@ -92,10 +92,9 @@ class TestFiles:
         path = tmp_path / "queries.json"
         call_command("export_adaplanbench", dataset="A", out=path, stdout=io.StringIO())
         back = import_adaplanbench(path=path, source="queries.json", name="B").saved.dataset
-        assert texts(back) == texts(dataset.dataset)
-        assert [t.prompt for t in back.tasks.all()] == [
-            t.prompt for t in dataset.dataset.tasks.all()
-        ]
+        assert texts(back) == texts(dataset)
+        queries = dataset.tasks.values_list("external_id", "prompt")
+        assert list(back.tasks.values_list("external_id", "prompt")) == list(queries)
         again = io.StringIO()
         assert export_adaplanbench(dataset=back, file=again) == 2
         assert json.loads(again.getvalue())["data"] == json.loads(path.read_text())["data"]
@@ -161,7 +160,7 @@ class TestTheWholeWay:
     def test_two_problems_are_constructed_and_played(self, problems: Dataset) -> None:
         said = io.StringIO()
         call_command("construct_dataset", "Problems", wait=True, rounds=2, stdout=said,
-                     set=["plans_per_ask=2"])  # fmt: skip
+                     set=["plans_per_ask=1"])  # fmt: skip
         run = Run.objects.get()
         assert (run.kind, run.settings["rounds"]) == (Run.Kind.CONSTRUCTION, 2)
         assert "2 of 2 problems constructed, 0 left out by the filter, 0 missing" in said.getvalue()

@@ -35,7 +35,7 @@ ROWS = [
     row("u-a", "user", "I do not want to climb.", "attribute:climbing up", 2),
     row("w-c", "world", "There is no rope.", "tool:rope", 2),
 ]  # fmt: skip
-LEVELS = {"mid": ["w-a", "u-a", "w-c"], "low": ["w-a"], "round4": ["w-a", "u-a", "w-c"]}
+LEVELS = {"mid": ["w-a", "u-a", "w-c"], "low": ["w-a"], "round-4": ["w-a", "u-a", "w-c"]}
 
 
 def outcome(*rows: dict[str, Any], levels: Any = None) -> Outcome:

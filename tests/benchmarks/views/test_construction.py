@@ -1,0 +1,192 @@
+"""Pages of constructions: problems in, calls counted, a dataset made, and how its profiles grew."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from benchmarks import blinding
+from benchmarks.models import Dataset, Run, Task
+from benchmarks.services.construction import make_dataset
+from tests.benchmarks.constructions import PROBLEMS, make_construction
+from tests.factories.benchmarks import DatasetFactory, TaskFactory, start_sample_runs
+
+pytestmark = pytest.mark.django_db
+
+NEW = "/datasets/construct/"
+IMPORT = "/datasets/import/problems/"
+
+
+@pytest.fixture
+def problems(db: None) -> Dataset:
+    dataset = DatasetFactory(system=PROBLEMS)
+    for name in ("kite", "door"):
+        TaskFactory(dataset=dataset, external_id=name, payload={"solution": "1. Fetch a rake."})
+    return dataset
+
+
+@pytest.fixture
+def answers(problems: Dataset, researcher: Client) -> dict[str, Any]:
+    """What the form sends when nothing is changed."""
+    form = researcher.get(NEW).context["form"]
+    given = {name: form[name].value() for name in form.fields if form[name].value() is not None}
+    return {**given, "dataset": problems.pk}
+
+
+@pytest.fixture
+def made(db: None) -> Dataset:
+    run = make_construction("constructed", "filtered_out")
+    return make_dataset(run=run, name="Made").saved.dataset
+
+
+class TestStarting:
+    def test_without_problems_it_says_how_to_get_some(self, researcher: Client) -> None:
+        assert IMPORT in researcher.get(NEW).content.decode()
+
+    def test_planners_stand_on_an_equal_footing(
+        self, researcher: Client, answers: dict[str, Any]
+    ) -> None:
+        form = researcher.get(NEW).context["form"]
+        assert [field.label for field in form.planner_fields] == [
+            "Planner 1", "Planner 2", "Planner 3",
+        ]  # fmt: skip
+        titles = [
+            [title for _, title in field.field.choices[0][1]] for field in form.planner_fields
+        ]
+        assert titles[0] == titles[1] == titles[2]
+        assert [field.name for field in form.role_fields] == [
+            f"role_{role}_1" for role in ("rewriter", "filter", "extractor", "merger", "checker")
+        ]
+
+    @pytest.mark.parametrize(
+        ("given", "each", "calls"),
+        [
+            ({}, 62, 124),
+            ({"set_rounds": 1, "set_planners": 2}, 16, 32),
+            ({"tasks": "kite"}, 62, 62),
+        ],
+    )
+    def test_calls_are_counted_before(
+        self,
+        researcher: Client,
+        answers: dict[str, Any],
+        given: dict[str, Any],
+        each: int,
+        calls: int,
+    ) -> None:
+        page = researcher.get(NEW, {**answers, **given}, headers={"HX-Request": "true"})
+        size = page.context["size"]
+        assert (size["each"], size["calls"]) == (each, calls)
+        assert "<html" not in page.content.decode()
+
+    def test_it_begins(self, researcher: Client, answers: dict[str, Any]) -> None:
+        given = {**answers, "seed": 5, "set_rounds": 2, "tasks": "kite", "name": "Pilot"}
+        response = researcher.post(NEW, given)
+        run = Run.objects.get()
+        assert response["Location"] == reverse("benchmarks:run", args=[run.pk])
+        assert (run.kind, run.seed, run.settings["rounds"]) == (Run.Kind.CONSTRUCTION, 5, 2)
+        assert [task.external_id for task in Task.objects.filter(trajectories__run=run)] == ["kite"]
+        page = researcher.get(response["Location"]).content.decode()
+        assert "Scripted construction" in page and "Construction" in page
+        assert "construction" in researcher.get("/runs/").content.decode()
+
+    @pytest.mark.parametrize(
+        ("field", "value", "said"),
+        [
+            ("set_rounds", "9", "at most 6"),
+            ("tasks", "nobody", "no task nobody"),
+            ("role_checker_1", "nobody", "Select a valid choice"),
+        ],
+    )
+    def test_what_is_wrong_is_said_and_nothing_begins(
+        self, researcher: Client, answers: dict[str, Any], field: str, value: str, said: str
+    ) -> None:
+        response = researcher.post(NEW, {**answers, field: value})
+        assert response.status_code == 422
+        assert said in response.content.decode()
+        assert not Run.objects.exists()
+
+    def test_problems_are_constructed_from_and_not_run(
+        self, researcher: Client, problems: Dataset
+    ) -> None:
+        page = researcher.get(f"/datasets/{problems.pk}/").content.decode()
+        assert f"{NEW}?dataset={problems.pk}" in page and "/runs/new/" not in page
+        assert researcher.get("/runs/new/").context["datasets"] == []
+
+
+class TestImporting:
+    def test_rows_come_in(self, researcher: Client) -> None:
+        file = SimpleUploadedFile("p.csv", b"problem,solution\nA kite hangs.,1. Fetch a rake.\n")
+        response = researcher.post(IMPORT, {"file": file, "name": "Kites"})
+        dataset = Dataset.objects.get()
+        assert response["Location"] == f"/datasets/{dataset.pk}/"
+        assert (dataset.name, dataset.source) == ("Kites", "p.csv")
+
+    def test_faults_are_told_by_place(self, researcher: Client) -> None:
+        file = SimpleUploadedFile("p.json", b'[{"problem": "<b>A</b>"}]')
+        response = researcher.post(IMPORT, {"file": file, "name": "Kites"})
+        assert response.status_code == 422
+        assert "p.json, [0], solution" in response.content.decode()
+        assert not Dataset.objects.exists()
+
+
+class TestTheDataset:
+    def test_it_is_made_with_what_is_missing_told(self, researcher: Client) -> None:
+        run = make_construction("constructed", None)
+        url = f"/runs/{run.pk}/dataset/"
+        page = researcher.get(url).content.decode()
+        assert "1 problem is missing" in page and "Make a dataset of 1 task<" in page
+        response = researcher.post(url, {"name": "Kites", "licence": ""})
+        dataset = Dataset.objects.get(name="Kites")
+        assert response["Location"] == f"/datasets/{dataset.pk}/"
+        again = researcher.post(url, {"name": "Others"}, follow=True).content.decode()
+        assert "stored as Kites 1 already" in again
+
+    def test_nothing_can_be_made_of_nothing(self, researcher: Client) -> None:
+        url = f"/runs/{make_construction('filtered_out').pk}/dataset/"
+        assert "Nothing is constructed yet" in researcher.get(url).content.decode()
+        response = researcher.post(url, {"name": "Kites"})
+        assert response.status_code == 422
+        assert "has constructed nothing yet" in response.content.decode()
+
+    def test_other_runs_have_none(self, researcher: Client) -> None:
+        (run,) = start_sample_runs()
+        assert researcher.get(f"/runs/{run.pk}/dataset/").status_code == 404
+
+    def test_its_page_tells_sizes_origin_and_label(self, researcher: Client, made: Dataset) -> None:
+        page = researcher.get(f"/datasets/{made.pk}/").content.decode()
+        assert "Scripted construction" in page
+        assert f"/runs/{made.made_by_id}/" in page
+        assert "9.76" in page and "One profile has no spread" in page
+        assert reverse("annotation:filter_check", args=[made.pk]) in page
+
+    def test_the_published_format(
+        self, researcher: Client, made: Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        url = f"/datasets/{made.pk}/file/"
+        response = researcher.get(url)
+        (query,) = response.json()["data"]
+        assert "attachment" in response["Content-Disposition"]
+        assert query["ban_pool"][0]["tools"] == ["There is no ladder."]
+        closed = blinding.Closed(tasks=[made.tasks.get().pk])
+        monkeypatch.setattr(blinding, "_rules", [lambda user: closed])
+        assert researcher.get(url).status_code == 404
+        assert url not in researcher.get(f"/datasets/{made.pk}/").content.decode()
+
+
+class TestGrowth:
+    def test_who_brought_what_and_why_it_went(self, reader: Client, made: Dataset) -> None:
+        task = made.tasks.get()
+        url = f"/tasks/{task.pk}/growth/"
+        assert url in reader.get(f"/tasks/{task.pk}/").content.decode()
+        page = reader.get(url).content.decode()
+        for words in (
+            "Planner 2: Takes what is at hand", "Planners 1, 3 · ladder", "From: No ladder.",
+            "Removed by the checker: It is needed.", "<s>No rake here.</s>",
+        ):  # fmt: skip
+            assert words in page, words
+
+    def test_nothing_is_told_where_nothing_is_known(self, reader: Client) -> None:
+        assert reader.get(f"/tasks/{TaskFactory().pk}/growth/").status_code == 404
