@@ -14,7 +14,7 @@ from analysis.exports.report_file import Section
 from analysis.reports.parts import Banner
 from analysis.reproducing.presets import PRESETS
 from benchmarks.core.registry import get_system
-from benchmarks.models import Run
+from benchmarks.models import Judging, Run
 from benchmarks.selectors.casting import run_caution
 from benchmarks.selectors.runs import run_metrics
 from benchmarks.services.experiments.design import Design
@@ -56,7 +56,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "roles": run.roles,
         "seed": run.seed,
         "pins": run.pins,
-        "judging": {"id": judging.pk, "name": judging.name} if judging is not None else None,
+        "judging": _judging(judging) if judging is not None else None,
         "trajectories": dict(counts),
         "excluded": _excluded(run_metrics(run)),
         "cost": {"amount": run.committed, "cap": run.cost_cap, "currency": run.currency},
@@ -64,6 +64,11 @@ def run_record(run: Run) -> dict[str, Any]:
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
         "label": caution.title if caution is not None else "",
     }
+
+
+def _judging(judging: Judging) -> dict[str, Any]:
+    """Which pass of judges counts, and the run that made it, where it was made anew."""
+    return {"id": judging.pk, "name": judging.name, "made_by": judging.made_by_id}
 
 
 def _excluded(metrics: Mapping[str, Any]) -> dict[str, dict[str, int]]:

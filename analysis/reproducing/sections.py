@@ -70,7 +70,9 @@ def _section(part: Part, about: About) -> Section:
             later = write_later(page, selection, wanted)
     measures = {option.value: option.label for option in selection.options.get("measure", ())}
     measure = measures.get(part.filters.get("measure", ""), "")
-    filters = replace(selection.filters, experiment=str(about.experiment or ""))
+    # Runs that were taken from elsewhere are no part of the experiment there.
+    own = {run.experiment_id for run in about.runs} == {about.experiment}
+    filters = replace(selection.filters, experiment=str(about.experiment or "") if own else "")
     query = filters.only(page.filters).query()
     return Section(
         part.name,
