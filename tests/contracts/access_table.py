@@ -96,6 +96,14 @@ benchmarks:dataset_import         GET  login    403      403      403      403  
 benchmarks:dataset_import         POST login    403      403      403      403      403      403      403      422      422
 benchmarks:dataset                GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:task                   GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:problems_import        GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:problems_import        POST login    403      403      403      403      403      403      403      422      422
+benchmarks:construction_new       GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:construction_new       POST login    403      403      403      403      403      403      403      422      422
+benchmarks:construction_dataset   GET  login    403      403      403      403      403      403      403      404      404
+benchmarks:construction_dataset   POST login    403      403      403      403      403      403      403      404      404
+benchmarks:dataset_file           GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:task_growth            GET  login    403      403      403      403      403      403      404      403      404
 benchmarks:agent_list             GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:endpoint_list          GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:endpoint_new           GET  login    403      403      403      403      403      403      403      403      ok
@@ -129,6 +137,16 @@ benchmarks:run_pause              POST login    403      403      403      403  
 benchmarks:run_resume             POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:run_cancel             POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:run_cap                POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:judging_choose         POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:judge_list             GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:judging_new            GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:judging_new            POST login    403      403      403      403      403      403      403      422      422
+benchmarks:judge_try              GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:judge_try              POST login    403      403      403      403      403      403      403      422      422
+benchmarks:judge_trial            GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:run_verification       GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:run_verification       POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:prompts                GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_list          GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:read_facts               POST login    403      403      403      403      403      403      moved    403      moved
 analysis:facts_progress           GET  login    403      403      403      403      403      403      ok       403      ok
@@ -164,6 +182,7 @@ annotation:away_worker            GET  ok       ok       ok       ok       ok   
 annotation:study_list             GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:study_new              GET  login    403      403      403      403      403      403      403      ok       ok
 annotation:study_new              POST login    403      403      403      403      403      403      403      422      422
+annotation:filter_check           GET  login    403      403      403      403      403      403      403      404      404
 annotation:study_design           GET  login    404      403      404      ok       ok       ok       404      404      ok
 annotation:design_csv             GET  login    404      403      404      ok       ok       ok       404      404      ok
 annotation:design_json            GET  login    404      403      404      ok       ok       ok       404      404      ok
@@ -347,6 +366,12 @@ analysis:rating_table_delete      POST login    403      403      403      403  
 
 # What is carried into a paper: tables as LaTeX, figures as PDF, reports in one file
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+analysis:experiment_report        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:experiment_file          GET  login    403      403      403      403      403      403      404      403      404
+analysis:experiment_folder        GET  login    403      403      403      403      403      403      404      403      404
+analysis:experiment_figure        GET  login    403      403      403      403      403      403      404      403      404
+analysis:experiment_table         GET  login    403      403      403      403      403      403      404      403      404
+analysis:experiment_latex         GET  login    403      403      403      403      403      403      404      403      404
 analysis:leaderboard_latex        GET  login    403      403      403      403      403      403      404      403      404
 analysis:leaderboard_pdf          GET  login    403      403      403      403      403      403      404      403      404
 analysis:leaderboard_file         GET  login    403      403      403      403      403      403      ok       403      ok
