@@ -78,10 +78,26 @@ def blinding_duties(duties: Duties) -> Duties:
 def closed_to(user: User) -> Closed:
     """What is closed to this person at this moment."""
     found = [rule(user) for rule in _rules]
-    return Closed(
+    return _with_constructions(
         frozenset(pk for closed in found for pk in closed.runs),
         frozenset(pk for closed in found for pk in closed.tasks),
     )
+
+
+def _with_constructions(runs: frozenset[int], tasks: frozenset[int]) -> Closed:
+    """What is closed, with the constructions that say what was decided about candidates of it.
+
+    The same tasks in other versions made of the same construction say it, too.
+    """
+    rows = Task.objects.filter(pk__in=tasks, dataset__made_by__isnull=False).order_by()
+    made_by = frozenset(rows.values_list("dataset__made_by", flat=True)) if tasks else frozenset()
+    if not made_by:
+        return Closed(runs, tasks)
+    here = rows.filter(
+        external_id=OuterRef("external_id"), dataset__made_by=OuterRef("dataset__made_by")
+    )
+    again = Task.objects.filter(Exists(here), dataset__made_by__in=made_by).order_by()
+    return Closed(runs | made_by, tasks | frozenset(again.values_list("pk", flat=True)))
 
 
 def closed_runs(user: User) -> frozenset[int]:

@@ -142,6 +142,10 @@ _SAYS = {
         "Endpoint on this machine",
         "A server on this machine answered; PlanJury cannot tell whether a model stands behind it.",
     ),
+    "construction": Caution(
+        "Scripted construction",
+        "Scripts took part: constraints were proposed, merged or checked by rules, not by a model.",
+    ),
     "demo tasks": Caution("Demo tasks", "Tasks were written for this demo."),
     "demo": Caution(
         "Demo data",
@@ -149,6 +153,7 @@ _SAYS = {
         "Nothing here says anything about a real model.",
     ),
 }
+_UNREAL = (_SAYS["simulated"], _SAYS["local"])
 
 
 def run_caution(run: Run) -> Caution | None:
@@ -171,6 +176,9 @@ def run_caution(run: Run) -> Caution | None:
     asked = [row for row in fillers if row["kind"] in ("endpoint", "human")]
     simulated = any(row.get("label") == "simulated" for row in asked)
     said += [_SAYS["simulated"]] * simulated + [_SAYS["local"]] * any(map(_local, asked))
+    if run.kind == Run.Kind.CONSTRUCTION:
+        ruled = any(row["kind"] == "scripted" for row in fillers)
+        said = [_SAYS["construction"]] * ruled + [one for one in said if one in _UNREAL]
     if run.is_demo:
         said = [_SAYS["demo tasks"], *said] if asked else [_SAYS["demo"]]
     if not said:
