@@ -1,11 +1,14 @@
 """Having stored trajectories judged anew: one run of judges for each run that they come from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import F, JSONField, QuerySet, Value
+from django.db.models.functions import Cast
 
 from benchmarks.core.errors import SettingError
 from benchmarks.core.registry import EXTERNAL
@@ -16,7 +19,7 @@ from benchmarks.models import Experiment, Judging, Run, Trajectory
 from benchmarks.selectors.judging import Chosen, chosen_shares, judgeable
 from benchmarks.services import doorbell
 from benchmarks.services.casting import assign_roles
-from benchmarks.services.runs import CHUNK, check_cost_cap, create_empty_run
+from benchmarks.services.runs import check_cost_cap, create_empty_run
 
 RUBRIC = "rubric_judge"
 # Whoever judges by reading a form sees the whole rubric in its own order.
@@ -108,28 +111,38 @@ def _judging_run(
     )  # fmt: skip
     assert run.primary_judging is not None
     Judging.objects.filter(pk=run.primary_judging.pk).update(run=judged, name=name, made_by=run)
-    for units in _units(chosen, judged):
-        Trajectory.objects.bulk_create(
-            [
-                Trajectory(
-                    run=run,
-                    task_id=task,
-                    profile_id=profile,
-                    attempt=attempt,
-                    seed=seed_,
-                    judged_id=pk,
-                )
-                for pk, task, profile, attempt, seed_ in units
-            ],
-            batch_size=CHUNK,
-        )
+    for rows in chosen.parts():
+        _copy_units(run, judgeable(rows).filter(run=judged))
     return run
 
 
-def _units(chosen: Chosen, judged: Run) -> Iterator[list[tuple[int, int, int | None, int, int]]]:
-    for rows in chosen.parts():
-        mine = judgeable(rows).filter(run=judged).order_by("pk")
-        yield list(mine.values_list("pk", "task", "profile", "attempt", "seed"))
+def _copy_units(run: Run, rows: QuerySet[Trajectory]) -> None:
+    """A pending unit of ``run`` for each of these trajectories, in one statement.
+
+    Made one by one in Python, a hundred thousand of them would hold everybody else's writing up.
+    """
+    taken: dict[str, Any] = {
+        "run": Value(run.pk),
+        "judged": F("pk"),
+        **{name: F(name) for name in ("task", "profile", "attempt", "seed")},
+    }
+    columns, made = [], {}
+    for field in Trajectory._meta.concrete_fields:
+        if field.primary_key or (field.null and field.name not in taken):
+            continue
+        assert field.column is not None
+        value = taken.get(field.name)
+        if value is None:
+            given = field.get_default()
+            empty = isinstance(field, JSONField)
+            value = Cast(Value(json.dumps(given)), JSONField()) if empty else Value(given)
+        columns.append(connection.ops.quote_name(field.column))
+        made[f"new_{field.name}"] = value
+    chosen = rows.order_by("pk").annotate(**made).values_list(*made)
+    select, params = chosen.query.sql_with_params()
+    table = connection.ops.quote_name(Trajectory._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(f"INSERT INTO {table} ({', '.join(columns)}) {select}", params)
 
 
 def check_people(
