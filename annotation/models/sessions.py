@@ -180,7 +180,7 @@ class LiveEvent(AppendOnly):
 class LiveDraft(models.Model):
     """What a player has typed and not sent, so that it is there again in another tab or browser.
 
-    It belongs to an ask (step and slot) and is replaced by what is typed next; ``version`` counts.
+    It belongs to an ask (step and slot) and is replaced by what is typed next on this ``version``.
     """
 
     trajectory = models.ForeignKey(

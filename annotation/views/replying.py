@@ -11,7 +11,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.selectors.sessions.desk import fetch_ask
 from annotation.selectors.sessions.table import read_table
 from annotation.services.errors import Refused
-from annotation.services.sessions.playing import keep_draft, note_player, reply_to
+from annotation.services.sessions.drafts import NewerDraft, keep_draft
+from annotation.services.sessions.playing import note_player, reply_to
 from annotation.views.playing import fetch_player, player_page
 from benchmarks.access import signed_in
 from benchmarks.core.errors import UnreadableReply
@@ -86,13 +87,17 @@ def _overridden(request: HttpRequest, hints: Sequence[Hint]) -> list[Hint]:
 @require_POST
 @signed_in
 def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
-    """Keep what has been typed so far: JSON ``{"fields": {...}}``, or the form itself."""
+    """Keep what has been typed so far: JSON ``{"fields": {...}, "version": 3}``.
+
+    ``version`` is the one that it was typed on; the answer holds the new one. 409 where another
+    tab has kept something since, which the answer holds with its version.
+    """
     access, place = fetch_player(request, pk)
     found = fetch_ask(read_table(access), ask)
     if found is None:
         raise Http404
     try:
-        given = _drafted(request)
+        given, version = _drafted(request)
         if len(given) > 1000:
             raise FieldsRefused({"": "These are more fields than a form has."})
         fields = read_fields(given)
@@ -101,19 +106,25 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
     if found.answered_at is not None:
         return JsonResponse({"reason": "this has been answered already"}, status=409)
     note_player(place=place)
-    keep_draft(ask=found, user=access.user, fields=fields)
-    return HttpResponse(status=204)
+    try:
+        kept = keep_draft(ask=found, user=access.user, fields=fields, version=version)
+    except NewerDraft as newer:
+        told = {"reason": newer.reason, "version": newer.draft.version}
+        return JsonResponse({**told, "fields": newer.draft.fields}, status=409)
+    return JsonResponse({"version": kept})
 
 
-def _drafted(request: HttpRequest) -> dict[str, str]:
-    if request.content_type != "application/json":
-        return {name: value for name, value in request.POST.dict().items() if name != OVERRIDE}
+def _drafted(request: HttpRequest) -> tuple[dict[str, str], int]:
+    """The fields of a draft, and the version that it was typed on."""
     if len(request.body) > 8 * LONGEST:
         raise FieldsRefused({"": f"A reply has at most {LONGEST:,} characters."})
     try:
-        fields = json.loads(request.body)["fields"]
+        body = json.loads(request.body)
+        fields, version = body["fields"], body["version"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        fields = None
+        fields = version = None
     if not isinstance(fields, dict) or not all(isinstance(v, str) for v in fields.values()):
         raise FieldsRefused({"": "A draft is an object of fields and their texts."})
-    return fields
+    if type(version) is not int or not 0 <= version < 2**31 - 1:
+        raise FieldsRefused({"": "A draft says on which version it was typed, 0 for the first."})
+    return fields, version

@@ -52,42 +52,64 @@
     for (const [name, value] of new FormData(form)) if (name !== "csrfmiddlewaretoken" && typeof value === "string") fields[name] = value;
     return fields;
   }
-  let timer = 0, last = 0, unsent = null;
+  // By ask: the version of the draft on the server that was typed on, and what was sent last
+  // without an answer. Another tab that keeps something in between is not overwritten.
+  const versions = {}, unsure = {};
+  const same = (a, b) => Boolean(a && b) && Object.keys({ ...a, ...b }).every((name) => a[name] === b[name]);
+  let timer = 0, last = 0, unsent = null, busy = false, newer = null;
+  const keepHere = (draft) => attempt(() => localStorage.setItem(KEPT + draft.of, JSON.stringify({ fields: draft.fields, version: versions[draft.of], sent: unsure[draft.of] })));
   function note(form) {
     const here = box();
     if (!here || !here.contains(form)) return;
     form.dataset.typed = "1";
     unsent = { of: here.dataset.draftOf, url: here.dataset.draftUrl, token: find("[name=csrfmiddlewaretoken]", form)?.value, fields: read(form) };
-    attempt(() => localStorage.setItem(KEPT + unsent.of, JSON.stringify(unsent.fields)));
+    keepHere(unsent);
     if (!timer) timer = setTimeout(send, Math.max(0, EVERY - (Date.now() - last)));
   }
-  async function send() {
+  async function send(event) {
     clearTimeout(timer);
     timer = 0;
-    if (!unsent) return;
+    if (!unsent || (newer && newer.of === unsent.of)) return;
+    // One after the other; who leaves the page cannot wait.
+    if (busy && event?.type !== "pagehide") return void (timer = setTimeout(send, EVERY));
     const draft = unsent;
+    const before = unsure[draft.of];
     unsent = null;
     last = Date.now();
     tell("saving");
+    busy = true;
+    unsure[draft.of] = draft.fields;
+    keepHere(draft);
     let answer = null;
     try {
       answer = await fetch(draft.url, {
         method: "POST", credentials: "same-origin", keepalive: true,
         headers: { "Content-Type": "application/json", "X-CSRFToken": draft.token },
-        body: JSON.stringify({ fields: draft.fields }),
+        body: JSON.stringify({ fields: draft.fields, version: versions[draft.of] || 0 }),
       });
     } catch { /* no network */ }
+    const told = answer && answer.status < 500 ? await answer.json().catch(() => ({})) : {};
+    busy = false;
     const current = box() && box().dataset.draftOf === draft.of;
     if (answer && answer.ok) {
+      versions[draft.of] = told.version;
+      delete unsure[draft.of];
       if (!unsent) attempt(() => localStorage.removeItem(KEPT + draft.of));
+      else keepHere(unsent);
       if (current) tell("saved");
     } else if (!answer || answer.status >= 500) {
       unsent = unsent || draft;
       if (current) tell("waiting");
       if (!timer) timer = setTimeout(send, 2 * EVERY);
+    } else if (answer.status === 409 && told.fields) {
+      unsent = unsent || draft;
+      delete unsure[draft.of];
+      if (same(told.fields, before)) {  // what this page had sent itself, without hearing of it
+        versions[draft.of] = told.version;
+        timer = setTimeout(send, 0);
+      } else if (current) offer({ of: draft.of, ...told });
     } else if (current) {
-      const reason = await answer.json().then((told) => told.reason, () => "reload the page and sign in again");
-      tell("refused", reason);
+      tell("refused", told.reason || "reload the page and sign in again");
     }
   }
   document.addEventListener("input", (event) => { if (event.target.form) note(event.target.form); });
@@ -96,31 +118,79 @@
   window.addEventListener("online", send);
   window.addEventListener("pagehide", send);
 
-  // What this browser could not send before is newer than what the server has.
-  function restore() {
+  // Two tabs: whoever typed chooses, and nothing is thrown away before that.
+  const texts = (form, fields) => Object.entries(fields).filter(([name, value]) => value.trim() && form?.elements[name]?.matches?.("textarea, [type=text], [type=search]")).map(([, value]) => value).join("\n");
+  function offer(found) {
+    const place = find("[data-newer]"), shown = find("[data-newer-shown]");
+    if (!place) return;
+    newer = found;
+    const text = texts(formOf(box(), found.fields), found.fields);
+    shown.hidden = !text;
+    find("textarea", shown).value = text;
+    place.hidden = false;
+    tell("refused", "another one was kept elsewhere");
+  }
+  function choose(take) {
+    const place = find("[data-newer]"), here = box();
+    if (!newer || !here || here.dataset.draftOf !== newer.of) return;
+    const { of, fields, version } = newer;
+    versions[of] = version;
+    newer = null;
+    place.hidden = true;
+    if (!take) return void send();
+    unsent = null;
+    fill(here, fields);
+    attempt(() => localStorage.removeItem(KEPT + of));
+    tell("saved");
+  }
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element && event.target.closest("[data-newer-take], [data-newer-mine]");
+    if (button) choose("newerTake" in button.dataset);
+  });
+  function formOf(here, fields) {
+    return all("form", here).find((one) => Object.keys(fields).every((name) => one.elements[name])) || find("form", here);
+  }
+  // A form as it was typed; what was ticked there is ticked, and nothing else.
+  function fill(here, fields) {
+    const form = formOf(here, fields);
+    if (!form) return null;
+    for (const field of Array.from(form.elements)) {
+      if (!field.name || field.type === "hidden" || field.type === "submit") continue;
+      if (field.type === "checkbox" || field.type === "radio") field.checked = fields[field.name] === field.value;
+      else if (field.name in fields) field.value = fields[field.name];
+    }
+    return form;
+  }
+
+  // What this browser could not send before is offered to the server on the version that it had.
+  function restore(posted) {
     const here = box();
     const line = find("[data-draft-state]");
     if (here && here.dataset.restored) return;
     if (line) line.hidden = !(here && "drafted" in here.dataset);
+    newer = null;
     if (!here) return;
     here.dataset.restored = "1";
-    const kept = attempt(() => JSON.parse(localStorage.getItem(KEPT + here.dataset.draftOf)));
-    if (!kept) return;
-    const form = all("form", here).find((one) => Object.keys(kept).every((name) => one.elements[name])) || find("form", here);
-    if (!form) return;
-    for (const [name, value] of Object.entries(kept)) {
-      const field = form.elements[name];
-      if (!field || field.type === "hidden") continue;
-      if (field.type === "checkbox") field.checked = true;
-      else field.value = value;
-    }
-    note(form);
+    const of = here.dataset.draftOf;
+    // What came back from a form is as old as it was; a page that was fetched shows the newest.
+    if (!posted || !(of in versions)) versions[of] = Number(here.dataset.draftVersion);
+    const kept = attempt(() => JSON.parse(localStorage.getItem(KEPT + of)));
+    if (!kept || !kept.fields) return;
+    versions[of] = kept.version;
+    if (kept.sent) unsure[of] = kept.sent;
+    const form = fill(here, kept.fields);
+    if (form) note(form);
   }
 
   // --- The page changes around the form ----------------------------------------------------------
   const inSession = (event) => event.target instanceof Element && event.target.closest("[data-session]");
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { status } = event.detail.xhr;
+    // Said here as well: a form that is gone meanwhile has no attributes to go by.
+    if (event.detail.boosted && event.detail.target.id === "session") {
+      event.detail.selectOverride = "#session";
+      event.detail.swapOverride = "outerHTML show:none";
+    }
     // The page as it is now, with what was typed.
     if (status === 409 && inSession(event)) {
       event.detail.shouldSwap = true;
@@ -162,10 +232,10 @@
     if (talk) talk.scrollTop = talk.scrollHeight;
   }
   let lines = 0;
-  function settle() {
+  function settle(posted) {
     setClock();
     tick();
-    restore();
+    restore(posted);
     const count = all(".talk-line").length;
     if (count !== lines) toEnd();
     lines = count;
@@ -184,8 +254,9 @@
   }
   document.addEventListener("htmx:afterSettle", (event) => {
     if (!find("[data-session]")) return;
-    settle();
-    focusOn(event.detail.requestConfig?.verb === "post");
+    const posted = event.detail.requestConfig?.verb === "post";
+    settle(posted);
+    focusOn(posted);
   });
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element && event.target.closest("[data-changes-toggle]");

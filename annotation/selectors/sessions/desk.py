@@ -16,7 +16,11 @@ from benchmarks.selectors.suggestions import suggestion_on
 
 @dataclass(frozen=True)
 class Desk:
-    """``key`` tells one desk from the next; a page that shows the same one keeps its form."""
+    """``key`` tells one desk from the next; a page that shows the same one keeps its form.
+
+    ``drafted``: what is shown is a draft that was kept; ``version`` is that of the kept one, 0
+    where there is none.
+    """
 
     key: str
     ask: AskView | None = None
@@ -25,6 +29,7 @@ class Desk:
     text: str = ""
     others: tuple[AskView, ...] = ()
     drafted: bool = False
+    version: int = 0
 
 
 def desk_key(table: Table, shown: str = "") -> str:
@@ -64,9 +69,9 @@ def see_desk(
     if ask is None:
         return Desk("wait")
     drafted = False
+    kept = _draft(ask, table.access.user)
     if fields is None:
-        kept = _draft(ask, table.access.user)
-        fields, drafted = kept or {}, bool(kept)
+        fields, drafted = (kept.fields if kept else {}), kept is not None
     beside = suggestion_on(ask) if table.plan.shows_suggestions else None
     own = own_form(ask, fields, errors or {}, beside)
     rest = [row.pk for row in table.own if row.pk != ask.pk]
@@ -79,6 +84,7 @@ def see_desk(
         str(fields.get("text", "")),
         tuple(ask_view(row) for row in others.order_by("step", "slot")),
         drafted,
+        kept.version if kept else 0,
     )
 
 
@@ -94,12 +100,10 @@ def see_suggested(table: Table, key: str) -> OwnForm | None:
     return own_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
 
 
-def _draft(ask: OpenAsk, user: User) -> dict[str, str] | None:
-    rows = LiveDraft.objects.filter(
+def _draft(ask: OpenAsk, user: User) -> LiveDraft | None:
+    return LiveDraft.objects.filter(
         trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user
-    )
-    fields: dict[str, str] | None = rows.values_list("fields", flat=True).first()
-    return fields
+    ).first()
 
 
 def what_became_of(table: Table, shown: str) -> str:

@@ -156,17 +156,6 @@ def _said_already(ask: OpenAsk, user: User, text: str) -> Exchange | None:
     return last if last is not None and last.text == text else None
 
 
-def keep_draft(*, ask: OpenAsk, user: User, fields: dict[str, str]) -> None:
-    """Keep what a player has typed so far."""
-    LiveDraft.objects.update_or_create(
-        trajectory_id=ask.trajectory_id,
-        step=ask.step,
-        slot=ask.slot,
-        user=user,
-        defaults={"fields": fields},
-    )
-
-
 def pause_session(*, session: LiveSession, by: User) -> None:
     """Nobody replies until it is resumed; what is under way is still stored. Twice is harmless."""
     with transaction.atomic():

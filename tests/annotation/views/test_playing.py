@@ -166,15 +166,28 @@ def test_what_is_typed_is_kept_and_comes_back(session: LiveSession, ann: User) -
     client = enter(ann)
     (ask,) = asked(session)
     url = at(session, f"draft/{ask.pk}/")
-    body = {"fields": {"text": "Half a sent"}}
-    assert client.post(url, body, content_type="application/json").status_code == 204
+
+    def keep(text: str, version: object) -> Any:
+        body = {"fields": {"text": text}, "version": version}
+        return client.post(url, body, content_type="application/json")
+
+    assert keep("Half a sent", 0).json() == {"version": 1}
     assert "Half a sent" in page(enter(ann), session)
-    assert client.post(url, {"text": "Half a sentence"}).status_code == 204
-    assert "Half a sentence" in page(client, session, f"?ask={ask.pk}&as=text")
-    for wrong in ("[]", '{"fields": 3}', '{"fields": {"text": 3}}', "nonsense"):
+    assert keep("Half a sentence", 1).json() == {"version": 2}
+    # Sent again without having heard of it, and from a tab that has not heard of it either.
+    assert keep("Half a sentence", 1).json() == {"version": 2}
+    refused = keep("From another tab", 1)
+    assert refused.status_code == 409
+    assert refused.json()["fields"] == {"text": "Half a sentence"}
+    assert refused.json()["version"] == 2
+    shown = page(client, session, f"?ask={ask.pk}&as=text")
+    assert "Half a sentence" in shown and 'data-draft-version="2"' in shown
+    for wrong in ("[]", '{"fields": 3}', '{"fields": {"text": 3}, "version": 1}', "nonsense"):
         assert client.post(url, wrong, content_type="application/json").status_code == 422
+    for version in (None, "1", True, -1, 2**40):
+        assert keep("Wrong", version).status_code == 422
     say(session, "It is said.")
-    assert client.post(url, body, content_type="application/json").status_code == 409
+    assert keep("Too late", 2).status_code == 409
     assert not LiveDraft.objects.exists()
 
 
