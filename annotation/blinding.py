@@ -1,13 +1,15 @@
 """Who is annotating blind, and what is therefore closed to them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
-from benchmarks.blinding import Closed, Duty, blinding_duties, blinding_rule
+from annotation.selectors.sessions.next import LIVE
+from benchmarks.blinding import Closed, Duty, blinding_duties, blinding_rule, recasts_in
 from benchmarks.models import Run
 from benchmarks.selectors.datasets import counted
 
@@ -58,21 +60,38 @@ def closed_by_open_items(user: User) -> Closed:
 
     Not only the runs of the items that are open: agents of one study are told apart by comparison.
     And all other runs of the same agents on the same dataset: an agent begins a task alike at every
-    level, so the plan that is on the desk could be found there again beside a name.
+    level, so the plan that is on the desk could be found there again beside a name. The same holds
+    for agents that took over in a session.
     """
-    studies = list(blind_studies(user).values_list("pk", flat=True))
-    if not studies:
+    found = dict(blind_studies(user).values_list("pk", f"settings__{LIVE}"))
+    if not found:
         return Closed()
+    studies = list(found)
     items = Item.objects.filter(study__in=studies).order_by()
     judged = items.filter(trajectory__isnull=False).values("trajectory__run")
     played = LiveSession.objects.filter(study__in=studies).order_by().values("trajectory__run")
     same = Run.objects.filter(dataset=OuterRef("dataset"), agent=OuterRef("agent"))
     same = same.filter(Q(pk__in=judged) | Q(pk__in=played))
     asked = items.filter(trajectory=None, task__isnull=False)
+    alike = Q(Exists(same.order_by()))
+    if any(found.values()):
+        alike |= _took_over(played)
     return Closed(
-        Run.objects.filter(Exists(same.order_by())).order_by().values_list("pk", flat=True),
+        Run.objects.filter(alike).order_by().values_list("pk", flat=True),
         asked.values_list("task", flat=True).distinct(),
     )
+
+
+def _took_over(played: QuerySet[Any, Any]) -> Q:
+    """Runs of agents that went on in sessions of these runs, on the same datasets."""
+    agents = [row for recast in recasts_in(played) for row in recast.get("agent", ())]
+    endpoints = {row["endpoint"] for row in agents if "endpoint" in row}
+    policies = {row["policy"] for row in agents if "policy" in row}
+    if not endpoints and not policies:
+        return Q(pk__in=())
+    by = Q(agent__endpoint__name__in=endpoints) | Q(agent__policy__in=policies)
+    datasets = Run.objects.filter(pk__in=played).order_by().values("dataset")
+    return by & Q(dataset__in=datasets)
 
 
 @blinding_duties

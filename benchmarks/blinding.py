@@ -148,11 +148,14 @@ class Visibility:
     @cached_property
     def endpoints(self) -> frozenset[str]:
         """Endpoints that answer in closed runs and in no other, by name."""
-        closed = _endpoints_in(Run.objects.filter(pk__in=self.closed))
+        runs = Run.objects.filter(pk__in=self.closed)
+        closed = _endpoints_in(runs.order_by().values_list("roles", flat=True))
+        closed |= _endpoints_in(recasts_in(self.closed))
         if not closed:
             return frozenset()
         # only runs that ask an endpoint have a currency
-        return closed - _endpoints_in(Run.objects.exclude(pk__in=self.closed).exclude(currency=""))
+        others = Run.objects.exclude(pk__in=self.closed).exclude(currency="")
+        return closed - _endpoints_in(others.order_by().values_list("roles", flat=True))
 
     @cached_property
     def imports(self) -> list[int]:
@@ -168,9 +171,14 @@ class Visibility:
 EVERYTHING = Visibility()
 
 
-def _endpoints_in(runs: QuerySet[Run]) -> frozenset[str]:
+def recasts_in(runs: Iterable[int]) -> QuerySet[Trajectory, Any]:
+    """Who took over roles in trajectories of these runs, as trajectories store it."""
+    rows = Trajectory.objects.filter(reserved=True, run__in=runs).exclude(recast={})
+    return rows.order_by().values_list("recast", flat=True)
+
+
+def _endpoints_in(roles: QuerySet[Any, Any]) -> frozenset[str]:
     """The endpoints that fill a role or suggest in one, by name."""
-    roles = runs.order_by().values_list("roles", flat=True)
     return frozenset(
         row["endpoint"]
         for fillers in roles.iterator()

@@ -4,7 +4,7 @@ A role is filled by one filler for each seat. A person's may hold another one un
 who would have answered in their place, and is asked beside them without deciding anything.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Filler = Mapping[str, Any]
@@ -18,6 +18,16 @@ def all_fillers(roles: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
             yield filler
             if "suggests" in filler:
                 yield filler["suggests"]
+
+
+def with_recast(roles: Roles, recasts: Iterable[Roles]) -> dict[str, list[Filler]]:
+    """All who fill roles, those from the first turn on and those who took over, in this order."""
+    found = {role: list(fillers) for role, fillers in roles.items()}
+    for recast in recasts:
+        for role, fillers in recast.items():
+            known = found.setdefault(role, [])
+            known += [filler for filler in fillers if filler not in known]
+    return found
 
 
 def suggesting_fillers(roles: Roles, recast: Roles) -> dict[tuple[str, int], Filler]:

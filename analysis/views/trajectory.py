@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -29,6 +29,8 @@ from benchmarks.views.parts import own_template, respond, wants_part
 @require_safe
 def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    if found.judged_id is not None:  # it has no turns of its own, only what judges were asked
+        return redirect("benchmarks:trajectory_exchanges", found.pk)
     if wants_part(request) and "find" in request.GET:
         context = {"trajectory": found, "query": list_query(request.GET), **_search(request, found)}
         return respond(request, "", "analysis/_found.html", context)
@@ -66,8 +68,8 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "judging": judging if timeline.dimensions else None,
         "said": said,
         "hidden": hidden_kinds(found, timeline.violations),
-        "caution": run_caution(found.run),
-        "roles": run_roles(found.run),
+        "caution": run_caution(found.run, found.recast),
+        "roles": run_roles(found.run, found.recast),
         "settings": found.run.settings,
         "above": own_template(found.run.dataset.system, "_above.html"),
         "beside": own_template(found.run.dataset.system, "_beside.html"),

@@ -17,6 +17,7 @@ from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from annotation.services.returning import return_seats, take_up_seats
 from annotation.services.storing import mark_removed, remove_study
+from benchmarks.blinding import recasts_in
 from benchmarks.models import Run
 
 OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
@@ -40,7 +41,8 @@ def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
     """
     agents: set[str] = set()
     others: set[str] = set()
-    for roles in Run.objects.filter(pk__in=runs).values_list("roles", flat=True):
+    found = [*Run.objects.filter(pk__in=runs).values_list("roles", flat=True), *recasts_in(runs)]
+    for roles in found:
         for role, fillers in roles.items():
             labels = {filler.get("label", "") for filler in fillers} - {""}
             (agents if role == "agent" else others).update(labels)

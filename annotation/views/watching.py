@@ -67,7 +67,7 @@ def _context(request: HttpRequest, table: Table, after: int) -> dict[str, Any]:
         "state": headline(table),
         "limits": limits(table),
         "trajectory": trajectory,
-        "caution": run_caution(trajectory.run),
+        "caution": run_caution(trajectory.run, trajectory.recast),
         "run": trajectory.run,
         "turns": turns,
         "open": open_turn(trajectory),

@@ -1,15 +1,16 @@
 """Who fills the roles of a run, and what readers must be told about them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.blinding import EVERYTHING, Visibility
-from benchmarks.core.errors import UnknownName
+from benchmarks.blinding import EVERYTHING, Visibility, recasts_in
+from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import System
 from benchmarks.core.words import plain
-from benchmarks.fillers import all_fillers
+from benchmarks.fillers import Roles, all_fillers, with_recast
+from benchmarks.mappers import system_of_run
 from benchmarks.models import Agent, Run
 
 LABELS = {
@@ -57,21 +58,58 @@ def system_of(key: str) -> System | None:
         return None
 
 
+def playing_system(run: Run) -> System | None:
+    """What a run is played by, its judges alone where it judges anew; None where nobody knows."""
+    try:
+        return system_of_run(run)
+    except CoreError:
+        return None
+
+
+def roles_behind(run: Run) -> Roles:
+    """Who stands behind what a run shows: with judges of its own, or those that count instead.
+
+    In a run that judges anew these are its judges, and all others as they played what it looks at.
+    """
+    if run.kind == Run.Kind.JUDGING:
+        first, then = _judged(run) or run, run
+    else:
+        counting = run.primary_judging
+        first, then = run, (counting and counting.made_by) or run
+    # A role that a judging does not ask has nobody there.
+    roles: Roles = {**first.roles, **{role: rows for role, rows in then.roles.items() if rows}}
+    return roles
+
+
+def _judged(run: Run) -> Run | None:
+    """The run that a run of judges looks at; None for others."""
+    if run.kind != Run.Kind.JUDGING:
+        return None
+    return Run.objects.filter(judgings__made_by=run).first()
+
+
 def policy_title(system: System | None, policy: str) -> str:
     """The title of a scripted policy; its name where it is no longer known."""
     known = system.scripted.get(policy) if system else None
     return known.title if known else plain(policy)
 
 
-def run_roles(run: Run) -> list[RoleView]:
-    """Every role of the system with who fills it in this run."""
-    system = system_of(run.dataset.system)
+def run_roles(run: Run, recast: Roles | None = None) -> list[RoleView]:
+    """Every role of the system with who fills it in this run; and who took over by ``recast``."""
+    recast = recast or {}
+    system = playing_system(run)
     titles = {role.name: role.title for role in system.roles} if system else {}
     names = [*titles, *(name for name in run.roles if name not in titles)]
     return [
         RoleView(
             titles.get(name, plain(name)),
-            _fillers(system, run.agent if name == "agent" else None, run.roles.get(name, ())),
+            (
+                *_fillers(system, run.agent if name == "agent" else None, run.roles.get(name, ())),
+                *(
+                    replace(one, title=f"{one.title}, took over")
+                    for one in _fillers(system, None, recast.get(name, ()))
+                ),
+            ),
         )
         for name in names
     ]
@@ -156,11 +194,14 @@ _SAYS = {
 _UNREAL = (_SAYS["simulated"], _SAYS["local"])
 
 
-def run_caution(run: Run) -> Caution | None:
-    """What must be said over results of this run, in one; None where everything is real."""
-    labels = {
-        name: {row.get("label", row["kind"]) for row in rows} for name, rows in run.roles.items()
-    }
+def run_caution(run: Run, recast: Roles | None = None) -> Caution | None:
+    """What must be said over results of this run, in one; None where everything is real.
+
+    ``recast`` names who took over in the one trajectory that is shown; without it, it is said of
+    all trajectories of the run.
+    """
+    roles = with_recast(roles_behind(run), [recast] if recast is not None else _recasts(run))
+    labels = {name: {row.get("label", row["kind"]) for row in rows} for name, rows in roles.items()}
     system = system_of(run.dataset.system)
     judging = {role.name for role in system.roles if role.judges} if system else set()
     agent = labels.pop("agent", set())
@@ -170,7 +211,7 @@ def run_caution(run: Run) -> Caution | None:
     said += [_SAYS["lexicon"]] * ("lexicon" in judges)
     said += [_SAYS["rules"]] * ("scripted" in judges)
     said += [_SAYS["feedback"]] * ("scripted" in others)
-    fillers = list(all_fillers(run.roles))
+    fillers = list(all_fillers(roles))
     beside = [row["suggests"] for row in fillers if "suggests" in row]
     said += [_SAYS["suggestions"]] * any(row["kind"] == "scripted" for row in beside)
     asked = [row for row in fillers if row["kind"] in ("endpoint", "human")]
@@ -179,11 +220,17 @@ def run_caution(run: Run) -> Caution | None:
     if run.kind == Run.Kind.CONSTRUCTION:
         ruled = any(row["kind"] == "scripted" for row in fillers)
         said = [_SAYS["construction"]] * ruled + [one for one in said if one in _UNREAL]
-    if run.is_demo:
+    if (_judged(run) or run).is_demo:
         said = [_SAYS["demo tasks"], *said] if asked else [_SAYS["demo"]]
     if not said:
         return None
     return Caution(" · ".join(c.title for c in said), " ".join(c.text for c in said))
+
+
+def _recasts(run: Run) -> Iterable[Roles]:
+    """Who took over in a run; asked for only where people play, for nobody else can be followed."""
+    played = any(row["kind"] == "human" for row in all_fillers(run.roles))
+    return recasts_in([run.pk]) if played else ()
 
 
 def agents_for(system: str, seen: Visibility = EVERYTHING) -> list[Agent]:

@@ -9,9 +9,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from analysis.models import SavedView
-from annotation.models import Aspect, Membership, Study
+from annotation.models import Aspect, LivePlace, LiveSession, Membership, Study
 from annotation.services.items import skip_assignment
 from annotation.services.ratings import record_rating
+from annotation.services.sessions.events import record_live_event
+from annotation.services.setup import add_member
 from benchmarks.models import (
     Agent,
     AnswererVersion,
@@ -23,18 +25,21 @@ from benchmarks.models import (
     JudgeScore,
     Judging,
     OpenAsk,
+    Profile,
     Run,
+    Suggestion,
     Task,
     Trajectory,
     Turn,
 )
 from benchmarks.selectors.jobs import IMPORT
 from tests.analysis.rows import flat, make_run, make_scores, make_trajectory
+from tests.annotation.live import make_live_study
 from tests.annotation.rows import SECRETS, make_person, make_study
 from tests.annotation.talks import WORTH, make_talk_study
 from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory, StoredMessageFactory
 
-ANIMALS = tuple(dict.fromkeys(name.split("-")[0] for name in SECRETS if "-" in name))
+ANIMALS = (*dict.fromkeys(name.split("-")[0] for name in SECRETS if "-" in name), "okapi")
 # A mean of judges that nothing else comes to.
 SCORE = "1.07"
 MARKS = re.compile("|".join([*ANIMALS, r"\b1[.,]07\d*\b", *map(re.escape, WORTH)]), re.IGNORECASE)
@@ -46,28 +51,38 @@ NOW = datetime(2026, 2, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class World:
-    """``ann`` is everything at once, and annotates; ``root`` may see all; ``bob`` annotates too."""
+    """``ann`` is everything at once, and annotates; ``root`` may see all; ``bob`` annotates too.
+
+    ``live`` is a session in which ann plays and is asked; another agent has taken over in it.
+    """
 
     ann: User
     bob: User
     root: User
     studies: tuple[Study, ...]
+    live: LiveSession
 
 
 def make_world() -> World:
-    """Two blinded studies, of plans made here and of imported talks, and a run that is in none."""
+    """Two blinded studies, of plans made here and of imported talks, one that is played, and a run
+    that is in none.
+    """
     for model in (Run, Trajectory, Turn, Task, JudgeScore):
         _begin_ids(model._meta.db_table)
     ann, bob = (make_person(name, superuser=name == "ann") for name in ("ann", "bob"))
     root = make_person("root", superuser=True)
     User.objects.filter(pk__in=[ann.pk, root.pk]).update(is_staff=True)
+    # Before the others, for pages that choose a study by themselves take the newest.
+    played = make_live_study(by=root)
     plans = make_study(annotators=[ann, bob], tasks=2)
     _mark_plans(list(Run.objects.order_by("pk")))
     talks = make_talk_study([ann, bob])
     _mark_talks(root, ann)
-    for study in (plans, talks):
+    live = _play(played, ann, root)
+    for study in (plans, talks, live.study):
         for role in ("manager", "researcher"):
             Membership.objects.create(study=study, user=ann, role=role)
+    for study in (plans, talks):
         _say(study, bob)
     _same_agent_elsewhere()
     _open_run()
@@ -75,7 +90,7 @@ def make_world() -> World:
         SavedView.objects.create(owner=root, page=page, name="Where zebra fails", shared=True)
     ann.refresh_from_db()
     root.refresh_from_db()
-    return World(ann, bob, root, (plans, talks))
+    return World(ann, bob, root, (plans, talks), live)
 
 
 def _begin_ids(table: str) -> None:
@@ -179,6 +194,56 @@ def _say(study: Study, bob: User) -> None:
         client_id=uuid.uuid4(),
     )  # fmt: skip
     skip_assignment(assignment=item, by=bob, reason="quagga-skip")
+
+
+def _play(study: Study, ann: User, root: User) -> LiveSession:
+    """A session with an agent until its call failed, and then with another one at an endpoint."""
+    add_member(study=study, user=ann, role="annotator")
+    dataset = Dataset.objects.get(system="adaplanbench")
+    run = make_run(dataset, "okapi-agent", level="mid")
+    profile = Profile.objects.filter(level="mid").order_by("-pk")[0]
+    deputy = Endpoint.objects.create(
+        name="okapi-deputy", title="Okapi deputy", base_url="http://localhost:1/v1",
+        model="okapi-model",
+    )  # fmt: skip
+    Agent.objects.create(
+        name="okapi-deputy", title="Okapi deputy", kind="endpoint", endpoint=deputy
+    )
+    filler = {"kind": "endpoint", "label": "endpoint", "endpoint": deputy.name,
+              "title": deputy.title, "version": "1"}  # fmt: skip
+    trajectory = Trajectory.objects.create(
+        run=run, task=profile.task, profile=profile, status="waiting", reserved=True, turn_count=1,
+        recast={"agent": [filler]},
+    )  # fmt: skip
+    Turn.objects.create(trajectory=trajectory, index=1, text="1. Do it.", feedback="Not so.")
+    Run.objects.filter(pk=run.pk).update(
+        status="waiting", experiment=study.live.experiment,
+        roles={"agent": [{"kind": "scripted", "policy": "okapi-policy", "label": "scripted"}],
+               "simulator": [{"kind": "human", "label": "human"}]},
+    )  # fmt: skip
+    told = StoredMessageFactory(text="What do you say?")
+    ExchangeFactory(
+        trajectory=trajectory, text="1. Do it.", reason="okapi-reason", sent_at=NOW,
+        answerer=AnswererVersionFactory(kind="endpoint", name=deputy.name),
+    )  # fmt: skip
+    ask = OpenAsk.objects.create(
+        trajectory=trajectory, step=1, slot=0, role="simulator", ask_digest="1" * 32,
+        messages=[told.digest], seed=1, opened_at=NOW, expect={"kind": "feedback", "params": {}},
+    )  # fmt: skip
+    Suggestion.objects.create(
+        trajectory=trajectory, step=ask.step, slot=ask.slot, role=ask.role, seed=1,
+        ask_digest=ask.ask_digest, state="failed", reason="okapi-reason",
+        answerer=AnswererVersionFactory(kind="endpoint", name="okapi-suggests"),
+    )  # fmt: skip
+    session = LiveSession.objects.create(
+        study=study, number=1, trajectory=trajectory, state="running", started_at=NOW
+    )
+    LivePlace.objects.create(
+        session=session, number=1, title="User", roles=["simulator"], player=ann, ready_at=NOW
+    )
+    for kind, detail in (("made", {"agent": "okapi-agent"}), ("agent", {"agent": "okapi-deputy"})):
+        record_live_event(session=session, kind=kind, by=root, detail=detail, reason="okapi-reason")
+    return session
 
 
 def _same_agent_elsewhere() -> None:

@@ -18,6 +18,7 @@ from analysis.filters import Filters
 from analysis.models import SavedView
 from analysis.pages import PAGES, make_report, report_key, select
 from annotation.services.items import skip_assignment
+from annotation.services.sessions.changing import end_session
 from benchmarks.blinding import Visibility
 from benchmarks.models import Agent, Dataset, Endpoint, Job, OpenAsk, Run, Trajectory
 from tests.annotation.rows import make_person
@@ -31,7 +32,7 @@ SKIP = re.compile(r"^/(accounts/logout|static)")
 # The tabs of the analysis pages lead to one another, under every filter.
 TABS = {f"/analysis/{name}" for name in PAGES}
 # What depends on who asks, and not on their rights alone.
-OWN = re.compile(r"^/(studies/|account/|demo/|$)")
+OWN = re.compile(r"^/(studies/|sessions/|account/|demo/|$)")
 # Has no fragments.
 WHOLE = re.compile(r"^/(admin|accounts|api|analysis)/")
 # Where no browser prints figures, their addresses say so.
@@ -103,8 +104,9 @@ def values(world: World) -> dict[str, list[Any]]:
         "ask_id": ids(OpenAsk.objects.all()),
         "ask": ids(OpenAsk.objects.all()),
         "job_id": ids(Job.objects.all()),
-        "study_id": [study.pk for study in world.studies],
-        "pk": [study.pk for study in world.studies],
+        "study_id": [study.pk for study in (*world.studies, world.live.study)],
+        # Of studies, and of the session.
+        "pk": [*(study.pk for study in (*world.studies, world.live.study)), world.live.pk],
         "position": [1, 2],
         "number": [1, 2],
         "rank": [1, 2],
@@ -150,7 +152,7 @@ def addresses(world: World) -> set[str]:
 
 
 def with_queries(found: set[str]) -> Iterator[str]:
-    run, endpoint = Run.objects.order_by("pk")[0], Endpoint.objects.get()
+    run, endpoint = Run.objects.order_by("pk")[0], Endpoint.objects.order_by("pk")[0]
     row = run.trajectories.order_by("pk")[0]
     ids = {"run": run.pk, "trajectory": row.pk, "endpoint": endpoint.pk, "agent": run.agent_id}
     for path in found:
@@ -227,6 +229,7 @@ def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> 
         "/studies/N/design/", "/studies/N/export/file/", "/studies/new/", "/record/",
         "/api/v1/studies/N/study.json", "/api/v1/runs", "/api/v1/runs/N/export",
         "/api/v1/scores.csv", "/api/v1/imports",
+        "/sessions/N/watch/", "/sessions/N/control/", "/sessions/monitor/", "/studies/N/sessions/",
         "/api/v1/studies/N/ratings.csv", *(f"/analysis/{name}/" for name in SHOWN_BY_ANALYSIS),
     } <= kinds  # fmt: skip
     assert any(path.endswith(".json") for path in kinds) and any(
@@ -249,6 +252,7 @@ def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> 
     for study in world.studies:
         for item in study.assignments.filter(annotator=world.ann):
             skip_assignment(assignment=item, by=world.ann, reason="Enough of them.")
+    end_session(session=world.live, by=world.root)
     again = read(ann, set({kind(path): path for path in tell}.values()))
     assert {path for path, text in again.items() if not MARKS.search(text)} == set()
 
@@ -259,6 +263,8 @@ SHOWN_BY_ANALYSIS = set(PAGES) - {"conditions", "tools", "verdicts"}
 
 def test_a_desk_carries_no_id_of_what_could_be_looked_up(world: World) -> None:
     client = enter(world.ann)
+    played = told(client.get(f"/sessions/{world.live.pk}/"))
+    assert "What do you say?" in played and not IDS.search(played)
     for study in world.studies:
         for position in (1, 2):
             url = f"/studies/{study.pk}/annotate/{position}/"
@@ -349,7 +355,8 @@ def test_an_agent_that_an_open_run_names_is_listed_with_that_run_alone(world: Wo
 def test_it_costs_one_query_a_request(world: World, django_assert_max_num_queries: Any) -> None:
     calm = make_person("calm", "view_results")
     enter(calm).get("/trajectories/")  # what the list knows is read once, for all
-    for user, more in ((calm, 0), (world.ann, 1)):
+    # What is closed, who took over in sessions (twice), and what is left of a further study.
+    for user, more in ((calm, 0), (world.ann, 4)):
         client = enter(user)
         for path, most in (("/runs/", 12), ("/trajectories/", 24)):
             with django_assert_max_num_queries(most + more):

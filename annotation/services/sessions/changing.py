@@ -6,9 +6,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import LiveEvent, LivePlace, LiveSession
+from annotation.models import LiveEvent, LivePlace, LiveSession, Study
 from annotation.services.errors import Refused
 from annotation.services.sessions.events import lock_open_session, record_live_event
+from annotation.services.sessions.planned import label_study
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
 from benchmarks.models import Agent, Run, Trajectory
@@ -92,7 +93,14 @@ def _recast(session: LiveSession, roles: Sequence[str], name: str | None) -> lis
         recast_roles(trajectory=trajectory, roles=fillers)
     except CoreError as error:
         raise Refused("conflict", str(error)) from error
+    _label(session)
     return [wanted[0] for wanted in names.values() if wanted]
+
+
+def _label(session: LiveSession) -> None:
+    """Say on the study's banner at once who has taken over."""
+    if not session.practice:
+        label_study(Study.objects.get(pk=session.study_id))
 
 
 def _names(run: Run, role: str, name: str | None) -> list[str]:
@@ -124,6 +132,7 @@ def give_to_agent(*, session: LiveSession, agent: Agent, by: User, reason: str =
             recast_agent(trajectory=trajectory, agent=agent)
         except CoreError as error:
             raise Refused("conflict", str(error)) from error
+        _label(session)
         record_live_event(
             session=session, kind=Kind.AGENT, by=by, reason=reason, detail={"agent": agent.name}
         )

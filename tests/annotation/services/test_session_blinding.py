@@ -4,10 +4,13 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Study
-from annotation.services.sessions.changing import end_session, free_place
+from annotation.services.sessions.changing import end_session, free_place, give_to_agent
 from annotation.services.setup import add_member
 from benchmarks.blinding import Visibility, closed_runs
-from benchmarks.models import Run
+from benchmarks.models import Agent, Run, Trajectory
+from benchmarks.selectors.casting import run_caution
+from benchmarks.services.endpoints import create_endpoint
+from tests.analysis.rows import make_run
 from tests.annotation.live import make_live_session, make_live_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
@@ -44,3 +47,28 @@ def test_where_nothing_is_hidden(ann: User) -> None:
     make_live_session(study, [ann])
     Study.objects.update(blinded=False)
     assert not closed_runs(ann)
+
+
+def test_agents_that_took_over_are_closed_as_well(ann: User) -> None:
+    session = make_live_session(make_live_study(), [ann])
+    address = "http://localhost:1/v1"
+    create_endpoint(name="deputy", title="Deputy", base_url=address, model="deputy")
+    other = Agent.objects.get(name="deputy")
+    run = session.trajectory.run
+    elsewhere = make_run(run.dataset, "deputy")
+    Run.objects.filter(pk=elsewhere.pk).update(agent=other)
+    assert elsewhere.pk not in closed_runs(ann)
+    assert Visibility.to(ann).of(Agent.objects.filter(pk=other.pk))
+    Trajectory.objects.filter(pk=session.trajectory_id).update(status="failed")
+    give_to_agent(session=session, agent=other, by=ann)
+    assert {run.pk, elsewhere.pk} <= closed_runs(ann)
+    seen = Visibility.to(ann)
+    assert seen.endpoints == {"deputy"}
+    assert not seen.of(Agent.objects.filter(pk=other.pk))
+    # What took over is said wherever the run is shown, of the others of its trajectories not.
+    assert "on this machine" in (said := run_caution(run)).title and said
+    assert "on this machine" not in run_caution(run, {}).title
+    session.study.refresh_from_db()
+    assert set(session.study.settings["labels"]["agents"]) >= {"scripted"}
+    end_session(session=session, by=None)
+    assert elsewhere.pk not in closed_runs(ann)
