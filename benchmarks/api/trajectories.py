@@ -25,6 +25,7 @@ from benchmarks.selectors.exchanges import (
     exchange_views,
     turn_steps,
 )
+from benchmarks.selectors.played import played
 from benchmarks.selectors.turns import TurnView, hidden_constraints, turn_views
 
 router = Router(tags=["Trajectories"])
@@ -69,6 +70,7 @@ def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
             for kind in hidden_constraints(found, turns)
         },
         "turn_list": [_turn(turn) for turn in turns],
+        "played": played(found),
     }
 
 

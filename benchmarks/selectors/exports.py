@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import Prefetch
@@ -15,6 +16,7 @@ from benchmarks.importers.values import (
 )
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, JudgeScore, Run, StoredMessage, Trajectory
+from benchmarks.selectors.played import played
 
 
 def exported(run: Run) -> Iterator[ImportedTrajectory]:
@@ -56,10 +58,17 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
         finished=times[1],
         tools=tuple(payload.get("tools", ())),
         hidden=payload.get("hidden", {}),
-        metadata=payload.get("metadata", {}),
+        metadata=payload.get("metadata", {}) if imported else _people(run, row),
         rubric=tuple(RubricScore(**score) for score in payload.get("rubric", ()))
         or tuple(_rubric(row)),
     )
+
+
+def _people(run: Run, row: Trajectory) -> dict[str, Any]:
+    """The part of people in it, where they had one."""
+    row.run = run
+    found = played(row)
+    return {} if found is None else {"played": asdict(found)}
 
 
 def _rubric(row: Trajectory) -> Iterator[RubricScore]:

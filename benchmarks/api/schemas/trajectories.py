@@ -116,6 +116,39 @@ class TurnOut(Schema):
     dimensions: list[DimensionScoresOut]
 
 
+class AnsweredOut(Schema):
+    """Who answered at a seat, from turn `first` to turn `last`; people are numbered."""
+
+    role: str
+    seat: str
+    kind: str
+    by: str
+    version: str
+    first: int
+    last: int
+
+
+class SuggestedOut(Schema):
+    """What a script or model suggested to a person, which decides nothing."""
+
+    turn: int
+    role: str
+    seat: str
+    kind: str
+    by: str
+    version: str
+    value: Any = Field(description="The parsed suggestion; null where there is none.")
+    given: Any = Field(description="What the person answered.")
+    reason: str = Field(description="Why there is none.")
+
+
+class PlayedOut(Schema):
+    """The part that people had in a trajectory."""
+
+    answered: list[AnsweredOut]
+    suggested: list[SuggestedOut]
+
+
 class TrajectoryDetail(TrajectoryRow):
     """A trajectory with all its turns."""
 
@@ -125,6 +158,7 @@ class TrajectoryDetail(TrajectoryRow):
     undefined: dict[str, str] = Field(description="Why a metric has no value.")
     hidden: dict[str, list[str]] = Field(description="Hidden constraints by kind.")
     turn_list: list[TurnOut]
+    played: PlayedOut | None = Field(description="Null where people took no part.")
 
 
 class ExchangeQuery(Paged):

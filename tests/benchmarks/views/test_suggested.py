@@ -1,6 +1,7 @@
 """Suggested verdicts on pages: beside a form where the setting says so, and on the trajectory."""
 
 import html
+import json
 import re
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.test import Client
 from annotation.models import LiveSession
 from benchmarks.models import Suggestion
 from benchmarks.selectors.suggestions import suggestion_on, suggestions_of
+from benchmarks.services.exports import trajectory_rows
 from benchmarks.templatetags.adaplanbench import suggested_verdicts
 from tests.annotation.live import asked, begin, make_live_session, make_live_study, say
 from tests.annotation.rows import make_person
@@ -98,6 +100,24 @@ def test_they_are_counted_beside_the_persons_verdicts(reader: Client) -> None:
     page = reader.get(f"/trajectories/{session.trajectory_id}/")
     assert "Suggested verdicts" in text(page)
     assert f"0 of {beside.suggested}" in text(page) and "Scripted world judge" in text(page)
+
+
+def test_exports_and_api_tell_who_answered_and_what_was_suggested(reader: Client) -> None:
+    session, _ = judged()
+    say(session, NONE)
+    say(session, NONE)
+    (row,) = trajectory_rows(session.trajectory.run)
+    found = row["metadata"]["played"]
+    assert {(r["role"], r["by"], r["first"], r["last"]) for r in found["answered"]} >= {
+        ("agent", "coin-flipper", 1, 1),
+        ("world_judge", "person 1", 1, 1),
+        ("user_judge", "person 1", 1, 1),
+    }
+    world, user = found["suggested"]
+    assert (world["turn"], world["by"], world["given"]) == (1, "world-facts", json.loads(NONE))
+    assert world["value"]["violated"] and user["role"] == "user_judge"
+    assert reader.get(f"/api/v1/trajectories/{session.trajectory_id}").json()["played"] == found
+    assert "ann" not in json.dumps(found)
 
 
 def test_what_was_not_judged_or_not_suggested_is_not_compared() -> None:
