@@ -151,17 +151,19 @@ def votes_needed(wanted: Iterable[int]) -> int:
     return max(wanted, default=1) // 2 + 1
 
 
-def other_page(purpose: str, study: Study) -> Empty:
-    """Why a page has nothing on a study, and the page that has."""
+def other_page(
+    purpose: str, study: Study, title: str = "Not what this study asks", how: str = ""
+) -> Empty:
+    """Why a page has nothing on a study, the page that has, and ``how`` to come by what lacks."""
     questionnaire = load_questionnaire(study.questionnaire)
     for fits, asks, name, action in PAGE_OF:
         if fits(questionnaire):
-            text = f"{purpose} “{study}” asks {asks}, which is another page."
+            text = f"{purpose} “{study}” asks {asks}, which is another page. {how}".rstrip()
             url = common.address(f"analysis:{name}", {"study": study.pk})
-            return Empty("Not what this study asks", text, action, url)
+            return Empty(title, text, action, url)
     url = common.address("annotation:study_list")
-    text = f"{purpose} “{study}” asks for nothing of that kind."
-    return Empty("Not what this study asks", text, "Look at the studies", url)
+    text = f"{purpose} “{study}” asks for nothing of that kind. {how}".rstrip()
+    return Empty(title, text, "Look at the studies", url)
 
 
 def no_answers(purpose: str, everyone: People, selection: Selection) -> Empty:

@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PURPOSE = "The page on turn scores compares people's scores of every turn with the judges'."
+HOW = (
+    "To have every turn scored, make a study of the same trajectories and choose a questionnaire "
+    f"that asks about turns, such as “{load_questionnaire('turn_scores@1').title}”."
+)
 SEED = 20251207
 LOOKS = {
     PEOPLE: Style(ACCENT, PEOPLE_SYMBOL, "solid"),
@@ -65,7 +69,9 @@ def turn_scores_report(selection: Selection) -> Report:
         return Report(empty=no_study(PURPOSE), notices=notices)
     questions = turn_questions(load_questionnaire(study.questionnaire))
     if not questions:
-        return Report(empty=other_page(PURPOSE, study), notices=notices)
+        return Report(
+            empty=other_page(PURPOSE, study, "No scores of single turns", HOW), notices=notices
+        )
     frame, people, everyone = chosen_people(
         rating_frame(study, selection.runs, turns=True), selection
     )

@@ -10,6 +10,8 @@ from annotation.selectors.designs import study_design
 from annotation.selectors.messages import unread_messages
 from annotation.selectors.own_part import load_own_part
 from annotation.selectors.progress import study_progress
+from annotation.selectors.sessions.lists import session_counts
+from annotation.selectors.sessions.next import is_live
 from annotation.selectors.sizes import questions_left_out
 from annotation.selectors.studies import CURRENT, MINE, SHOWN, study_page
 from annotation.views.running import study_context
@@ -57,4 +59,6 @@ def study(request: HttpRequest, pk: int) -> HttpResponseBase:
             "design": study_design(access.study),
             "left_out": questions_left_out(access.study, context["questionnaire"]),
         }
+        if is_live(access.study):
+            context["sessions"] = session_counts(access.study)
     return render(request, "annotation/study.html", context)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.blinding import blind_studies
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
@@ -63,6 +63,29 @@ def mode_title(plan: LivePlan) -> str:
     """The mode of a plan in words; its key where the system does not know it any more."""
     found = (mode.title for mode in modes_of(plan.system) if mode.key == plan.mode)
     return next(found, plan.mode)
+
+
+@dataclass(frozen=True)
+class SessionCounts:
+    """How many sessions of a study stand where; practice rounds count nowhere."""
+
+    waiting: int
+    under_way: int
+    paused: int
+    ended: int
+    cancelled: int
+
+    @property
+    def all(self) -> int:
+        return self.waiting + self.under_way + self.paused + self.ended + self.cancelled
+
+
+def session_counts(study: Study) -> SessionCounts:
+    """How far the sessions of a study are, in one query."""
+    rows = LiveSession.objects.filter(study=study, practice=False).order_by()
+    found = dict(rows.values_list("state").annotate(count=Count("pk")))
+    states = (State.GATHERING, State.RUNNING, State.PAUSED, State.ENDED, State.CANCELLED)
+    return SessionCounts(*(found.get(state, 0) for state in states))
 
 
 def free_rows(plan: LivePlan, rows: Sequence[SessionRow]) -> int:
