@@ -1,7 +1,11 @@
 """Studies of sessions from a design: named players, and whoever joins by link."""
 
+from io import StringIO
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 
 from annotation.models import LivePlace, LivePlan, LiveSession, Study
 from annotation.selectors.sessions.next import next_session
@@ -82,3 +86,48 @@ def test_what_cannot_be_drawn_leaves_nothing(manager: User, ann: User) -> None:
     with pytest.raises(Refused, match="nobody twice"):
         create(manager, [[ann], [ann]])
     assert not Study.objects.exists()
+
+
+FILE = """
+name: From a file
+dataset: {dataset}
+mode: simulator
+level: high
+agents: [{agent}, explorer]
+sample: 2
+players: {players}
+each: 2
+order: latin
+practises: true
+blinded: {blinded}
+settings: {{max_turns: 3}}
+roles: {{rubric_judge: judge-lenient}}
+seed: 5
+"""
+
+
+def test_a_file_makes_what_the_page_makes(
+    manager: User, ann: User, bob: User, tmp_path: Path
+) -> None:
+    dataset = sample_dataset()
+    path, said = tmp_path / "sessions.yaml", StringIO()
+    given = {"dataset": dataset.name, "agent": AGENT}
+
+    def make(*options: str, players: str, blinded: object = False) -> None:
+        path.write_text(FILE.format(**given, players=players, blinded=blinded))
+        call_command("create_sessions", path, "--manager", manager.username, *options, stdout=said)
+
+    make("--dry-run", players="[ann, bob]")
+    assert not Study.objects.exists() and f" with {AGENT}" in said.getvalue()
+    make(players="[ann, bob]")
+    study = Study.objects.get()
+    plan = study.live
+    assert (study.name, study.blinded, plan.practises) == ("From a file", False, True)
+    assert [len(played(study, user)) for user in (ann, bob)] == [2, 2]
+    run = played(study, ann)[0].trajectory.run
+    assert run.settings["max_turns"] == 3
+    assert {row["policy"] for row in run.roles["rubric_judge"]} == {"judge-lenient"}
+    for wrong, word in (("[ann, nobody-such]", "nobody-such"), ("all", "players")):
+        with pytest.raises(CommandError, match=word):
+            make(players=wrong)
+    assert Study.objects.count() == 1
