@@ -33,6 +33,7 @@ from annotation.models import (
 from annotation.services.remarks import add_remark, put_label
 from benchmarks.models import Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
 from benchmarks.selectors.jobs import IMPORT
+from benchmarks.selectors.judges import TRIAL
 from benchmarks.services.tokens import create_token
 from tests.annotation.rows import make_person, make_study
 from tests.contracts.access_table import PERSONAS
@@ -258,6 +259,13 @@ def _rows(study: Study) -> dict[str, Any]:
         study=study, digest="0", role="annotator", expires_at=timezone.now()
     )
     job = Job.objects.create(kind=IMPORT, title="Importing", status=Job.Status.DONE)
+    trial = Job.objects.create(
+        kind=TRIAL, title="Trying", status=Job.Status.DONE,
+        payload={
+            "trajectory": trajectory.pk, "turn": 1, "role": "rubric_judge", "settings": {},
+            "seed": 0, "filler": {"kind": "scripted", "policy": "judge-even"}, "messages": [],
+        },
+    )  # fmt: skip
     return {
         "message": message.pk,
         "token": "of-no-invite",
@@ -273,6 +281,7 @@ def _rows(study: Study) -> dict[str, Any]:
         "ask_id": ask.pk,
         "endpoint_id": endpoint.pk,
         "job_id": job.pk,
+        "trial_id": trial.pk,
         "invite_id": invite.pk,
         "key": "adaplanbench",
         "ending": "csv",
