@@ -1,8 +1,9 @@
-"""Which two judgings of the same turns a page holds against each other."""
+"""Which judging counts on a page, and which other one it is held against."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from analysis.filters import with_query
 from analysis.options import Judged, Option
 from analysis.selection import ChosenRun, Selection
 
@@ -38,3 +39,32 @@ def with_beside(selection: Selection) -> Selection:
 def _beside(run: ChosenRun, name: str) -> Judged | None:
     found = (one for one in reversed(run.judgings) if one.name == name and one is not run.judged)
     return next(found, None)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """One of the judgings that may count on a page, with its address; empty where it does."""
+
+    name: str
+    url: str
+
+
+def counting_here(selection: Selection, page: str) -> list[Counting]:
+    """The judgings among which a page chooses, the one that counts without an address.
+
+    Nothing where the runs have one alone. Runs may call different judgings their primary one.
+    """
+    names = [option.value for option in selection.options.get("judging", ())]
+    if len(names) < 2 or not selection.runs:
+        return []
+    here = dict.fromkeys(run.judging_name for run in selection.runs if run.judging is not None)
+    primary = {one.name for run in selection.runs for one in run.judgings if one.pk == run.primary}
+    found = [Counting(" / ".join(here), "")]
+    for name in names:
+        if name in here:
+            continue
+        word = "" if {name} == primary else name
+        found.append(
+            Counting(name, with_query(page, selection.filters.query(judging=word, beside="")))
+        )
+    return found if len(found) > 1 else []

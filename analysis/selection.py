@@ -38,8 +38,8 @@ from benchmarks.models import COUNTED, Dataset, Run, Trajectory
 class ChosenRun:
     """A run that a page is about. ``label`` names its agent, and no other agent on the page.
 
-    ``value`` is what the factor that a page varies is for this run. Of its ``judgings`` one counts,
-    and on pages that compare two, one stands ``beside`` it.
+    ``value`` is what the factor that a page varies is for this run. Of its ``judgings`` one counts
+    here, by default the run's ``primary`` one, and on pages that compare two, one is ``beside`` it.
     """
 
     pk: int
@@ -60,6 +60,7 @@ class ChosenRun:
     counts: Mapping[str, int] = field(default_factory=dict)
     value: Any = None
     judgings: Sequence[Judged] = ()
+    primary: int | None = None
     beside: Judged | None = None
 
     @property
@@ -79,7 +80,8 @@ class ChosenRun:
     @property
     def casting(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Who filled each role, with the judges of the judging that counts."""
-        return {**self.roles, **(self.judged.roles if self.judged is not None else {})}
+        again = self.judged.roles if self.judged is not None else {}
+        return {**self.roles, **{role: fillers for role, fillers in again.items() if fillers}}
 
     @property
     def done(self) -> int:
@@ -341,6 +343,7 @@ def narrow(
                 _chosen(run, labels[who[run.pk][0]], counts),
                 judged=counted[run.pk],
                 judgings=judgings[run.pk],
+                primary=run.primary_judging_id,
                 value=value_of(factor, run) if factor is not None else None,
             )
             for run in rows

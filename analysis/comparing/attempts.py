@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 
 from django.db.models import Avg, Count, F, Q
 
-from analysis.frames.outcomes import NOT_RECORDED, UNFINISHED
+from analysis.frames.outcomes import (
+    NOT_JUDGED,
+    NOT_RECORDED,
+    UNFINISHED,
+    metrics_judged_anew,
+)
 from benchmarks.blinding import Visibility
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import Measure, measures_of, verdicts_of
@@ -92,7 +97,8 @@ class Attempt:
 def attempts_of(
     runs: Sequence[Run], measured: Measured, seen: Visibility
 ) -> dict[int, list[Attempt]]:
-    """The trajectories of some runs by run, in one query, or two where judges' scores count.
+    """The trajectories of some runs by run, in one query, or two where judges' scores count, or
+    where what follows from a later judging does.
 
     Cancelled ones are left out: others took their place, or they were given up.
     """
@@ -106,8 +112,14 @@ def attempts_of(
         )
     )  # fmt: skip
     scores = _final_scores([run.pk for run in runs], measured) if measured.scores else {}
+    judged = {run.pk: run.primary_judging for run in runs}
+    later = {pk: one for pk, one in judged.items() if one is not None and one.made_by_id}
+    anew = metrics_judged_anew(one.made_by_id for one in later.values())
     found: dict[int, list[Attempt]] = {run.pk: [] for run in runs}
     for pk, run, task, attempt, status, termination, turns, metrics, undefined in rows:
+        if run in later:
+            gone = {measured.name: NOT_JUDGED.format(name=later[run].name)}
+            metrics, undefined = anew.get(pk, ({}, gone))
         if status != Trajectory.Status.DONE:
             value, why = None, UNFINISHED.get(status, "not finished")
         elif measured.scores:

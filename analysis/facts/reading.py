@@ -8,6 +8,7 @@ import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 
 from analysis.facts.columns import NONE, STATES, Columns, empty
+from analysis.frames.outcomes import metrics_judged_anew
 from annotation.selectors.joined import BETWEEN, joined
 from benchmarks.models import Exchange, JudgeScore, Judging, Run, Trajectory, Violation
 
@@ -51,7 +52,14 @@ def read_facts(runs: Sequence[int], only: Sequence[int] | None = None) -> Column
     rows = Trajectory.objects.filter(run__in=runs).order_by("pk")
     if only is not None and len(only) > CHUNK:
         only = None  # naming so many costs more than reading all
-    found = _outcomes(rows if only is None else rows.filter(pk__in=only))
+    about: dict[int, tuple[Bar | None, int | None, int | None]] = {
+        pk: (bar_of(settings), judging, carrier)
+        for pk, settings, judging, carrier in Run.objects.filter(pk__in=runs)
+        .order_by()
+        .values_list("pk", "settings", "primary_judging", "primary_judging__made_by")
+    }
+    anew = {pk: carrier for pk, (_, _, carrier) in about.items() if carrier is not None}
+    found = _outcomes(rows if only is None else rows.filter(pk__in=only), anew)
     if not len(found["id"]):
         return empty()
 
@@ -62,16 +70,10 @@ def read_facts(runs: Sequence[int], only: Sequence[int] | None = None) -> Column
         return rows
 
     place = Places(found["id"])
-    about = {
-        pk: (bar_of(settings), judging)
-        for pk, settings, judging in Run.objects.filter(pk__in=runs)
-        .order_by()
-        .values_list("pk", "settings", "primary_judging")
-    }
     bars = [about[run][0] for run in found["run"].tolist()]
     scores = JudgeScore.objects.order_by()
     scores = scores.filter(trajectory__in=only) if only is not None else scores
-    primary = [judging for _, judging in about.values()]
+    primary = [judging for _, judging, _ in about.values()]
     found |= _scores(scores.filter(judging__in=primary, is_final=True), place, bars)
     judgings = list(Judging.objects.filter(run__in=runs).order_by().values_list("pk", flat=True))
     absent = scores.filter(judging__in=judgings, value=None).values_list("trajectory")
@@ -101,7 +103,9 @@ class Places:
         return found
 
 
-def _outcomes(rows: QuerySet[Trajectory]) -> dict[str, Any]:
+def _outcomes(rows: QuerySet[Trajectory], carriers: Mapping[int, int]) -> dict[str, Any]:
+    """How each ended; by run, ``carriers`` hold the metrics where judges looked again."""
+    anew = metrics_judged_anew(carriers.values())
     states = {state: code for code, state in enumerate(STATES)}
     ends, failures = _Coder(), _Coder()
     done = str(Trajectory.Status.DONE)
@@ -112,7 +116,7 @@ def _outcomes(rows: QuerySet[Trajectory]) -> dict[str, Any]:
     for pk, run, task, status, end, turns, metrics, why in rows.values_list(*fields).iterator():
         code = ends(end) if status == done else NONE
         table.append((pk, run, task, states[status], code, failures(_word(why)), turns))
-        metrics = metrics or {}
+        metrics = (anew.get(pk, ({}, {}))[0] if run in carriers else metrics) or {}
         measures.append(tuple(_number(metrics.get(name)) for name in (*METRICS, "tokens")))
     names = ("id", "run", "task", "state", "end", "failure", "turns")
     columns = np.array(table, dtype=np.int64).reshape(-1, 7).T

@@ -1,7 +1,7 @@
 """What judges replied in two judgings of the same turns, and what the replies mean for passing."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from django.db.models import Count, Sum
 from analysis.facts.reading import NEARLY, bar_of
 from analysis.frames.scores import judge_names
 from analysis.selection import ChosenRun
+from analysis.stats.rejudging import ScoreChange, score_change
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
 from benchmarks.selectors.plain_rows import plain_rows
 
@@ -133,6 +134,11 @@ def _called(name: str, one: Sitting, other: Sitting) -> str:
     return name if one.version == other.version else f"{one.name}: {one.version} → {other.version}"
 
 
+def first_replies(frame: "DataFrame") -> "DataFrame":
+    """One reply for each judge and item: what can be held against single replies elsewhere."""
+    return frame[frame["replicate"] == 1]
+
+
 def item_scores(frame: "DataFrame") -> "DataFrame":
     """The mean of a judging's replies by judge (columns) for every item (rows, by `ITEM`).
 
@@ -141,6 +147,51 @@ def item_scores(frame: "DataFrame") -> "DataFrame":
     sums = frame.groupby([*ITEM, "judge"], sort=True)["score"].agg(["sum", "count", "size"])
     means = (sums["sum"] / sums["size"]).where(sums["count"] == sums["size"])
     return means.unstack("judge")
+
+
+class BothScores:
+    """The scores of the items that both judgings have, of each judge and of all together.
+
+    Differences are between means of replies; whether a score is another one, and by how much, is
+    about single replies, so that it can be read beside how far a judge's own replies agree.
+    """
+
+    def __init__(self, replies: Replies, seed: int) -> None:
+        self.seed, self.place = seed, replies.sittings.index
+        frames = [replies.of(which) for which in (COUNTS, BESIDE)]
+        tables = [item_scores(part(frame)) for part in (_as_is, first_replies) for frame in frames]
+        items = tables[0].index
+        for table in tables[1:]:
+            items = items.intersection(table.index)
+        self.items = items
+        self.means, self.single = (
+            [table.loc[items] for table in pair] for pair in (tables[:2], tables[2:])
+        )
+
+    def change(self, match: Match | None, dimension: str = "") -> ScoreChange:
+        """What changes in the scores of a judge, or without one of all, on one dimension or all."""
+        kept = np.ones(len(self.items), dtype=bool)
+        if dimension:
+            kept = np.asarray(self.items.get_level_values("dimension") == dimension)
+        tasks = self.items[kept].get_level_values("task").tolist()
+        moved, changed = (
+            score_change(*self._columns(pair, match, kept), tasks=tasks, seed=self.seed)
+            for pair in (self.means, self.single)
+        )
+        return replace(changed, difference=moved.difference)
+
+    def _columns(self, pair: Sequence["DataFrame"], match: Match | None, kept: Any) -> list[Any]:
+        sitting = [None, None] if match is None else [match.first, match.second]
+        return [
+            (
+                table.mean(axis=1, skipna=False) if one is None else table[self.place(one)]
+            ).to_numpy()[kept]
+            for table, one in zip(pair, sitting, strict=True)
+        ]
+
+
+def _as_is(frame: "DataFrame") -> "DataFrame":
+    return frame
 
 
 def replies_of(frame: "DataFrame") -> tuple[Any, Any, list[int]]:

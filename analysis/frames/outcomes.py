@@ -1,7 +1,7 @@
 """One row per trajectory that ended: how, after how many turns, and its share in every metric."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Func, IntegerField, Sum
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("run", "label", "trajectory", "task", "termination")
 NOT_RECORDED = "not recorded"
-NOT_JUDGED = "not judged in the judging {name}"
+NOT_JUDGED = "the judging “{name}” did not look at it"
 MIXED = "mixed: somebody else took a role over on the way"
 # Why a trajectory is missing from the frame, by status.
 UNFINISHED: Mapping[str, str] = {
@@ -41,7 +41,7 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
 
     labels = {run.pk: run.label for run in runs}
     later = {run.pk: NOT_JUDGED.format(name=run.judging_name) for run in runs if run.rejudged_by}
-    anew = metrics_judged_anew(runs)
+    anew = metrics_judged_anew(run.rejudged_by for run in runs)
     rows = Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     for metric in metrics:
@@ -66,13 +66,14 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
 
 
 def metrics_judged_anew(
-    runs: Sequence[ChosenRun],
+    carriers: Iterable[int | None],
 ) -> dict[int, tuple[Mapping[str, Any], Mapping[str, str]]]:
-    """Metrics, and why some are undefined, by trajectory, of the runs that judges looked at again.
+    """Metrics, and why some are undefined, of the trajectories that runs of judges looked at.
 
-    They stand with the run that carries the judging; those of the trajectory itself stay.
+    They stand with the ``carriers``; what is stored with the trajectories follows from the judging
+    that was made while they were played.
     """
-    carried = [run.rejudged_by for run in runs if run.rejudged_by]
+    carried = [pk for pk in carriers if pk is not None]
     if not carried:
         return {}
     rows = Trajectory.objects.filter(run__in=carried, status=Trajectory.Status.DONE).order_by()

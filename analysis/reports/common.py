@@ -50,9 +50,10 @@ def address(name: str, query: Mapping[str, Any] | str | None = None, **kwargs: A
 def trajectories_of(run: ChosenRun, **more: Any) -> str:
     """The list of a run's trajectories, filtered.
 
-    Where a later judging counts, filters that would choose by another one's verdicts are left out.
+    Where another judging counts here, filters that would choose by verdicts of the primary one are
+    left out.
     """
-    if run.rejudged_by is not None:
+    if run.judging != run.primary:
         more = {word: value for word, value in more.items() if word not in OF_PRIMARY}
     return trajectories({"run": run.pk, **more})
 
@@ -222,15 +223,13 @@ def made_elsewhere(purpose: str, selection: Selection) -> Empty:
 def selection_notices(selection: Selection) -> list[Notice]:
     """What the address asked for and did not get, and runs that are not finished."""
     notices = [Notice(note) for note in selection.notes]
-    if any(run.rejudged_by is not None for run in selection.runs):
-        notices.append(
-            Notice(
-                "Scores, and metrics that follow from them, are those of the judging "
-                f"“{selection.filters.judging or 'primary'}”. Lists of trajectories and pages that "
-                "compare them show each run's primary judging.",
-                "info",
-            )
+    if any(run.judging != run.primary for run in selection.runs):
+        text = (
+            "Scores, and metrics that follow from them, are those of the judging "
+            f"“{selection.filters.judging}”. Lists of trajectories, and what compares two of them, "
+            "show each run's primary judging."
         )
+        notices.append(Notice(text, "info"))
     open_runs = [run for run in selection.runs if not run.finished]
     if open_runs:
         names = [f"{run.label} ({run.done} of {run.total})" for run in open_runs]

@@ -7,10 +7,9 @@ from analysis.figures.forest import ForestRows, forest
 from analysis.frames.judgings import (
     BESIDE,
     COUNTS,
-    Match,
+    BothScores,
     Replies,
     Sitting,
-    item_scores,
     matches,
     replies_of,
     reply_scores,
@@ -28,9 +27,9 @@ from analysis.reports.judgings_tables import (
 )
 from analysis.reports.parts import FigureSpec, Notice, Onward, Report, how_interval
 from analysis.reports.sweeps import dimension_sets
-from analysis.reports.words import listed, plural, stated
+from analysis.reports.words import ends, listed, number, plural, stated
 from analysis.selection import Selection
-from analysis.stats.rejudging import ScoreChange, VerdictChange, score_change, verdict_change
+from analysis.stats.rejudging import ScoreChange, VerdictChange, verdict_change
 from analysis.stats.repeats import Consistency, repeat_consistency
 from analysis.stats.results import Estimate
 from benchmarks.core.rejudging import find_rejudging
@@ -118,20 +117,8 @@ def judgings_here(selection: Selection, replies: Replies) -> list[Again]:
 def changes_of(selection: Selection, replies: Replies, final: bool) -> Changes:
     """What the judging beside changes, turn by turn and in verdicts on last plans."""
     pairs = matches(replies.judges(COUNTS), replies.judges(BESIDE))
-    frames = [replies.of(which) for which in (COUNTS, BESIDE)]
-    first, second = (item_scores(frame) for frame in frames)
-    items = first.index.intersection(second.index)
-    first, second = first.loc[items], second.loc[items]
-    tasks = items.get_level_values("task").tolist()
-    place = replies.sittings.index
-
-    def change(match: Match) -> ScoreChange:
-        before, after = first[place(match.first)], second[place(match.second)]
-        return score_change(before.to_numpy(), after.to_numpy(), tasks=tasks, seed=SEED)
-
-    panels = [table.mean(axis=1, skipna=False).to_numpy() for table in (first, second)]
-    scores = {PANEL: score_change(*panels, tasks=tasks, seed=SEED)}
-    scores |= {match.label: change(match) for match in pairs}
+    both = BothScores(replies, SEED)
+    scores = {PANEL: both.change(None)} | {match.label: both.change(match) for match in pairs}
     known = {match.first for match in pairs} | {match.second for match in pairs}
     alone = [
         name
@@ -231,10 +218,7 @@ def sentence(found: Sequence[Again], changes: Changes | None) -> str:
     names = f"“{found[-1].name}” beside “{found[0].name}”"
     if panel.difference.value is None:
         return f"{names}: {panel.difference.undefined}."
-    words = (
-        f"{names} moves the judges' mean by {stated(panel.difference, 'points', signed=True)} "
-        f"points over {plural(panel.n, 'score')}"
-    )
+    words = f"{names} {_moved(panel.difference)} over {plural(panel.n, 'item')}"
     if changes.all is not None and changes.all.flipped.of:
         flipped = changes.all.flipped
         words += (
@@ -242,6 +226,17 @@ def sentence(found: Sequence[Again], changes: Changes | None) -> str:
             f"{plural(flipped.of, 'trajectory', 'trajectories')}"
         )
     return ". ".join([words[:1].upper() + words[1:], *said]) + "."
+
+
+def _moved(difference: Estimate) -> str:
+    """Which way the judges' mean went, if it is clear."""
+    points = f"{number(difference.value or 0, 'points', signed=True)} points"
+    if difference.interval is None:
+        return f"moves the judges' mean by {points}"
+    interval = f" (95 % interval {ends(difference.interval, 'points', signed=True)})"
+    if difference.interval.low <= 0 <= difference.interval.high:
+        return f"does not clearly move the judges' mean: {points}{interval}"
+    return f"moves the judges' mean by {points}{interval}"
 
 
 def _onward(selection: Selection, found: Sequence[Again]) -> tuple[Onward, ...]:
@@ -344,9 +339,10 @@ def _how(
     if changes is not None:
         estimates = [change.difference for change in changes.scores.values()]
         lines += [
-            "Change: the same items in both judgings, second minus first; replies of one judging "
-            "are averaged; kappa is Cohen's, quadratically weighted, of single scores. A judge of "
-            "another version, or another judge on the same seat, is held against the one before.",
+            "Change: the same items in both judgings, second minus first. Differences are between "
+            "means of replies; size, share changed and kappa (Cohen's, quadratically weighted) are "
+            "between first replies, so that they can be read beside a judge's own replies. A judge "
+            "of another version, or another one on the same seat, is held against the one before.",
             "A verdict turns where all counted dimensions reach the run's threshold in one judging "
             "alone.",
             f"Intervals: {how_interval(estimates) or 'none'}.",

@@ -30,31 +30,35 @@ class Mapped:
 
 
 def calibration_tables(mapped: Sequence[Mapped]) -> list[Table]:
-    """What maps are worth on items that they were not fitted on, and what they say."""
-    if not mapped:
-        return []
-    rows, curves = [], []
-    for one in mapped:
-        names = text_cell(one.dimension), text_cell(one.judge), text_cell(one.judging)
-        made = one.made
-        rows.append(
-            (
-                *names,
-                count_cell(made.n),
-                estimate_cell(made.bias, "points", signed=True),
-                estimate_cell(made.bias_after, "points", signed=True),
-                estimate_cell(made.error, "points"),
-                estimate_cell(made.error_after, "points"),
-                estimate_cell(made.gain, "points", signed=True),
-                estimate_cell(made.constant, "points"),
-                estimate_cell(made.worth, "points", signed=True),
-            )
+    """What maps are worth on items that they were not fitted on, and what they say, by judging."""
+    tables = []
+    for place, judging in enumerate(dict.fromkeys(one.judging for one in mapped)):
+        those = [one for one in mapped if one.judging == judging]
+        tables.append(_worth(those, judging, first=not place))
+        if any(one.made.curve for one in those):
+            tables.append(_curves(those, judging, first=not place))
+    return tables
+
+
+def _worth(mapped: Sequence[Mapped], judging: str, *, first: bool) -> Table:
+    rows = tuple(
+        (
+            text_cell(one.dimension),
+            text_cell(one.judge),
+            count_cell(one.made.n),
+            estimate_cell(one.made.bias, "points", signed=True),
+            estimate_cell(one.made.bias_after, "points", signed=True),
+            estimate_cell(one.made.error, "points"),
+            estimate_cell(one.made.error_after, "points"),
+            estimate_cell(one.made.gain, "points", signed=True),
+            estimate_cell(one.made.constant, "points"),
+            estimate_cell(one.made.worth, "points", signed=True),
         )
-        if made.curve:
-            curves.append((*names, *(number_cell(value, "points") for _, value in made.curve)))
-    head = (text_column("Dimension"), text_column("Judge"), text_column("Judging"))
+        for one in mapped
+    )
     columns = (
-        *head,
+        text_column("Dimension"),
+        text_column("Judge"),
         number_column("Items", help="Scored by the judge and by people"),
         estimate_column("Bias", help="Judge minus people, as scored"),
         estimate_column("Bias, mapped"),
@@ -64,34 +68,42 @@ def calibration_tables(mapped: Sequence[Mapped]) -> list[Table]:
         estimate_column("Constant", help="Error of people's mean, which ignores the judge"),
         estimate_column("Worth", help="Mapped minus constant; below 0 the judge tells something"),
     )
-    tables = [
-        Table(
-            "mapped",
-            "Judges mapped onto people, on items held out",
-            columns,
-            tuple(rows),
-            note="In points. Every item is mapped by what was fitted on other tasks; 95 % "
-            "intervals draw tasks. A map that is no better than a constant leaves nothing of the "
-            "judge.",
-        )
-    ]
-    if curves:
-        points = [point for point, _ in _first_curve(mapped)]
-        tables.append(
-            Table(
-                "maps",
-                "The maps",
-                (*head, *(number_column(f"{point:g}", f"at {point:g}") for point in points)),
-                tuple(curves),
-                note="What a score becomes, fitted on all items.",
-                open=False,
-            )
-        )
-    return tables
+    return Table(
+        "mapped" if first else "mapped-beside",
+        f"Judges mapped onto people, on items held out: “{judging}”",
+        columns,
+        rows,
+        note="In points. Every item is mapped by what was fitted on other tasks; 95 % intervals "
+        "draw tasks. A map that is no better than a constant leaves nothing of the judge; one that "
+        "moves a judge away from people is to be left alone.",
+        open=first,
+    )
 
 
-def _first_curve(mapped: Sequence[Mapped]) -> Sequence[tuple[float, float]]:
-    return next((one.made.curve for one in mapped if one.made.curve), ())
+def _curves(mapped: Sequence[Mapped], judging: str, *, first: bool) -> Table:
+    known = [one for one in mapped if one.made.curve]
+    points = [point for point, _ in known[0].made.curve]
+    rows = tuple(
+        (
+            text_cell(one.dimension),
+            text_cell(one.judge),
+            *(number_cell(value, "points") for _, value in one.made.curve),
+        )
+        for one in known
+    )
+    columns = (
+        text_column("Dimension"),
+        text_column("Judge"),
+        *(number_column(f"{point:g}", f"at {point:g}") for point in points),
+    )
+    return Table(
+        "maps" if first else "maps-beside",
+        f"The maps: “{judging}”",
+        columns,
+        rows,
+        note="What a score becomes, fitted on all items.",
+        open=False,
+    )
 
 
 def calibration_figures(mapped: Sequence[Mapped]) -> list[FigureSpec]:

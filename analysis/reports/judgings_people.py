@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from analysis.frames.judgings import (
     BESIDE,
     COUNTS,
+    BothScores,
     Replies,
     item_scores,
     judge_costs,
@@ -36,7 +37,6 @@ from analysis.reports.words import number, plural, stated
 from analysis.selection import Selection
 from analysis.stats.calibration import FEWEST_ITEMS, FEWEST_TASKS, FORMS, Form, calibrate
 from analysis.stats.panel_choice import MOST_JUDGES, PanelChoice, panel_choice
-from analysis.stats.rejudging import score_change
 from analysis.stats.repeats import repeat_consistency
 from analysis.stats.results import Estimate
 from benchmarks.core.system import Dimension
@@ -119,25 +119,13 @@ def _change_tables(replies: Replies, dimensions: Sequence[Dimension]) -> list[Ta
     """What the second judging changes, by judge and dimension; nothing without a second."""
     if not replies.judges(BESIDE) or not replies.judges(COUNTS):
         return []
-    first, second = (item_scores(replies.of(which)) for which in (COUNTS, BESIDE))
-    items = first.index.intersection(second.index)
-    first, second = first.loc[items], second.loc[items]
-    place = replies.sittings.index
-    pairs = [
-        (match.label, first[place(match.first)], second[place(match.second)])
-        for match in matches(replies.judges(COUNTS), replies.judges(BESIDE))
-    ]
-    pairs.append((PANEL, first.mean(axis=1, skipna=False), second.mean(axis=1, skipna=False)))
-    of = items.get_level_values("dimension")
+    both = BothScores(replies, SEED)
+    pairs = matches(replies.judges(COUNTS), replies.judges(BESIDE))
     rows = []
     for dimension in dimensions:
-        kept = of == dimension.key
-        tasks = items[kept].get_level_values("task").tolist()
-        for label, before, after in pairs:
-            change = score_change(
-                before[kept].to_numpy(), after[kept].to_numpy(), tasks=tasks, seed=SEED
-            )
-            name, *cells = change_cells(label, change)
+        for match in (None, *pairs):
+            change = both.change(match, dimension.key)
+            name, *cells = change_cells(PANEL if match is None else match.label, change)
             rows.append((text_cell(dimension.title), name, *cells))
     columns = (text_column("Dimension"), text_column("Judge"), *CHANGE_COLUMNS)
     title = "What the second judging changes, by dimension"
@@ -257,12 +245,13 @@ def sentence(mapped: Sequence[Mapped], choice: PanelChoice | None, people: Peopl
         )
     known = [one for one in mapped if one.made.gain.value is not None]
     if known:
-        nearer = sum(_below(one.made.gain) for one in known)
-        worth = sum(_below(one.made.worth) for one in known)
+        nearer = sum(_side(one.made.gain) < 0 for one in known)
+        away = sum(_side(one.made.gain) > 0 for one in known)
+        worth = sum(_side(one.made.worth) < 0 for one in known)
         said = (
-            f"On items that it was not fitted on, a map brings judges clearly nearer to people in "
-            f"{nearer} of {plural(len(known), 'case')} (judge and dimension), and tells clearly "
-            f"more than a constant in {worth}"
+            f"On items that it was not fitted on, a map brings a judge clearly nearer to people in "
+            f"{nearer} of {plural(len(known), 'case')} (judge and dimension) and clearly further "
+            f"away in {away}; mapped, judges tell clearly more than a constant in {worth}"
         )
     else:
         most = max((one.made for one in mapped), key=lambda one: one.n, default=None)
@@ -288,8 +277,11 @@ def sentence(mapped: Sequence[Mapped], choice: PanelChoice | None, people: Peopl
     )
 
 
-def _below(estimate: Estimate) -> bool:
-    return estimate.interval is not None and estimate.interval.high < 0
+def _side(estimate: Estimate) -> int:
+    """Below 0 or above it, where the interval leaves no doubt; else 0."""
+    if estimate.interval is None:
+        return 0
+    return int(estimate.interval.low > 0) - int(estimate.interval.high < 0)
 
 
 def _how(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from analysis.reports import common
+from analysis.reports.conditions_tables import points_cell
 from analysis.reports.parts import (
     Cell,
     Column,
@@ -105,16 +106,16 @@ def change_table(scores: Mapping[str, ScoreChange], panel: str) -> Table:
         "What the second judging changes in scores",
         (text_column("Judge"), *CHANGE_COLUMNS),
         rows,
-        note=f"Second minus first, paired by turn and dimension; 95 % intervals draw tasks. Beside "
-        f"“{panel}”, whose mean moves if any score does, kappa is undefined.",
+        note="Second minus first, paired by turn and dimension; 95 % intervals draw tasks. Of "
+        f"{panel} the mean is compared, which moves if any score does and has no kappa.",
     )
 
 
 CHANGE_COLUMNS = (
     estimate_column("Difference", help="Mean of second minus first, in points"),
-    estimate_column("Size", help="Mean absolute difference, in points"),
-    estimate_column("Changed", help="Share of scores that are another"),
-    estimate_column("Kappa", help="Cohen's, quadratically weighted"),
+    estimate_column("Size", help="Mean absolute difference of first replies, in points"),
+    estimate_column("Changed", help="Share of first replies with another score"),
+    estimate_column("Kappa", help="Cohen's, quadratically weighted, of first replies"),
     number_column("Higher"),
     number_column("Lower"),
 )
@@ -151,7 +152,7 @@ def verdict_table(changes: "Changes", selection: Selection) -> list[Table]:
                 rate_cell(one.flipped, url=_ids(both), show_n=True),
                 count_cell(one.gained, url=_ids(those.get(True, []))),
                 count_cell(one.lost, url=_ids(those.get(False, []))),
-                estimate_cell(one.difference, "share", signed=True),
+                points_cell(one.difference),
             )
         )
     columns = (

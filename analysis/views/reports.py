@@ -8,8 +8,9 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analysis.filters import read_filters, with_query
+from analysis.filters import SHARED, read_filters, with_query
 from analysis.forms import FilterForm
+from analysis.judging_choice import counting_here
 from analysis.later import Later, ask, kept_later, look
 from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
 from analysis.places import all_places, places_from
@@ -66,6 +67,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "banners": banners(selection),
         "places": places_from(found, selection),
         "subject": subject_of(selection),
+        **_judging_context(found, selection),
         **_parts(found, report, query),
         "page_url": with_query(reverse(f"analysis:{name}"), query),
         "saved": saved_views(
@@ -137,6 +139,19 @@ def holding(found: Page, selection: Selection, key: str, part: str) -> Report:
         wanted = later_of(found, selection, key)
         return (kept_later(wanted.key) if wanted is not None else None) or report
     return report
+
+
+def _judging_context(found: Page, selection: Selection) -> dict[str, object]:
+    """Which judging counts on the page, where there are several to choose from."""
+    if "judging" not in found.filters:
+        return {}
+    counting = counting_here(selection, reverse(f"analysis:{found.name}"))
+    compared = "beside" in found.filters or selection.study is not None
+    query = selection.filters.only(SHARED).query(judging="")
+    return {
+        "counting": counting,
+        "compare_judgings": "" if compared else with_query(reverse("analysis:judgings"), query),
+    }
 
 
 def _parts(found: Page, report: Report, query: str) -> dict[str, object]:

@@ -80,12 +80,13 @@ def test_a_second_judging_beside_the_first(run: Run) -> None:
     assert even["sd"] == pytest.approx(0.5) and even["equal n"] == 16
     assert (mild["unreadable"], mild["unreadable n"]) == (0.25, 32)
     change = {row["judge"]: row for row in rows(made, "change")}
-    # Even: means 4.5 and 4 beside 4 and 3; strict 2 and 4; mild lacks a reply about the second.
-    assert change["even"]["difference"] == 0.75 and change["even"]["higher"] == 16
+    # Even: means 4.5 and 4 beside 4 and 3, first replies 4 and 4; strict 2 and 4; mild lacks a
+    # reply about the second, so its mean, but not the first reply.
+    assert change["even"]["difference"] == 0.75 and change["even"]["higher"] == 8
+    assert (change["even"]["changed"], change["even"]["kappa"]) == (0.5, 0)
     assert (change["strict"]["difference"], change["strict"]["size"]) == (-0.5, 1.5)
-    assert "no scores of the scale" in str(change["even"]["kappa note"])
-    assert change["strict"]["kappa"] is not None
-    assert (change["mild"]["difference n"], change["mild"]["changed"]) == (8, 0)
+    assert (change["mild"]["difference n"], change["mild"]["changed n"]) == (8, 16)
+    assert "no scores of the scale" in str(change["all judges"]["kappa note"])
     # All judges: (4.5 + 2 + 4)/3 − 4, on the first plan alone.
     assert change["all judges"]["difference"] == pytest.approx(-0.5)
     # The first plan's mean is 3.5 still (5 of 6 scores count alike); the second lacks one.
@@ -126,7 +127,7 @@ def test_metrics_follow_from_the_judging_that_counts(run: Run) -> None:
         False,
         True,
     ]
-    assert frame["why accurate"].tolist()[1] == "not judged in the judging again"
+    assert frame["why accurate"].tolist()[1] == "the judging “again” did not look at it"
     assert selection.left_out == (f"Bob: run {other.pk} has no judging again",)
     made = leaderboard_report(selection)
     assert any("those of the judging “again”" in notice.text for notice in made.notices)
