@@ -1,7 +1,8 @@
 """Holding a design against what is there: dataset, agents, levels, settings, roles and tasks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from benchmarks.services.experiments.variants import takes_temperature
 from benchmarks.services.experiments.yaml_text import Path, read_yaml
 
 MOST_RUNS = 2_000
-_NAMED = 20
+_NAMED = 12
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class _Checker:
             found = None
         if found is None or not self.seen.of(Dataset.objects.filter(pk=found.pk)).exists():
             known = [f"{d.name}@{d.version}" for d in self.seen.of(Dataset.objects.all())]
-            expected = f"a dataset among {_listed(known)}"
+            expected = f"a dataset among {_listed(known, name)}"
             place = place_of(("dataset",), self.lines)
             raise FileRefused([Problem(place, expected, repr(name))])
         return found
@@ -117,7 +118,7 @@ class _Checker:
         for place, name in enumerate(self.design.agents):
             agent = known.get(name)
             if agent is None:
-                self.fault(("agents", place), f"an agent among {_listed(known)}", name)
+                self.fault(("agents", place), f"an agent among {_listed(known, name)}", name)
             elif warm and not takes_temperature(system, agent):
                 able = [one.name for one in known.values() if takes_temperature(system, one)]
                 self.fault(
@@ -134,7 +135,7 @@ class _Checker:
         known = dataset_levels(dataset)
         for place, level in enumerate(self.design.levels):
             if level not in known:
-                self.fault(("levels", place), f"a level among {_listed(known)}", level)
+                self.fault(("levels", place), f"a level among {_listed(known, level)}", level)
         wanted = dict.fromkeys(level for level in self.design.levels if level in known)
         return tuple(wanted) or tuple(known[:1]) or ("",)
 
@@ -157,14 +158,14 @@ class _Checker:
         known = [role.name for role in system.roles[1:]]
         for role, names in self.design.roles.items():
             if role not in known:
-                self.fault(("roles", role), f"a role among {_listed(known)}", role)
+                self.fault(("roles", role), f"a role among {_listed(known, role)}", role)
                 continue
             for place, name in enumerate(names):
                 path: Path = ("roles", role, place)
                 if name.startswith(AT) and not self.endpoint(name.removeprefix(AT)):
                     rows = self.seen.of(Endpoint.objects.filter(retired=False))
                     told = [AT + one for one in rows.values_list("name", flat=True)]
-                    self.fault(path, f"an endpoint among {_listed(told)}", name)
+                    self.fault(path, f"an endpoint among {_listed(told, name)}", name)
                 else:
                     self.attempt(path, name, partial(named_filler, system, role, name))
 
@@ -218,7 +219,7 @@ class _Checker:
         except SettingError as error:
             self.once(path, error.expected, found)
         except UnknownName as error:
-            self.once(path, f"{error.kind} among {_listed(error.known)}", error.name)
+            self.once(path, f"{error.kind} among {_listed(error.known, error.name)}", error.name)
         except CoreError as error:
             self.once(path, "something else", Said(str(error)))
 
@@ -236,7 +237,10 @@ def _read_setting(system: System, name: str, value: Any) -> None:
     read_settings(system.settings, {name: value})
 
 
-def _listed(names: Any) -> str:
+def _listed(names: Iterable[str], near: str = "") -> str:
+    """Names for a message, those that are spelt like ``near`` first."""
     rows = list(names)
+    alike = get_close_matches(near, rows)
+    rows = [*alike, *(name for name in rows if name not in alike)]
     more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
     return (", ".join(rows[:_NAMED]) or "none") + more
