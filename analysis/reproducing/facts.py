@@ -30,7 +30,7 @@ def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, An
     return {
         "preset": preset,
         "design_digest": design.digest,
-        "runs": [run_metrics(run) for run in runs],
+        "runs": [{**run_metrics(run), "label": _label(run)} for run in runs],
         "published": [
             {"model": one.model, "metric": one.metric, "value": one.value, "n": one.n,
              "source": one.source, "note": one.note}
@@ -42,7 +42,7 @@ def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, An
 
 def run_record(run: Run) -> dict[str, Any]:
     """Everything that a run was made with, and what of it is not in the metrics."""
-    caution, judging = run_caution(run), run.primary_judging
+    judging = run.primary_judging
     counts = run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status")
     return {
         "id": run.pk,
@@ -62,8 +62,14 @@ def run_record(run: Run) -> dict[str, Any]:
         "cost": {"amount": run.committed, "cap": run.cost_cap, "currency": run.currency},
         "created_at": run.created_at.isoformat(),
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
-        "label": caution.title if caution is not None else "",
+        "label": _label(run),
     }
+
+
+def _label(run: Run) -> str:
+    """What a run is where it is not the real thing, such as made by scripts."""
+    caution = run_caution(run)
+    return caution.title if caution is not None else ""
 
 
 def _judging(judging: Judging) -> dict[str, Any]:

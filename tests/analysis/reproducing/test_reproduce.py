@@ -17,7 +17,6 @@ from analysis.reproducing.presets import PRESETS, find_preset
 from benchmarks.core.errors import UnknownName
 from benchmarks.models import Experiment, Run, Trajectory
 from tests.factories.benchmarks import save_sample_dataset
-from tests.visitors import reader  # noqa: F401
 
 SMALL = ("--dataset", "Sample", "--tasks", "2", "--agents", "careful-tracker", "forgetful")
 
@@ -38,11 +37,7 @@ def sample(db: None, small_drawings: None) -> None:
 
 
 @pytest.mark.either
-def test_a_preset_becomes_a_folder_and_a_page(
-    sample: None,
-    tmp_path: Path,
-    reader: Client,  # noqa: F811
-) -> None:
+def test_a_preset_becomes_a_folder_and_a_page(sample: None, tmp_path: Path, reader: Client) -> None:
     out = tmp_path / "main"
     with pytest.raises(CommandError, match="is not at its end: run .* is queued"):
         reproduce("main table", "--out", str(out), *SMALL)
@@ -65,6 +60,7 @@ def test_a_preset_becomes_a_folder_and_a_page(
     assert {"Careful tracker", "Forgetful", "GPT-5"} <= {row["agent"] for row in rows}
     assert "Demo data: Made with scripted" in (out / "tables/leaderboard-board.tex").read_text()
     metrics = json.loads((out / "metrics.json").read_bytes())
+    assert {run["label"] for run in metrics["runs"]} == {"Demo data"}
     assert [one["source"] for one in metrics["published"]].count("Table 3") == 70
 
     # Nothing is made twice, and what was written is put in place of itself.
