@@ -4,9 +4,10 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.registry import SYSTEMS, get_system
@@ -33,10 +34,10 @@ JUDGINGS = 50
 
 @dataclass(frozen=True)
 class JudgeVersion:
-    """Somebody who judged in a role, exactly: ``parameters`` are what shapes their replies.
+    """A script or model that judged in a role, exactly: ``parameters`` shape its replies.
 
-    ``replies`` were read or could not be; ``prompts`` are the versions of prompts of those runs.
-    ``scores`` are numbers given; constraint judges give none.
+    ``replies`` were read or could not be; ``prompts`` are the versions with which it was asked
+    first and last. ``scores`` are numbers given; constraint judges give none.
     """
 
     who: AnswererVersion
@@ -46,7 +47,7 @@ class JudgeVersion:
     endpoint: Endpoint | None
     parameters: tuple[tuple[str, str], ...]
     prompts: tuple[str, ...]
-    runs: int
+    last_asked: datetime
     replies: int
     unreadable: int
     scores: int | None
@@ -56,6 +57,22 @@ class JudgeVersion:
         return self.unreadable / self.replies if self.replies else None
 
 
+@dataclass
+class _Asked:
+    """Replies of an answerer, by whether they could be read, with its first and last exchange."""
+
+    replies: int = 0
+    unreadable: int = 0
+    first: int = 0
+    last: int = 0
+
+    def add(self, state: str, n: int, first: int, last: int) -> None:
+        self.first = min(self.first or first, first)
+        self.last = max(self.last, last)
+        self.replies += n
+        self.unreadable += n if state == S.UNREADABLE else 0
+
+
 def judge_roles() -> dict[str, str]:
     """The roles in which somebody judges, in any system, with their titles."""
     systems = [get_system(key) for key in SYSTEMS]
@@ -63,39 +80,54 @@ def judge_roles() -> dict[str, str]:
 
 
 def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
-    """Everybody who was asked to judge, by role; people are one, whoever they are."""
+    """Every script and model that was asked to judge, by role.
+
+    Replies are counted in the index of exchanges, which knows no roles: a script has one, and only
+    of endpoints that fill several are the rows themselves read.
+    """
     titles = judge_roles()
-    rows = (
-        seen.of(Exchange.objects.filter(role__in=list(titles), state__in=_READ))
-        .order_by()
-        .values_list("answerer", "role", "trajectory__run")
-        .annotate(n=Count("pk"), unreadable=Count("pk", filter=Q(state=S.UNREADABLE)))
+    rows = seen.of(Exchange.objects.filter(state__in=_READ).exclude(answerer__kind="human"))
+    spread = _in_several_roles()
+    asked: dict[tuple[int, str], _Asked] = defaultdict(_Asked)
+    extent = {"n": Count("pk"), "first": Min("pk"), "last": Max("pk")}
+    once = rows.exclude(answerer__in=spread) if spread else rows
+    for answerer, state, *numbers in (
+        once.order_by().values_list("answerer", "state").annotate(**extent)
+    ):
+        asked[answerer, ""].add(state, *numbers)
+    if spread:
+        several = rows.filter(answerer__in=spread, role__in=list(titles)).order_by()
+        for answerer, role, state, *numbers in several.values_list(
+            "answerer", "role", "state"
+        ).annotate(**extent):
+            asked[answerer, role].add(state, *numbers)
+    ends = {pk for one in asked.values() for pk in (one.first, one.last)}
+    exchanges = (
+        Exchange.objects.select_related("answerer", "trajectory__run")
+        .only("role", "sent_at", "answerer", "trajectory__run__pins")
+        .in_bulk(ends)
     )
-    asked: dict[tuple[int, str], list[tuple[int, int, int]]] = defaultdict(list)
-    for answerer, role, run, n, unreadable in rows:
-        asked[answerer, role].append((run, n, unreadable))
     scores = dict(
         seen.of(JudgeScore.objects.filter(value__isnull=False))
         .order_by()
         .values_list("judge")
         .annotate(n=Count("pk"))
     )
-    versions = AnswererVersion.objects.in_bulk({answerer for answerer, _ in asked})
-    wanted = {run for found in asked.values() for run, _, _ in found}
-    pins = dict(Run.objects.filter(pk__in=wanted).values_list("pk", "pins")) if wanted else {}
-    endpoints = Endpoint.objects.in_bulk(
-        {who.name for who in versions.values() if who.kind == "endpoint"}, field_name="name"
-    )
+    named = {e.answerer.name for e in exchanges.values() if e.answerer.kind == "endpoint"}
+    endpoints = Endpoint.objects.in_bulk(named, field_name="name") if named else {}
     found = []
-    for (answerer, role), runs in asked.items():
-        who = versions[answerer]
-        prompts = {str(pins.get(run, {}).get("prompts", "")) for run, _, _ in runs} - {""}
+    for (answerer, _), one in asked.items():
+        first, last = exchanges[one.first], exchanges[one.last]
+        who, role = last.answerer, last.role
+        if role not in titles:
+            continue
+        pins = [str(e.trajectory.run.pins.get("prompts", "")) for e in (first, last)]
         endpoint = endpoints.get(who.name) if who.kind == "endpoint" else None
         found.append(
             JudgeVersion(
                 who, _title(who, endpoint), _label(who, endpoint), titles[role], endpoint,
-                _parameters(who), tuple(sorted(prompts)), len(runs),
-                sum(n for _, n, _ in runs), sum(n for _, _, n in runs),
+                _parameters(who), tuple(dict.fromkeys(filter(None, pins))), last.sent_at,
+                one.replies, one.unreadable,
                 scores.get(answerer, 0) if role == "rubric_judge" else None,
             )
         )  # fmt: skip
@@ -103,11 +135,22 @@ def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
     return sorted(found, key=lambda one: (order.index(one.role), one.title.lower(), one.who.pk))
 
 
+def _in_several_roles() -> list[int]:
+    """The versions of endpoints that fill several roles, over all runs."""
+    roles: dict[str, set[str]] = defaultdict(set)
+    for fillers in Run.objects.exclude(currency="").order_by().values_list("roles", flat=True):
+        for role, rows in fillers.items():
+            for row in rows:
+                if "endpoint" in row:
+                    roles[row["endpoint"]].add(role)
+    names = [name for name, filled in roles.items() if len(filled) > 1]
+    versions = AnswererVersion.objects.filter(kind="endpoint", name__in=names)
+    return list(versions.values_list("pk", flat=True)) if names else []
+
+
 def _title(who: AnswererVersion, endpoint: Endpoint | None) -> str:
     if endpoint is not None:
         return agent_title(endpoint)
-    if who.kind == "human":
-        return "A person"
     for key in SYSTEMS:
         system = system_of(key)
         if system is not None and who.name in system.scripted:

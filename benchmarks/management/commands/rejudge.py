@@ -101,7 +101,7 @@ class Command(BaseCommand):
                 self.stdout.write(", ".join(f"{k}: {v}" for k, v in row.items()))
             else:
                 self.stdout.write(
-                    f"judging {row['judging']} “{row['name']}” of run {row['judged_run']}: "
+                    f"judging {row['judging_id']} “{row['judging']}” of run {row['judged_run']}: "
                     f"run {row['run']}, {row['status']}"
                 )
 
@@ -119,10 +119,9 @@ def judging_facts(judging: Judging) -> dict[str, Any]:
     """A judging with the metrics that the run has under it."""
     assert judging.made_by is not None
     return {
-        "judging": judging.pk,
-        "name": judging.name,
-        "judged_run": judging.run_id,
         **run_metrics(judging.made_by),
+        "judging_id": judging.pk,
+        "judged_run": judging.run_id,
     }
 
 
