@@ -159,6 +159,8 @@ def dataset_tasks(
 
 def closed_in_part(dataset: Dataset, seen: Visibility) -> bool:
     """Whether somebody must not see the constraints of some of its tasks."""
+    if not (seen.closed or seen.tasks):
+        return False
     return dataset.tasks.exclude(pk__in=seen.of(dataset.tasks.order_by()).values("pk")).exists()
 
 

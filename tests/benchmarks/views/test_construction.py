@@ -10,8 +10,17 @@ from django.urls import reverse
 from benchmarks import blinding
 from benchmarks.models import Dataset, Run, Task
 from benchmarks.services.construction import make_dataset
+from benchmarks.services.endpoints import create_endpoint
 from tests.benchmarks.constructions import PROBLEMS, make_construction
-from tests.factories.benchmarks import DatasetFactory, TaskFactory, start_sample_runs
+from tests.factories.benchmarks import (
+    AnswererVersionFactory,
+    DatasetFactory,
+    ExchangeFactory,
+    RunFactory,
+    TaskFactory,
+    TrajectoryFactory,
+    start_sample_runs,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +89,30 @@ class TestStarting:
         size = page.context["size"]
         assert (size["each"], size["calls"]) == (each, calls)
         assert "<html" not in page.content.decode()
+
+    def test_calls_to_models_are_told_with_what_they_will_cost(
+        self, researcher: Client, answers: dict[str, Any], problems: Dataset
+    ) -> None:
+        """Of 62 calls 6 go to the model as first planner and 6 to it as checker."""
+        create_endpoint(name="m", title="M", base_url="http://localhost:1/v1", model="m")
+        given = {**answers, "role_agent_1": "endpoint:m", "role_checker_1": "endpoint:m"}
+        size = researcher.get(NEW, given).context["size"]
+        assert (size["paid_calls"], size["estimate"]) == (2 * (6 + 6), None)
+        run = RunFactory(dataset=problems, level="")
+        by = AnswererVersionFactory(kind="endpoint", name="m")
+        for number in range(1, 6):
+            row = TrajectoryFactory(
+                run=run, task=problems.tasks.all()[0], profile=None, attempt=number
+            )
+            for step, role in enumerate(("agent", "checker")):
+                ExchangeFactory(trajectory=row, role=role, step=step, answerer=by, cost=0.5)
+        page = researcher.get(NEW, given)
+        assert page.context["size"]["estimate"].amount == 2 * (0.5 + 0.5)
+        assert "Likely cost: about" in page.content.decode()
+        researcher.post(NEW, given)
+        begun = Run.objects.get(kind=Run.Kind.CONSTRUCTION)
+        assert begun.agent.endpoint is not None
+        assert begun.roles["checker"][0]["endpoint"] == "m"
 
     def test_it_begins(self, researcher: Client, answers: dict[str, Any]) -> None:
         given = {**answers, "seed": 5, "set_rounds": 2, "tasks": "kite", "name": "Pilot"}
