@@ -9,7 +9,7 @@ from benchmarks.core.types import Json
 from benchmarks.systems.adaplanbench.plans import parse_plan
 from benchmarks.systems.adaplanbench.protocol import WORLD
 from benchmarks.systems.adaplanbench_construction import told
-from benchmarks.systems.adaplanbench_construction.protocol import REMOVE
+from benchmarks.systems.adaplanbench_construction.protocol import KEEP, REMOVE
 
 
 def compose_verdict(context: Json, fields: Fields) -> str:
@@ -84,25 +84,17 @@ def compose_merged(context: Json, fields: Fields) -> str:
 
 
 def compose_decisions(context: Json, fields: Fields) -> str:
-    """A decision on everything; a removal needs a ground."""
+    """A decision on everything: that it is kept, or the ground on which it goes."""
     rows, errors = [], {}
     for key in (row["key"] for row in context["proposed"]):
-        decision = fields.get(f"{told.DECIDE}{key}", "")
-        ground = fields.get(f"{told.GROUND}{key}", "")
+        chosen = fields.get(f"{told.DECIDE}{key}", "")
         why = fields.get(f"{told.WHY}{key}", "").strip()
-        if not decision:
+        if chosen == KEEP:
+            rows.append({"key": key, "decision": KEEP, "ground": "", "reason": ""})
+        elif chosen in context["grounds"]:
+            rows.append({"key": key, "decision": REMOVE, "ground": chosen, "reason": why})
+        else:
             errors[f"{told.DECIDE}{key}"] = "Choose to keep or to remove it."
-        elif decision == REMOVE and ground not in context["grounds"]:
-            errors[f"{told.DECIDE}{key}"] = "Say what speaks against it."
-        removed = decision == REMOVE
-        rows.append(
-            {
-                "key": key,
-                "decision": decision,
-                "ground": ground if removed else "",
-                "reason": why if removed else "",
-            }
-        )
     if errors:
         raise FieldsRefused(errors)
     return _json({"decisions": rows})

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from benchmarks.core.reply_forms import Fields
 from benchmarks.core.types import Json
 from benchmarks.systems.adaplanbench.protocol import WORLD
+from benchmarks.systems.adaplanbench_construction.protocol import KEEP
 
 # Names of fields; of those that end in "-" a criterion, number, id or key follows.
 FAILS, FIT, REASON = "fails-", "fit", "reason"
 PLAN, LINES, NONE = "plan-", "lines", "none"
 SAME, TEXT = "same-", "text-"
-DECIDE, GROUND, WHY = "decide-", "ground-", "why-"
+DECIDE, WHY = "decide-", "why-"
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,7 @@ class MergedPage:
 class DecisionRow:
     key: str
     text: str
-    decide: Sequence[Choice]
-    grounds: Sequence[Choice]
+    choices: Sequence[Choice]
     why: str
     error: str
 
@@ -99,7 +99,6 @@ class DecisionRow:
 class DecisionsPage:
     shown: Shown
     kept: Sequence[str]
-    grounds: Sequence[str]
     rows: Sequence[DecisionRow]
 
 
@@ -147,25 +146,22 @@ def show_merged(context: Json, fields: Fields, errors: Mapping[str, str]) -> Mer
 
 def show_decisions(context: Json, fields: Fields, errors: Mapping[str, str]) -> DecisionsPage:
     """The checker's place: everything that is proposed, beside what is kept already."""
+    grounds = {name: f"Remove: {text}" for name, text in context["grounds"].items()}
+    offered = {KEEP: "Keep", **grounds}
     rows = []
     for row in context["proposed"]:
-        key = row["key"]
-        decide, ground = fields.get(f"{DECIDE}{key}", ""), fields.get(f"{GROUND}{key}", "")
+        key, chosen = row["key"], fields.get(f"{DECIDE}{row['key']}", "")
         rows.append(
             DecisionRow(
                 key,
                 row["text"],
-                [Choice(v, label, v == decide) for v, label in _DECISIONS.items()],
-                [Choice(v, text, v == ground) for v, text in context["grounds"].items()],
+                [Choice(value, label, value == chosen) for value, label in offered.items()],
                 fields.get(f"{WHY}{key}", ""),
                 errors.get(f"{DECIDE}{key}", ""),
             )
         )
     kept = [row["text"] for row in context["kept"]]
-    return DecisionsPage(_shown(context), kept, list(context["grounds"].values()), rows)
-
-
-_DECISIONS = {"keep": "Keep", "remove": "Remove"}
+    return DecisionsPage(_shown(context), kept, rows)
 
 
 def _shown(context: Json) -> Shown:
