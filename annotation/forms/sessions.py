@@ -26,7 +26,7 @@ SHORT = 70
 
 
 class LiveForm(CastForm):
-    """What holds for all sessions of a study. Roles that people fill are not asked for."""
+    """What holds for all sessions of a study; of roles that people fill only who suggests."""
 
     by_people = False
     level = forms.ChoiceField()
@@ -114,7 +114,12 @@ class LiveForm(CastForm):
         seen: Visibility,
     ) -> None:
         system = get_system(dataset.system)
-        super().__init__(data, dataset=dataset, system=system, seen=seen, people=mode.roles)
+        people = mode.roles - set(mode.suggests)
+        super().__init__(data, dataset=dataset, system=system, seen=seen, people=people)
+        for name in self.role_names:
+            if name.removeprefix("role_").rpartition("_")[0] in mode.suggests:
+                self.fields[name].label = f"{self.fields[name].label}, suggests"
+                self.fields[name].help_text = "Asked beside the person, and decides nothing."
         self.mode = mode
         self.all_agents = meetable_agents(system.key, seen)
         self.levels = dataset_levels(dataset)
