@@ -9,6 +9,7 @@ from pydantic import Field
 from benchmarks.api.errors import refusals
 from benchmarks.api.runs import fetch_run
 from benchmarks.services.export_streams import STREAMS, stream_of
+from benchmarks.services.exports import check_exportable
 
 router = Router(tags=["Exports"])
 BINARY = {"schema": {"type": "string", "format": "binary"}}
@@ -30,12 +31,13 @@ class ExportQuery(Schema):
     )
 
 
-@router.get("/runs/{int:run_id}/export", response=refusals(404), openapi_extra=FILES)
+@router.get("/runs/{int:run_id}/export", response=refusals(404, 422), openapi_extra=FILES)
 def export_run(
     request: HttpRequest, run_id: int, query: Query[ExportQuery]
 ) -> StreamingHttpResponse:
     """What is done of a run: JSON lines of chat messages, ATIF as zip, or a Hugging Face folder."""
     run = fetch_run(request, run_id)
+    check_exportable(run)
     stream = stream_of(query.format)
     response = StreamingHttpResponse(stream.write(run), content_type=stream.content_type)
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}{stream.ending}"'

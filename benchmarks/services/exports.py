@@ -20,6 +20,15 @@ class ExportRefused(CoreError):
     """An export that would write over what is there."""
 
 
+def check_exportable(run: Run) -> None:
+    """Refuse runs that have no trajectories of their own."""
+    if run.kind == Run.Kind.JUDGING:
+        judged = Run.objects.filter(judgings__made_by=run).values_list("pk", flat=True).first()
+        raise ExportRefused(
+            f"{run} judges what another one played; export run {judged}, which has these scores too"
+        )
+
+
 def trajectory_rows(run: Run) -> Iterator[dict[str, Any]]:
     """What is done of a run, one row a trajectory."""
     return map(chat.row, exported(run))
@@ -99,6 +108,7 @@ def export_run(*, run: Run, format: str, target: Path) -> int:
     """Write what is done of a run; the number of trajectories written. Nothing is overwritten."""
     if format not in WRITERS:
         raise UnknownName("format", format, sorted(WRITERS))
+    check_exportable(run)
     try:
         return WRITERS[format](run, target)
     except FileExistsError:
