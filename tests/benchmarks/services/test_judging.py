@@ -1,20 +1,41 @@
 """Judging anew: what it makes, what it leaves alone, and what counts afterwards."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 
 from benchmarks.core.errors import CoreError
-from benchmarks.models import Exchange, JudgeScore, Judging, Run, Trajectory, Turn, Violation
+from benchmarks.core.rejudging import NotJudgedAnew
+from benchmarks.llm.fake_server import FakeServer
+from benchmarks.models import (
+    Exchange,
+    JudgeScore,
+    Judging,
+    OpenAsk,
+    Run,
+    Trajectory,
+    Turn,
+    Violation,
+)
+from benchmarks.selectors.casting import run_caution
 from benchmarks.selectors.judging import Chosen
 from benchmarks.selectors.runs import run_metrics
+from benchmarks.services.budgets import change_cost_cap
+from benchmarks.services.endpoints import create_endpoint
+from benchmarks.services.exports import ExportRefused, check_exportable
+from benchmarks.services.imports import import_trajectories
 from benchmarks.services.judging.choosing import ChoiceRefused, choose_judging
 from benchmarks.services.judging.planning import plan_judging
 from benchmarks.services.judging.starting import start_judging
+from benchmarks.services.people import answer_open_ask
 from benchmarks.services.runs import restart_trajectory
-from tests.factories.benchmarks import play
+from tests.benchmarks.importers import samples
+from tests.factories.benchmarks import RunFactory, TrajectoryFactory, TurnFactory, make_user, play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 RUBRIC = {"rubric_judge": ["judge-strict"]}
@@ -57,6 +78,8 @@ def test_scores_are_about_the_stored_turns_and_touch_nothing(played: Run) -> Non
         assert (score.turn_index, score.is_final) == (score.turn.index, score.turn.is_final)
         assert score.exchange is not None
         assert score.exchange.trajectory.judged_id == score.trajectory_id
+    with pytest.raises(ExportRefused, match=f"export run {played.pk}"):
+        check_exportable(anew)
     by_replicate = [scores.filter(replicate=n).values_list("exchange__seed") for n in (1, 2)]
     assert not set(by_replicate[0]) & set(by_replicate[1])
 
@@ -148,21 +171,131 @@ def test_a_trajectory_that_is_judged_once_more_is_the_same_stored_one(played: Ru
     assert restart_trajectory(trajectory=first).judged_id == first.judged_id
 
 
-@pytest.mark.parametrize(
-    "roles, settings, words",
-    [
+def test_what_cannot_be_judged_like_that_changes_nothing() -> None:
+    run = TurnFactory().trajectory.run
+    before = Run.objects.count(), Judging.objects.count()
+    refused: list[tuple[dict[str, list[str]], dict[str, Any], str]] = [
         ({"rubric_judge": ["nobody"]}, {}, "unknown scripted rubric_judge 'nobody'"),
         (RUBRIC, {"replicates": 6}, "replicates"),
         ({"rubric_judge": ["human"]}, {"calls": "per_dimension"}, "where people judge"),
         ({"agent": ["explorer"]}, {}, "unknown role 'agent'"),
-    ],
-)
-def test_what_cannot_be_judged_like_that_changes_nothing(
-    played: Run, roles: dict[str, list[str]], settings: dict[str, Any], words: str
-) -> None:
-    before = Run.objects.count(), Judging.objects.count()
-    with pytest.raises(CoreError, match=words):
-        start_judging(
-            name="", chosen=Chosen((played.pk,)), roles=roles, settings=settings, ring=False
-        )
+    ]
+    for roles, settings, words in refused:
+        with pytest.raises(CoreError, match=words):
+            start_judging(
+                name="", chosen=Chosen((run.pk,)), roles=roles, settings=settings, ring=False
+            )
     assert (Run.objects.count(), Judging.objects.count()) == before
+
+
+def test_a_model_judges_within_its_cap_and_goes_on_with_more(
+    played: Run, server: FakeServer
+) -> None:
+    create_endpoint(
+        name="fake", title="Fake", base_url=server.base_url, model="fake", timeout=5.0,
+        simulated=True, price_in=1.0, price_out=2.0, parameters={"max_tokens": 400},
+    )  # fmt: skip
+    roles = {"rubric_judge": ["endpoint:fake"]}
+    settings = {"turns": "last"}
+    plan = plan_judging(chosen=Chosen((played.pk,)), roles=roles, settings=settings)
+    assert plan.likely is None
+    assert plan.most is not None and plan.currency == "USD"
+    one = plan.most / 3
+
+    anew, judging = judge(played, roles=roles, settings=settings, cost_cap=1.5 * one)
+
+    assert anew.status == Run.Status.PAUSED
+    assert 0 < judging.scores.count() < 24
+    change_cost_cap(run=anew, cap=10 * one)
+    anew.refresh_from_db()
+    play(anew)
+    assert (anew.status, judging.scores.count()) == (Run.Status.DONE, 24)
+    assert anew.committed <= 10 * one
+    choose_judging(run=played, judging=judging)
+    caution = run_caution(played)
+    assert caution is not None and "Simulated answers" in caution.title
+
+
+def test_a_person_judges_a_stored_turn(played: Run) -> None:
+    one = played.trajectories.order_by("pk")[0]
+    (anew,) = start_judging(
+        name="By hand", chosen=Chosen(ids=(one.pk,)), roles={"rubric_judge": ["human"]},
+        settings={"turns": "last"}, ring=False,
+    )  # fmt: skip
+    play(anew)
+    assert anew.status == Run.Status.WAITING
+    ask = OpenAsk.objects.get(trajectory__run=anew)
+    keys = ask.expect["params"]["dimensions"]
+    answer_open_ask(
+        ask=ask, by=make_user("judge"), text=json.dumps({"scores": dict.fromkeys(keys, 2)})
+    )
+
+    play(anew)
+
+    scores = JudgeScore.objects.filter(judging__made_by=anew)
+    assert set(scores.values_list("value", "trajectory")) == {(2.0, one.pk)}
+    assert run_metrics(anew)["condition"].endswith("rubric_judge=person")
+
+
+def test_imported_plans_are_scored_and_keep_their_results(tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "How do I dry it?"}]
+    plan = {"role": "assistant", "content": "1. Open the window.\n2. Wait."}
+    path = samples.write_lines(tmp_path / "chats.jsonl", [{"messages": [*talk, plan]}])
+    (run,) = import_trajectories(path=path, format="openai-chat").runs
+    before = run_metrics(run)
+    (anew,) = start_judging(name="Rubric", chosen=Chosen((run.pk,)), roles=RUBRIC, ring=False)
+    play(anew)
+
+    scores = JudgeScore.objects.filter(judging__made_by=anew)
+    # A script knows only plans of its own pool, and says so.
+    assert set(scores.values_list("value", "run")) == {(None, run.pk)}
+    choose_judging(run=run, judging=Judging.objects.get(made_by=anew))
+    assert run_metrics(run)["metrics"] == before["metrics"]
+    choose_judging(run=run, judging=None)
+    assert run.primary_judging is None
+
+
+def test_who_acts_through_tools_has_no_plan_to_score(tmp_path: Path) -> None:
+    (run, *_) = import_trajectories(path=samples.write_sample(tmp_path, "tau2")).runs
+    with pytest.raises(NotJudgedAnew, match="none of these trajectories"):
+        start_judging(name="", chosen=Chosen((run.pk,)), roles=RUBRIC, ring=False)
+
+
+def test_systems_without_judges_say_so() -> None:
+    run = RunFactory(dataset__system="planbench_xl")
+    TrajectoryFactory(run=run)
+    with pytest.raises(NotJudgedAnew, match="PlanBench-XL cannot be judged anew"):
+        start_judging(name="", chosen=Chosen((run.pk,)), roles={}, ring=False)
+
+
+def test_the_command_plans_judges_and_lets_it_count(played: Run, capsys: Any) -> None:
+    given = ["--run", str(played.pk), "--judge", "judge-strict", "--set", "turns=last", "--json"]
+    call_command("rejudge", *given, "--plan")
+    assert json.loads(capsys.readouterr().out)["calls"] == {"rubric_judge": 3}
+    assert not Run.objects.filter(kind=Run.Kind.JUDGING).exists()
+
+    call_command("rejudge", *given, "--name", "Strict", "--wait", "--choose")
+
+    (row,) = json.loads(capsys.readouterr().out)
+    played.refresh_from_db()
+    assert played.primary_judging is not None
+    assert (row["judging_id"], row["judged_run"]) == (played.primary_judging.pk, played.pk)
+    assert row["metrics"]["accurate"]["n"] == 3
+    with pytest.raises(CommandError, match="unknown run '999'"):
+        call_command("rejudge", "--run", "999")
+
+
+def test_live_scores_stay_live_when_another_judging_counts(played: Run) -> None:
+    live = played.primary_judging
+    _, judging = judge(played)
+    choose_judging(run=played, judging=judging)
+    one = played.trajectories.order_by("pk")[0]
+    Trajectory.objects.filter(pk=one.pk).update(status=Trajectory.Status.FAILED)
+    one.refresh_from_db()
+    fresh = restart_trajectory(trajectory=one)
+
+    play(played)
+
+    assert set(fresh.scores.values_list("judging", flat=True)) == {live.pk if live else None}
+    found = run_metrics(played)["metrics"]["accurate"]
+    assert found["excluded"] == {"the judging “Strict” did not look at it": 1}
