@@ -103,7 +103,8 @@ def fill_in_filter_check(dataset: Dataset, sources: Mapping[str, SourceChoice]) 
 def _demo() -> Dataset | None:
     """The demo's dataset with the level that is studied."""
     runs = Run.objects.filter(level=LEVEL, is_demo=True, experiment__isnull=False)
-    return Dataset.objects.filter(is_demo=True, pk__in=runs.values("dataset")).first()
+    demo = Dataset.objects.filter(is_demo=True, made_by=None)
+    return demo.filter(pk__in=runs.values("dataset")).first()
 
 
 def _source(

@@ -174,6 +174,7 @@ def test_a_filter_check_is_drawn_by_one_click(maker: Client) -> None:
     Candidate.objects.create(task=task, key="c1", kind="world", text="No hammer.")
     page = maker.get(url)
     assert "Create and open: 3 seats" in page.content.decode()
+    assert f'<form method="post" action="{URL}"' in page.content.decode()
     assert not Study.objects.exists()
     maker.post(URL, {"draft": page.context["draft"].text, "go": "create"})
     study = Study.objects.get()
