@@ -47,8 +47,11 @@ def list_trajectories(request: HttpRequest, query: Query[TrajectoryQuery]) -> di
     page, following = one_page(
         request, trajectories.with_parts(rows), query.limit, newest=query.order != OLDEST
     )
+    known = trajectories.measured(page.rows)
     return {
-        "items": [_row(row) for row in trajectories.trajectory_rows(page.rows)],
+        "items": [
+            _row(row, known[row.trajectory.pk]) for row in trajectories.trajectory_rows(page.rows)
+        ],
         "next": following,
     }
 
@@ -59,12 +62,13 @@ def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
     found = fetch(request, _whole(), pk=trajectory_id)
     turns = turn_views([found])[found.pk]
     (row,) = trajectories.trajectory_rows([found])
+    known = trajectories.measured([found])[found.pk]
     return {
-        **_row(row),
+        **_row(row, known),
         "seed": found.seed,
         "problem": found.problem,
-        "metrics": found.metrics,
-        "undefined": found.undefined,
+        "metrics": known.metrics,
+        "undefined": known.undefined,
         "hidden": {
             kind.title: [hidden.text for hidden in (*kind.met, *kind.untouched)]
             for kind in hidden_constraints(found, turns)
@@ -94,7 +98,7 @@ def list_exchanges(
     }
 
 
-def _row(row: trajectories.TrajectoryRow) -> dict[str, Any]:
+def _row(row: trajectories.TrajectoryRow, known: trajectories.Measured) -> dict[str, Any]:
     found = row.trajectory
     return {
         "id": found.pk,
@@ -109,8 +113,8 @@ def _row(row: trajectories.TrajectoryRow) -> dict[str, Any]:
         "termination": found.termination,
         "end": {"title": row.end.title, "text": row.end.sentence},
         "turns": found.turn_count,
-        "valid": trajectories.verdict(found, "valid"),
-        "accurate": trajectories.verdict(found, "accurate"),
+        "valid": trajectories.verdict(found, "valid", known),
+        "accurate": trajectories.verdict(found, "accurate", known),
         "mean_score": row.scores.mean,
         "missing_scores": row.scores.missing,
         "started_at": found.started_at,

@@ -1,7 +1,7 @@
 """The list of trajectories: what can be chosen, what a choice selects, and what a row shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
@@ -227,9 +227,9 @@ def is_scored(system: str) -> bool:
 
 def with_parts(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
     """What a line shows, joined; a task's payload (its pool of plans) stays where it is."""
-    return rows.select_related("run__dataset", "run__agent", "task", "profile").defer(
-        "task__payload", "run__settings", "run__roles", "run__pins", "payload"
-    )
+    return rows.select_related(
+        "run__dataset", "run__agent", "run__primary_judging", "task", "profile"
+    ).defer("task__payload", "run__settings", "run__roles", "run__pins", "payload")
 
 
 def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
@@ -238,13 +238,18 @@ def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
     columns = list_columns(row.run.dataset.system for row in found)
     scores = final_scores([row.pk for row in found]) | _scores_anew(found)
     nothing = FinalScores(None, 0)
+    figures = measured(found)
     return [
         TrajectoryRow(
             row,
             trajectory_end(row),
-            tuple(verdict(row, name) for name in columns.verdicts),
+            tuple(verdict(row, name, figures[row.pk]) for name in columns.verdicts),
             tuple(
-                (measure, row.metrics.get(name), row.undefined.get(name, "it has not ended"))
+                (
+                    measure,
+                    figures[row.pk].metrics.get(name),
+                    figures[row.pk].undefined.get(name, "it has not ended"),
+                )
                 for name, measure in columns.metrics.items()
             ),
             scores.get(row.pk, nothing),
@@ -288,22 +293,54 @@ def _scores_anew(rows: Sequence[Trajectory]) -> dict[int, FinalScores]:
     }
 
 
-def verdict(trajectory: Trajectory, name: str) -> Verdict:
-    """A yes-or-no metric with the reason where it is undefined."""
+@dataclass(frozen=True)
+class Measured:
+    """Metrics of a trajectory, and why some are undefined."""
+
+    metrics: Mapping[str, float | None]
+    undefined: Mapping[str, str]
+
+
+def measured(rows: Sequence[Trajectory]) -> dict[int, Measured]:
+    """What holds of trajectories under the judging that counts for their runs.
+
+    What is stored with them follows from the live one; a later one's stands with the run of judges.
+    """
+    found = {row.pk: Measured(row.metrics, row.undefined) for row in rows}
+    counting = {row.pk: row.run.primary_judging for row in rows if row.judged_id is None}
+    later = {pk: one for pk, one in counting.items() if one is not None and one.made_by_id}
+    if not later:
+        return found
+    anew = Trajectory.objects.filter(
+        run__in={one.made_by_id for one in later.values()}, judged__in=list(later), status=S.DONE
+    )
+    for pk, one in later.items():
+        why = f"the judging “{one.name}” did not look at it"
+        found[pk] = Measured({}, dict.fromkeys(found[pk].metrics, why))
+    for row in anew.only("judged", "metrics", "undefined"):
+        if row.judged_id is not None:
+            found[row.judged_id] = Measured(row.metrics, row.undefined)
+    return found
+
+
+def verdict(trajectory: Trajectory, name: str, known: Measured | None = None) -> Verdict:
+    """A yes-or-no metric under the judging that counts, with the reason where it is undefined."""
     if trajectory.status != S.DONE:
         return Verdict(None, "the trajectory has not ended")
-    value = trajectory.metrics.get(name)
+    known = known or measured([trajectory])[trajectory.pk]
+    value = known.metrics.get(name)
     if value is None:
         made_here = trajectory.run.dataset.system != EXTERNAL
         otherwise = "not recorded" if made_here else NO_VERDICT
-        return Verdict(None, trajectory.undefined.get(name) or otherwise)
+        return Verdict(None, known.undefined.get(name) or otherwise)
     return Verdict(bool(value))
 
 
 def verdicts(trajectory: Trajectory) -> list[tuple[str, Verdict]]:
     """The verdicts that a trajectory's system speaks of, with their titles."""
     names = verdicts_of(trajectory.run.dataset.system)
-    return [(title, verdict(trajectory, name)) for name, title in names.items()]
+    known = measured([trajectory])[trajectory.pk]
+    return [(title, verdict(trajectory, name, known)) for name, title in names.items()]
 
 
 def whole_trajectories() -> QuerySet[Trajectory]:
@@ -316,7 +353,9 @@ def whole_trajectories() -> QuerySet[Trajectory]:
 def why_ended(found: Trajectory) -> str:
     """Why it ended, or what keeps it from going on."""
     if found.status == Trajectory.Status.DONE:
-        return explain(found.run.dataset.system, core_outcome(found), found.run.settings)
+        known = measured([found])[found.pk]
+        outcome = replace(core_outcome(found), metrics=known.metrics, undefined=known.undefined)
+        return explain(found.run.dataset.system, outcome, found.run.settings)
     return found.problem or STATES[found.status].sentence
 
 

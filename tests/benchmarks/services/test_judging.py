@@ -25,6 +25,7 @@ from benchmarks.models import (
 from benchmarks.selectors.casting import run_caution
 from benchmarks.selectors.judging import Chosen
 from benchmarks.selectors.runs import run_metrics
+from benchmarks.selectors.trajectories import trajectory_rows, whole_trajectories
 from benchmarks.services.budgets import change_cost_cap
 from benchmarks.services.endpoints import create_endpoint
 from benchmarks.services.exports import ExportRefused, check_exportable
@@ -299,3 +300,12 @@ def test_live_scores_stay_live_when_another_judging_counts(played: Run) -> None:
     assert set(fresh.scores.values_list("judging", flat=True)) == {live.pk if live else None}
     found = run_metrics(played)["metrics"]["accurate"]
     assert found["excluded"] == {"the judging “Strict” did not look at it": 1}
+    rows = list(whole_trajectories().filter(run=played).order_by("pk"))
+    shown = {row.trajectory.pk: row.verdicts for row in trajectory_rows(rows)}
+    judged = Trajectory.objects.filter(run=judging.made_by).exclude(judged=one.pk)
+    for row in judged:
+        assert row.judged_id is not None
+        assert [v.value for v in shown[row.judged_id]] == [
+            bool(row.metrics["valid"]), bool(row.metrics["accurate"]),
+        ]  # fmt: skip
+    assert {v.value for v in shown[fresh.pk]} == {None}
