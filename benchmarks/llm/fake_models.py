@@ -26,6 +26,7 @@ class Model:
     shares: Mapping[Fault, float] | None = None
     latency: float = 0.0
     style: Style = ""
+    share: float = 1.0
 
 
 MODELS: Mapping[str, Model] = {
@@ -54,6 +55,7 @@ MODELS: Mapping[str, Model] = {
     "not-a-chat": Model("sends JSON that is no completion", "not-a-chat"),
     "error-inside": Model("reports an error as if all were well", "error-inside", 1),
     "garbage": Model("answers nonsense", style="nonsense"),
+    "mumbles": Model("answers every other request with nonsense", style="nonsense", share=0.5),
     "empty": Model("answers with nothing", style="empty"),
     "cut-off": Model("stops in the middle, out of tokens", style="cut-off"),
     "filtered": Model("is stopped by a content filter", style="filtered"),

@@ -218,7 +218,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _completion(self, reader: Reader, model: Model) -> tuple[dict[str, Any], dict[str, int]]:
         """A reply, and what it used, whether the reply says so or not."""
-        style = model.style
+        drawn = random.Random(derive_seed("style", reader.digest)).random()
+        style = model.style if drawn < model.share else ""
         call = tool_call(reader) if not style else None
         text = "" if call else reply_to(reader)
         message: dict[str, Any] = {"role": "assistant", "content": text or None}
