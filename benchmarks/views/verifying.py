@@ -11,6 +11,7 @@ from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import SYSTEMS
 from benchmarks.models import Run
+from benchmarks.selectors.casting import run_caution
 from benchmarks.selectors.prompts import prompt_files, prompts_of
 from benchmarks.selectors.verification import latest_verification
 from benchmarks.services.verifying.background import start_verification
@@ -45,6 +46,7 @@ def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
         "view": view,
         "imported": found.kind == Run.Kind.IMPORTED,
         "may_start": request.user.has_perm(START),
+        "caution": run_caution(found),
     }
     page, part = "benchmarks/verification.html", "benchmarks/_verification.html"
     response = respond(request, page, part, context)

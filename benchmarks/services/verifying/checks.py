@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.core import types
 from benchmarks.core.digests import canonical_json, digest, storable
 from benchmarks.core.errors import AskMismatch, CoreError, UnreadableReply
 from benchmarks.core.log import Exchange as LoggedExchange
@@ -16,7 +17,7 @@ from benchmarks.core.replay import NotStored, Playback, play_back
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System
 from benchmarks.mappers import core_task
-from benchmarks.models import Exchange, JudgeScore, StoredMessage
+from benchmarks.models import Exchange, JudgeScore, StoredMessage, Violation
 from benchmarks.services.verifying.stored import Stored
 from benchmarks.services.versions import episode_of, seeds_of
 
@@ -196,39 +197,45 @@ def compare_turns(stored: Stored, played: Playback) -> None:
         _same_parts(where, row.payload, turn.payload)
         final = turn.index == (about.turn_count if about else last)
         _same(f"{where}, last", row.is_final, final and about is None)
-        violations = [
-            [v.key, v.kind, v.text, v.revealed, v.new, v.repeated]
-            for v in stored.violations[row.pk]
-        ]
         _same_rows(
             f"{where}, violation",
-            violations,
-            [[v.key, v.kind, v.text, v.revealed, v.new, v.repeated] for v in turn.violations],
+            [_violation(v) for v in stored.violations[row.pk]],
+            [_violation(v) for v in turn.violations],
         )
         scores = []
         for score in turn.scores:
             by = settled[score.step, score.slot]
             value = None if score.value is None else float(score.value)
             scores.append(
-                [
-                    score.seat, score.dimension, score.replicate, value, score.reason, by.pk,
-                    by.answerer_id,
-                ]
-            )  # fmt: skip
+                {
+                    "judge": score.seat,
+                    "dimension": score.dimension,
+                    "replicate": score.replicate,
+                    "value": value,
+                    "reason": score.reason,
+                    "exchange": by.pk,
+                    "answerer": by.answerer_id,
+                }
+            )
         _same_rows(f"{where}, score", [_score(s) for s in stored.scores[turn.index]], scores)
         _check_copies(where, stored, turn.index, final)
 
 
-def _score(row: JudgeScore) -> list[Any]:
-    return [
-        row.seat,
-        row.dimension,
-        row.replicate,
-        row.value,
-        row.reason,
-        row.exchange_id,
-        row.judge_id,
-    ]
+def _violation(row: Violation | types.Violation) -> dict[str, Any]:
+    names = ("key", "kind", "text", "revealed", "new", "repeated")
+    return {name: getattr(row, name) for name in names}
+
+
+def _score(row: JudgeScore) -> dict[str, Any]:
+    return {
+        "judge": row.seat,
+        "dimension": row.dimension,
+        "replicate": row.replicate,
+        "value": row.value,
+        "reason": row.reason,
+        "exchange": row.exchange_id,
+        "answerer": row.judge_id,
+    }
 
 
 def _check_copies(where: str, stored: Stored, index: int, final: bool) -> None:
@@ -274,9 +281,12 @@ def _same_parts(where: str, stored: Mapping[str, Any], recomputed: Mapping[str, 
         _same(f"{where}, {key}", stored[key], recomputed[key])
 
 
-def _same_rows(where: str, stored: Sequence[Any], recomputed: Sequence[Any]) -> None:
+def _same_rows(
+    where: str, stored: Sequence[Mapping[str, Any]], recomputed: Sequence[Mapping[str, Any]]
+) -> None:
     for number, (before, now) in enumerate(zip(stored, recomputed, strict=False), 1):
-        _same(f"{where} {number}", before, now)
+        named = now.get("dimension") or now["key"]
+        _same_parts(f"{where} {number} ({named})", before, now)
     _same(f"{where}s counted", len(stored), len(recomputed))
 
 

@@ -149,7 +149,8 @@ def _figures(system: System, pairs: Sequence[tuple[Outcome, Outcome | None]]) ->
     if not pairs:
         return ""
     if len(derived) < len(pairs):
-        return f"not recomputed: {len(pairs) - len(derived)} trajectories cannot be derived"
+        lacking = len(pairs) - len(derived)
+        return f"not recomputed, because {lacking} of {len(pairs)} trajectories cannot be derived"
     stored = _metrics(system, [outcome for outcome, _ in pairs])
     now = _metrics(system, derived)
     changed = [name for name in now if stored.get(name) != now[name]]

@@ -107,10 +107,14 @@ TAMPERED: dict[str, tuple[Callable[[Run], Any], str, str]] = {
         "step 1, slot 0",
         "an ask of world_judge",
     ),
-    "score": (lambda run: _score(run, value=F("value") % 5 + 1), "turn 1, score 1", "feasibility"),
+    "score": (
+        lambda run: _score(run, value=F("value") % 5 + 1),
+        "score 1 (feasibility), value",
+        "",
+    ),
     "judge of a score": (
         lambda run: _score(run, judge=_exchange(run, "agent").get().answerer_id),
-        "turn 1, score 1",
+        "score 1 (feasibility), answerer",
         "",
     ),
     "level of a score": (

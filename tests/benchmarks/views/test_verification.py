@@ -34,7 +34,7 @@ def test_a_run_is_verified_from_its_page(run: Run, researcher: Client, reader: C
     assert reader.get(address, **part).headers["HX-Refresh"] == "true"
     page = reader.get(address).content.decode()
     assert "1 the same" in page
-    assert "asked for by researcher" in page
+    assert "for researcher" in page
     assert "Verify again" not in page
 
 
