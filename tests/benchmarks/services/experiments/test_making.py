@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from factory import Sequence
 
 from benchmarks.core.problems import FileRefused
 from benchmarks.models import Agent, Endpoint, Experiment, Job, Run, Trajectory
@@ -16,7 +17,7 @@ from benchmarks.services.experiments.checking import read_checked
 from benchmarks.services.experiments.making import make_experiment, make_missing, stored_plan
 from benchmarks.services.experiments.planning import Plan, plan_design
 from benchmarks.services.jobs import perform
-from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs
+from tests.factories.benchmarks import ExchangeFactory, TrajectoryFactory, save_sample_dataset
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 TEXT = """\
@@ -196,14 +197,15 @@ class TestControl:
 
 def test_an_experiment_runs_from_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "design.yaml"
-    path.write_text(TEXT.replace("tasks: 2", "tasks: 1").replace("explorer, ", ""))
+    text = TEXT.replace("tasks: 2", "tasks: 1").replace("explorer, ", "")
+    path.write_text(text.replace("  - {}\n", ""))
 
     def run(*args: str) -> Any:
         out = StringIO()
         call_command("run_experiment", *args, "--json", stdout=out)
         return json.loads(out.getvalue())
 
-    assert run(str(path), "--plan")["runs"] == 4
+    assert run(str(path), "--plan")["runs"] == 2
     found = run(str(path), "--wait")
     group = found["groups"][0]
     assert [one["status"] for one in group["runs"]] == ["done", "done"]
@@ -214,12 +216,12 @@ def test_an_experiment_runs_from_the_terminal(tmp_path: Path) -> None:
         call_command("run_experiment")
 
 
-def test_calls_are_told_from_what_was_played() -> None:
-    (run,) = start_sample_runs("careful-tracker", dataset=plan_of(TEXT).checked.dataset)
-    play(run)
+def test_calls_are_told_from_what_ended_there() -> None:
+    dataset = plan_of(TEXT).checked.dataset
+    ended = TrajectoryFactory.create_batch(4, run__dataset=dataset, run__level="mid")
+    for row in ended:
+        ExchangeFactory.create_batch(3, trajectory=row, step=Sequence(lambda n: n))
     plan = plan_of(TEXT)
-    assert plan.calls(plan.cells) is None  # three are too few
-    for seed in (7, 8):
-        play(*start_sample_runs("careful-tracker", dataset=run.dataset, seed=seed))
-    calls = plan_of(TEXT).calls(plan.cells)
-    assert calls is not None and calls > 16 * 6
+    assert plan.calls(plan.cells) is None  # four are too few
+    TrajectoryFactory(run__dataset=dataset, run__level="mid")
+    assert plan_of(TEXT).calls(plan.cells) == round(16 * 12 / 5)
