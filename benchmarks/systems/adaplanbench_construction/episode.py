@@ -175,8 +175,10 @@ def _in_words(
     decided: Mapping[str, Sequence[Entry]],
     kept: Mapping[str, Sequence[str]],
 ) -> str:
-    said = {kind: f"{len(kept[kind])} of {len(decided[kind])} candidates" for kind in KINDS}
+    (world, kept_world), (user, kept_user) = (
+        (len(decided[kind]), len(kept[kind])) for kind in (WORLD, USER)
+    )
     return (
-        f"Round {place}: from {plans} plans, the checker kept {said[WORLD]} about the world and "
-        f"{said[USER]} about the user."
+        f"Round {place}, {plans} plans: {world} candidates about the world, {kept_world} kept; "
+        f"{user} about the user, {kept_user} kept."
     )
