@@ -25,7 +25,9 @@ class Command(BaseCommand):
         parser.add_argument("--agents", nargs="+", metavar="NAME", help="instead of the preset's")
         parser.add_argument("--levels", nargs="+", metavar="LEVEL", help="instead of the preset's")
         parser.add_argument("--tasks", type=int, metavar="N", help="the first so many")
-        parser.add_argument("--seed", type=int, help="of the runs")
+        parser.add_argument(
+            "--seed", type=int, nargs="+", default=[], help="of the runs; several make replicates"
+        )
         parser.add_argument(
             "--role",
             action="append",
@@ -126,7 +128,7 @@ def _changes(preset: Preset, options: dict[str, Any]) -> dict[str, Any]:
         "agents": tuple(options["agents"] or ()),
         "levels": tuple(options["levels"] or ()),
         "tasks": options["tasks"],
-        "seeds": () if options["seed"] is None else (options["seed"],),
+        "seeds": tuple(options["seed"]),
         "roles": {**preset.design.roles, **roles} if roles else None,
         "cost_cap": options["cost_cap"],
     }
