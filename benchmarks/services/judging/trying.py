@@ -20,7 +20,7 @@ from benchmarks.mappers import core_task, stored_trajectory
 from benchmarks.models import Job, Trajectory
 from benchmarks.selectors.judges import TRIAL
 from benchmarks.services.casting import build_answerer, named_filler
-from benchmarks.services.endpoints import answerer_at
+from benchmarks.services.endpoints import answerer_at, currency_of, endpoints_in
 from benchmarks.services.jobs import Progress, enqueue_job, job_kind, lease_kept
 from benchmarks.services.judging.starting import Panel, read_panel
 
@@ -51,6 +51,7 @@ def try_judge(
         "settings": {k: v for k, v in panel.settings.items() if k in (settings or {})},
         "seed": seed,
         "filler": filler,
+        "currency": currency_of(endpoints_in({role: [filler]})),
         "messages": [{"speaker": m.speaker, "text": m.text} for m in ask.messages],
     }
     title = f"Try a judge on turn {index} of trajectory {trajectory.pk}"
