@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.figures.parts import Trace, categories, interval_lines, points, undefined_marks
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
@@ -33,11 +34,13 @@ def forest(
     unit: Unit = "points",
     least: float = 0.0,
     most: float = 1.0,
+    together: bool = False,
 ) -> Figure:
     """One row per estimate, with a line at 0.
 
     The axis goes from ``least`` to ``most`` and further where an interval does; a dash with its
-    reason stands at ``least`` where there is no value. The same name may stand in several groups.
+    reason stands at ``least`` where there is no value. The same name may stand in several groups:
+    ``together`` puts its rows one under the other, named once.
     """
     shown = [group for group in groups if group.rows]
     traces: list[Trace] = []
@@ -78,7 +81,7 @@ def forest(
             "showgrid": True,
             **({"tickformat": ".0%"} if unit == "share" else {}),
         },
-        "yaxis": categories(names, downwards=True),
+        "yaxis": _axis(names, len(shown[0].rows) if shown and together else 0),
         "shapes": [
             {
                 "type": "line",
@@ -94,6 +97,15 @@ def forest(
         "height": 130 + 24 * len(names),
     }
     return make_figure(traces, layout)
+
+
+def _axis(names: Sequence[str], together: int) -> dict[str, Any]:
+    """Rows in their order, or with as many of each group, those of one name beside each other."""
+    if not together:
+        return categories(names, downwards=True)
+    ordered = [name for place in range(together) for name in names[place::together]]
+    first = {"tickmode": "array", "tickvals": list(names[:together])}
+    return {**categories(ordered, downwards=True), **first}
 
 
 def _short(name: str) -> str:

@@ -203,9 +203,10 @@ def sentence(found: Sequence[Again], changes: Changes | None) -> str:
         judge, least = min(own, key=lambda pair: pair[1].equal.value or 0)
         which = "the least consistent judge, " if len(own) > 1 else ""
         comma = "," if which else ""
+        times = "twice" if least.replicates == 2 else f"{least.replicates} times"
         said.append(
-            f"Asked {least.replicates} times about the same plan, {which}{judge}{comma} gives the "
-            f"same score in {stated(least.equal, 'share')} of pairs of replies"
+            f"Asked {times} about the same plan, {which}{judge}{comma} gives the same score in "
+            f"{stated(least.equal, 'share')} of pairs of replies"
         )
     if changes is None:
         if not own:
@@ -222,7 +223,7 @@ def sentence(found: Sequence[Again], changes: Changes | None) -> str:
     if changes.all is not None and changes.all.flipped.of:
         flipped = changes.all.flipped
         words += (
-            f" and turns the verdict on {flipped.hits:,} of "
+            f", and turns the verdict on {flipped.hits:,} of "
             f"{plural(flipped.of, 'trajectory', 'trajectories')}"
         )
     return ". ".join([words[:1].upper() + words[1:], *said]) + "."

@@ -129,6 +129,6 @@ def calibration_figures(mapped: Sequence[Mapped]) -> list[FigureSpec]:
             f"How far {judge} (“{first}”) {'are' if judge == 'all judges' else 'is'} from people",
             "Mean absolute difference on items held out, with 95 % intervals; a constant ignores "
             "the judge.",
-            forest(groups, title="points from people"),
+            forest(groups, title="points from people", most=0.5, together=True),
         )
     ]

@@ -110,7 +110,7 @@ def panel_figures(choice: PanelChoice | None) -> list[FigureSpec]:
             "panels",
             "How far panels are from people, on tasks they were not chosen by",
             "Mean absolute difference over all dimensions, with 95 % intervals.",
-            forest(groups, title="points from people"),
+            forest(groups, title="points from people", most=0.5),
         )
     ]
 
