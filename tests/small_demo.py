@@ -11,7 +11,7 @@ from benchmarks.systems.planbench_xl import world
 
 
 def shrink_demo(monkeypatch: pytest.MonkeyPatch, *, tasks: int = 3, agents: int = 3) -> None:
-    """So many tasks and agents, nothing varied; among tools, two tasks and one agent."""
+    """So many tasks and agents, nothing varied or judged again; few tasks among tools."""
     few = load_demo_tasks()[:tasks]
     some = dict(list(demo.TEMPERAMENTS.items())[:agents])
     monkeypatch.setattr(demo, "load_demo_tasks", lambda: few)
@@ -19,6 +19,7 @@ def shrink_demo(monkeypatch: pytest.MonkeyPatch, *, tasks: int = 3, agents: int 
     monkeypatch.setattr(study_demo, "TEMPERAMENTS", some)
     monkeypatch.setattr(demo, "VARIATIONS", ())
     monkeypatch.setattr(study_demo, "VARIATIONS", ())
+    monkeypatch.setattr(demo, "AGAIN_AGENTS", 0)
     loaded = world.load_world()
     small = replace(loaded, tasks=loaded.tasks[:2])
     one = {"gullible": demo.POLICIES["gullible"]}

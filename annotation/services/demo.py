@@ -23,10 +23,13 @@ from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.services.demo import (
     CONDITIONS,
     VARIATIONS,
+    judging_runs,
+    judgings_size,
     nursery_size,
     save_demo_dataset,
     save_demo_problems,
     save_nursery_dataset,
+    start_demo_judging,
     start_demo_runs,
     start_demo_variation,
     start_nursery_runs,
@@ -102,8 +105,8 @@ def load_demo(job: Job, progress: Progress) -> None:
     """Everything in steps that find out what is done already, so it can be killed anywhere.
 
     The level of the studies comes first, then the first study, the other levels, the two checks,
-    a few runs under the paper's other conditions, the runs among tools, problems to construct
-    from, and two sessions to play.
+    a few runs under the paper's other conditions, a later judging, the runs among tools, problems
+    to construct from, and two sessions to play.
     """
     dataset = save_demo_dataset()
     for level in LEVELS:
@@ -118,6 +121,9 @@ def load_demo(job: Job, progress: Progress) -> None:
         start_demo_variation(dataset, LEVEL, variation)
         runs = variation_runs(dataset, variation)
         _finish_runs(job, runs, f"Scripted agents: {variation.title}", dataset, progress)
+    start_demo_judging(dataset, LEVEL)
+    runs = judging_runs(dataset)
+    _finish_runs(job, runs, "Scripted judges look at some plans again", dataset, progress)
     nursery = save_nursery_dataset()
     for condition in CONDITIONS:
         start_nursery_runs(nursery, condition)
@@ -170,6 +176,7 @@ def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
         done=done,
         total=dataset.tasks.count() * len(TEMPERAMENTS) * len(LEVELS)
         + variations_size(dataset)
+        + judgings_size(dataset)
         + nursery_size(),
         message=message,
     )

@@ -4,14 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 
 from benchmarks.core.digests import digest
-from benchmarks.models import Agent, Dataset, Run
+from benchmarks.models import Agent, Dataset, Run, Trajectory
+from benchmarks.selectors.judging import Chosen
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.candidates import save_candidates
 from benchmarks.services.dataset_files import save_planbench_xl
 from benchmarks.services.datasets import save_dataset
+from benchmarks.services.judging.starting import start_judging
 from benchmarks.services.runs import start_runs
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 from benchmarks.systems.adaplanbench.demo_candidates import demo_candidates
@@ -45,6 +48,12 @@ VARIATIONS = (
 # Two who forget, whom tracking helps, and one who tries something else after every remark.
 VARIED_AGENTS = ("explorer", "last-word", "forgetful")
 EVERY_NTH_TASK = 4
+# The same three judges once more over some of the last plans: each twice, anchors from 5 down.
+AGAIN = "Anchors from 5 down, twice"
+AGAIN_JUDGES = ("judge-even", "judge-strict", "judge-lenient")
+AGAIN_SETTINGS: Mapping[str, Any] = {"turns": "last", "anchors": "descending", "replicates": 2}
+AGAIN_AGENTS = 4
+AGAIN_NTH_TASK = 3
 
 
 def save_demo_dataset() -> Dataset:
@@ -133,6 +142,55 @@ def variation_runs(dataset: Dataset, variation: Variation) -> QuerySet[Run]:
 def variations_size(dataset: Dataset) -> int:
     """How many trajectories the runs under all variations have."""
     return len(VARIATIONS) * len(_varied_agents()) * len(_varied_tasks(dataset))
+
+
+def start_demo_judging(dataset: Dataset, level: str) -> list[Run]:
+    """Judges look again at what some agents did at a level, unless they did so already."""
+    chosen = _judged_again(dataset, level)
+    if judging_runs(dataset).exists() or not chosen:
+        return []
+    with transaction.atomic():
+        runs = start_judging(
+            name=AGAIN,
+            chosen=Chosen(ids=tuple(chosen)),
+            roles={"rubric_judge": AGAIN_JUDGES},
+            settings=AGAIN_SETTINGS,
+            seed=SEED,
+        )
+        Run.objects.filter(pk__in=[run.pk for run in runs]).update(is_demo=True)
+    return runs
+
+
+def judging_runs(dataset: Dataset) -> QuerySet[Run]:
+    """The runs by which the demo's judges look again."""
+    return Run.objects.filter(dataset=dataset, kind=Run.Kind.JUDGING, experiment__name=AGAIN)
+
+
+def judgings_size(dataset: Dataset) -> int:
+    """How many trajectories the demo's judges look at again."""
+    return len(_agents_judged_again()) * len(_tasks_judged_again(dataset))
+
+
+def _judged_again(dataset: Dataset, level: str) -> list[int]:
+    rows = Trajectory.objects.filter(
+        run__dataset=dataset,
+        run__level=level,
+        run__is_demo=True,
+        run__condition="standard",
+        run__agent__name__in=_agents_judged_again(),
+        task__external_id__in=_tasks_judged_again(dataset),
+        status=Trajectory.Status.DONE,
+    )
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def _agents_judged_again() -> list[str]:
+    return list(TEMPERAMENTS)[:AGAIN_AGENTS]
+
+
+def _tasks_judged_again(dataset: Dataset) -> list[str]:
+    names = dataset.tasks.order_by("external_id").values_list("external_id", flat=True)
+    return list(names[::AGAIN_NTH_TASK])
 
 
 def _experiment(variation: Variation) -> str:

@@ -15,7 +15,7 @@ from annotation.models import Annotator, Assignment, LiveSession, Rating, Rating
 from annotation.selectors.ratings import human_scores
 from annotation.services import demo, demo_plans
 from annotation.services.simulation import simulate_annotator
-from benchmarks.models import Dataset, Job, Run, Trajectory
+from benchmarks.models import Dataset, Job, Judging, Run, Trajectory
 from benchmarks.services import demo as benchmark_demo
 from benchmarks.services import jobs
 from tests.annotation.rows import make_person
@@ -82,12 +82,19 @@ def test_a_database_in_use_is_left_alone(there: str) -> None:
 
 
 @pytest.mark.usefixtures("few_tasks")
-def test_the_job_makes_runs_and_a_study_partly_answered() -> None:
+def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark_demo, "AGAIN_AGENTS", 1)
     demo.ensure_demo()
     job = load()
-    # 3 tasks x 3 agents x 3 levels, and 2 tasks x 1 agent x 2 conditions
-    assert (job.status, job.done, job.total) == ("done", 31, 31)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 11
+    # 3 tasks x 3 agents x 3 levels, 2 tasks x 1 agent x 2 conditions, and one plan judged again
+    assert (job.status, job.done, job.total) == ("done", 32, 32)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 12
+    again = Judging.objects.get(name=benchmark_demo.AGAIN)
+    # 3 judges x 8 dimensions x 2 replies, and no second time
+    assert again.scores.count() == 48
+    assert not benchmark_demo.start_demo_judging(
+        Dataset.objects.get(pk=again.run.dataset_id), "mid"
+    )
     nursery = Run.objects.filter(dataset__name="Nursery demo").order_by("pk")
     assert [run.settings["condition"] for run in nursery] == ["default", "blocker"]
     assert not Trajectory.objects.filter(reserved=False).exclude(status="done").exists()
