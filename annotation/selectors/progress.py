@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Item, Participant, Study
 from annotation.selectors.gold import gold_given
 from annotation.selectors.pool import has_free_item
+from annotation.selectors.sessions.next import is_live
 from annotation.selectors.sizes import study_sizes
 from annotation.selectors.steps import step_before
 from annotation.selectors.studies import Counts
@@ -212,7 +213,9 @@ def _stage(study: Study, person: Participant, counts: Counts, free: bool) -> str
         return STAGES[step.name]
     if counts.open or free:
         return "judging items"
-    return "finished" if counts.total else "no items yet"
+    if counts.total:
+        return "finished"
+    return "playing sessions" if is_live(study) else "no items yet"
 
 
 def _warnings(study: Study, person: Participant, counts: Counts, now: datetime) -> list[str]:
@@ -229,6 +232,7 @@ def _warnings(study: Study, person: Participant, counts: Counts, now: datetime) 
         found.append("has been on a break for more than two hours")
     if counts.ended >= ENOUGH and counts.skipped > MANY_SKIPS * counts.ended:
         found.append(f"skipped {counts.skipped} of {counts.ended} items")
-    if study.dealing == Study.Dealing.NAMED and not counts.total:
+    # Of a session it is asked once it has ended.
+    if study.dealing == Study.Dealing.NAMED and not counts.total and not is_live(study):
         found.append("has no items yet")
     return found

@@ -49,8 +49,20 @@ def suggestion_on(ask: OpenAsk) -> Mapping[str, Any] | None:
     made, waits = row.state == S.ANSWERED, row.state == S.SENT
     # Why there is none may name the endpoint.
     why_not = "" if made or waits else "nothing came that could be read"
-    by = _KINDS.get(row.answerer.kind, "Something else")
+    by = _kind_of(ask, row)
     return {"by": by, "value": row.value if made else None, "why_not": why_not, "waits": waits}
+
+
+def _kind_of(ask: OpenAsk, row: Suggestion) -> str:
+    """What kind of thing suggests, in words; a fake endpoint is not passed off as a model."""
+    name = row.answerer.name
+    fillers = all_fillers(ask.trajectory.run.roles)
+    filler = next((each for each in fillers if each.get("endpoint") == name), {})
+    if filler.get("label") == "simulated":
+        return "A fake endpoint"
+    if filler.get("local"):
+        return "An endpoint on this machine"
+    return _KINDS.get(row.answerer.kind, "Something else")
 
 
 def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
