@@ -68,7 +68,7 @@ MEASURES: Mapping[str, Measure] = {
 }  # fmt: skip
 
 VERDICTS = {"constructed": "Constructed"}
-COLUMNS = ("candidates", "removed", "world_high", "user_high")
+COLUMNS = ("candidates", "world_high", "user_high")
 HIDDEN = "Planners are told neither the known solution nor what other planners brought up."
 FIRST_SETTINGS = ("rounds", "plans_per_ask", "planners")
 
