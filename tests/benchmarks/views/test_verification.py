@@ -39,7 +39,7 @@ def test_a_run_is_verified_from_its_page(run: Run, researcher: Client, reader: C
 
 
 def test_the_page_says_where_something_differs(run: Run, researcher: Client) -> None:
-    JudgeScore.objects.filter(run=run).update(value=None, reason="<b>no score</b>")
+    JudgeScore.objects.filter(run=run).update(reason="<b>no score</b>")
     address = reverse("benchmarks:run_verification", args=[run.pk])
     researcher.post(address)
     perform(job_id=Job.objects.get().pk, owner="test")
