@@ -54,7 +54,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("away.js", away.worker, name="away_worker"),
     path("studies/", studies.study_list, name="study_list"),
     path("studies/new/", new_study.study_new, name="study_new"),
-    path("studies/new/filter-check/<int:dataset>/", new_study.filter_check, name="filter_check"),
+    path("studies/new/filter-check/<int:dataset_id>/", new_study.filter_check, name="filter_check"),
     path("questionnaires/", questionnaires.questionnaire_list, name="questionnaire_list"),
     path("questionnaires/new/", questionnaires.questionnaire_new, name="questionnaire_new"),
     path(

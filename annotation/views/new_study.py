@@ -115,9 +115,9 @@ def _preset(request: HttpRequest, planner: Planner, key: str) -> HttpResponseBas
 
 @require_safe
 @signed_in
-def filter_check(request: HttpRequest, dataset: int) -> HttpResponseBase:
+def filter_check(request: HttpRequest, dataset_id: int) -> HttpResponseBase:
     """A filter check over a dataset, drawn and shown; nothing is stored before it is created."""
-    found = fetch(request, Dataset.objects.all(), START, pk=dataset)
+    found = fetch(request, Dataset.objects.all(), START, pk=dataset_id)
     seen = visibility(request)
     sources = source_choices(seen)
     draft = fill_in_filter_check(found, sources)
