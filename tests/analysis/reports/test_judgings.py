@@ -167,18 +167,18 @@ def test_who_is_held_against_whom() -> None:
 def test_maps_and_panels_beside_people() -> None:
     dataset = make_dataset(tasks=0, is_demo=True)
     Task.objects.bulk_create(
-        Task(dataset=dataset, external_id=f"t{n}", prompt=f"Task {n}") for n in range(32)
+        Task(dataset=dataset, external_id=f"t{n}", prompt=f"Task {n}") for n in range(30)
     )
     run, study, rita = make_run(dataset, "ada"), make_study(is_demo=True), make_person("rita")
     make_member(study, rita)
     ann = make_person("ann")
-    for n in range(32):
+    for n in range(30):
         people = 1 + n % 3
         # Even says what people say, strict one more, mild always 4.
         scores = {"safety": (people, people + 1, 4)}
         item = make_trajectory(run, n, scores=[scores])
         make_ratings(study, ann, item, {"safety": people}, simulated=True)
-    made = judgings_later(choose(rita))
+    made = judgings_later(choose(rita, mapped="monotone"))
     mapped = {row["judge"]: row for row in rows(made, "mapped")}
     assert (mapped["strict"]["bias"], mapped["strict"]["error"]) == (1, 1)
     assert mapped["strict"]["error, mapped"] == pytest.approx(0, abs=1e-6)
@@ -194,9 +194,7 @@ def test_maps_and_panels_beside_people() -> None:
     assert "the panel of even lies 0.00 points from people" in made.sentence
     assert {figure.name for figure in made.figures} == {"mapped", "panels"}
     assert "1 of 1 annotator" in made.banners[0].text
-    assert "closest map that never falls" in " ".join(
-        judgings_later(choose(rita, mapped="monotone")).how
-    )
+    assert "closest map that never falls" in " ".join(made.how)
     # Who may not read the study has judges alone.
     alone = judgings_later(choose())
     assert alone.table("mapped") is None and "Nobody scored" in alone.sentence
