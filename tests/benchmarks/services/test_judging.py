@@ -73,7 +73,7 @@ def test_scores_are_about_the_stored_turns_and_touch_nothing(played: Run) -> Non
     scores = JudgeScore.objects.filter(judging=judging)
     turns = Turn.objects.filter(trajectory__run=played)
     assert scores.count() == turns.count() * 8 * 2
-    for score in scores.select_related("turn", "exchange"):
+    for score in scores.select_related("turn", "exchange__trajectory", "run", "agent"):
         assert score.turn.trajectory_id == score.trajectory_id
         assert (score.run, score.agent, score.level) == (played, played.agent, played.level)
         assert (score.turn_index, score.is_final) == (score.turn.index, score.turn.is_final)
@@ -135,8 +135,8 @@ def test_constraints_are_judged_anew_beside_what_was_found(played: Run) -> None:
 
 
 def test_the_plan_counts_what_is_then_asked(played: Run) -> None:
-    settings = {"calls": "per_dimension", "replicates": 2, "what": "both"}
-    roles = {"rubric_judge": ["judge-even", "judge-strict"]}
+    settings = {"calls": "per_dimension", "replicates": 2, "what": "both", "turns": "last"}
+    roles = {"rubric_judge": ["judge-even"]}
     plan = plan_judging(chosen=Chosen((played.pk,)), roles=roles, settings=settings)
 
     anew, _ = judge(played, roles=roles, settings=settings)
