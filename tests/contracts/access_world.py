@@ -276,6 +276,7 @@ def _rows(study: Study) -> dict[str, Any]:
         "agent_id": run.agent_id,
         "experiment_id": Experiment.objects.create(name="Together").pk,
         "dataset_id": run.dataset_id,
+        "dataset": run.dataset_id,
         "task_id": trajectory.task_id,
         "trajectory_id": trajectory.pk,
         "ask_id": ask.pk,

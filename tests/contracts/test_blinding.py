@@ -20,7 +20,7 @@ from analysis.pages import PAGES, make_report, report_key, select
 from annotation.services.items import skip_assignment
 from annotation.services.sessions.changing import end_session
 from benchmarks.blinding import Visibility
-from benchmarks.models import Agent, Dataset, Endpoint, Job, OpenAsk, Run, Trajectory
+from benchmarks.models import Agent, Dataset, Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
 from tests.annotation.rows import make_person
 from tests.benchmarks.api.conftest import bearer
 from tests.contracts.blinded_world import IDS, MARKS, World, make_world
@@ -98,9 +98,11 @@ def values(world: World) -> dict[str, list[Any]]:
         "run_id": list(kinds.values()),
         "trajectory_id": [row.pk for row in by_run.values()],
         "dataset_id": ids(Dataset.objects.all()),
+        "dataset": ids(Dataset.objects.all()),
         "task_id": sorted({row.task_id for row in by_run.values()}),
         "agent_id": ids(Agent.objects.all()),
         "endpoint_id": ids(Endpoint.objects.all()),
+        "experiment_id": ids(Experiment.objects.all()),
         "ask_id": ids(OpenAsk.objects.all()),
         "ask": ids(OpenAsk.objects.all()),
         "job_id": ids(Job.objects.all()),
@@ -130,6 +132,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "view_id": ids(SavedView.objects.all()),
         "table_id": [1],
         "put_id": [1],
+        "trial_id": [1],
         "note_id": [1],
         "label_key": ["format_error"],
         # Parts of analysis pages come from their links.
@@ -247,7 +250,8 @@ def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> 
     for path in ("/runs/", "/agents/", "/trajectories/", "/analysis/leaderboard/"):
         assert "Lion-Agent" in hidden[path], path
         assert "runs are closed to you while you annotate blind" in hidden[path], path
-        assert "1 item of" not in hidden[path] and "2 items of <a" in hidden[path], path
+        assert hidden[path].count("1 item of <a") == 1, path  # the session
+        assert "2 items of <a" in hidden[path], path
 
     for study in world.studies:
         for item in study.assignments.filter(annotator=world.ann):
