@@ -48,8 +48,8 @@ class Suggested:
 class Played:
     """Who answered, by role and seat in the order of turns, and all suggestions."""
 
-    answered: tuple[Answered, ...]
-    suggested: tuple[Suggested, ...]
+    answered: list[Answered]
+    suggested: list[Suggested]
 
 
 def played(trajectory: Trajectory) -> Played | None:
@@ -57,7 +57,7 @@ def played(trajectory: Trajectory) -> Played | None:
     fillers = all_fillers(trajectory.run.roles)
     if not trajectory.recast and not any(filler["kind"] == "human" for filler in fillers):
         return None
-    return Played(tuple(_answered(trajectory)), tuple(_suggested(trajectory)))
+    return Played(list(_answered(trajectory)), list(_suggested(trajectory)))
 
 
 def _answered(trajectory: Trajectory) -> Iterator[Answered]:

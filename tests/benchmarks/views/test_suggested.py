@@ -16,6 +16,7 @@ from benchmarks.services.exports import trajectory_rows
 from benchmarks.templatetags.adaplanbench import suggested_verdicts
 from tests.annotation.live import asked, begin, make_live_session, make_live_study, say
 from tests.annotation.rows import make_person
+from tests.benchmarks.api.conftest import bearer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 NONE = '{"violated": [], "reasons": {}}'
@@ -102,7 +103,7 @@ def test_they_are_counted_beside_the_persons_verdicts(reader: Client) -> None:
     assert f"0 of {beside.suggested}" in text(page) and "Scripted world judge" in text(page)
 
 
-def test_exports_and_api_tell_who_answered_and_what_was_suggested(reader: Client) -> None:
+def test_exports_and_api_tell_who_answered_and_what_was_suggested() -> None:
     session, _ = judged()
     say(session, NONE)
     say(session, NONE)
@@ -114,9 +115,11 @@ def test_exports_and_api_tell_who_answered_and_what_was_suggested(reader: Client
         ("user_judge", "person 1", 1, 1),
     }
     world, user = found["suggested"]
-    assert (world["turn"], world["by"], world["given"]) == (1, "world-facts", json.loads(NONE))
+    assert (world["turn"], world["kind"], world["given"]) == (1, "scripted", json.loads(NONE))
     assert world["value"]["violated"] and user["role"] == "user_judge"
-    assert reader.get(f"/api/v1/trajectories/{session.trajectory_id}").json()["played"] == found
+    program = Client(headers=bearer(make_person("calm", "view_results")))
+    answer = program.get(f"/api/v1/trajectories/{session.trajectory_id}").json()
+    assert answer["played"] == found
     assert "ann" not in json.dumps(found)
 
 
