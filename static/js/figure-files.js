@@ -23,7 +23,7 @@
     const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
     const root = picture.documentElement;
     const add = (name, attributes, text) => {
-      const part = picture.createElementNS("http://www.w3.org/2000/svg", name);
+      const part = picture.createElementNS(root.namespaceURI, name);
       for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
       if (text) part.textContent = text;
       root.append(part);
