@@ -80,7 +80,7 @@ def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBa
 def latex(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
     """A table of the page as LaTeX."""
     experiment = _open(request, experiment_id)
-    section, report = _holding(_ready(request, experiment), part)
+    section, report = _holding(_ready(request, experiment, leaves=True), part)
     return answer_latex(report, part, [_name(experiment), part], source_of(section, report))
 
 
@@ -89,7 +89,7 @@ def latex(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBa
 def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     """The page as one HTML file."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment)
+    made = _ready(request, experiment, leaves=True)
     text = report_page(made, _sections(made), _who(request))
     response = HttpResponse(text, content_type="text/html; charset=utf-8")
     return as_file(response, [_name(experiment), "report"], "html")
@@ -100,7 +100,7 @@ def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 def folder(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     """The folder that `manage.py reproduce` writes, as ZIP; figures as SVG and PNG."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment)
+    made = _ready(request, experiment, leaves=True)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in made_files(made, pdf=False, person=_who(request)):
@@ -118,14 +118,15 @@ def _open(request: HttpRequest, experiment_id: int) -> Experiment:
     return experiment
 
 
-def _made(request: HttpRequest, experiment: Experiment) -> Reproduction:
-    server = request.build_absolute_uri("/").rstrip("/")
+def _made(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
+    """What the experiment came to; what ``leaves`` the server names it in its addresses."""
+    server = request.build_absolute_uri("/").rstrip("/") if leaves else ""
     return reproduction_of(experiment, seen=visibility(request), patient=False, server=server)
 
 
-def _ready(request: HttpRequest, experiment: Experiment) -> Reproduction:
+def _ready(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
     try:
-        return _made(request, experiment)
+        return _made(request, experiment, leaves=leaves)
     except NotReady as problem:
         raise Http404(str(problem)) from None
 

@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
-import openpyxl
-from openpyxl.utils.exceptions import InvalidFileException
-
 from benchmarks.core.json_stream import JsonFile
 from benchmarks.core.problems import (
     FileRefused,
@@ -34,7 +31,7 @@ LONGEST_TEXT = 20_000
 LONGEST_NAME = 60
 MOST_ANSWERS = 1_000
 _UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, InvalidFileException, ParseError, KeyError, ValueError,
+    zipfile.BadZipFile, zlib.error, ParseError, KeyError, ValueError,
     TypeError, IndexError, AttributeError, EOFError, NotImplementedError, OSError,
 )  # fmt: skip
 
@@ -182,6 +179,10 @@ def _riddles(path: Path, faults: Problems) -> Iterator[Riddle]:
 
 def _rows(path: Path) -> Iterator[Sequence[Any]]:
     """Rows of the first sheet as values. Whatever is no readable workbook is refused."""
+    # Here, because it brings numpy, which no page needs to start.
+    import openpyxl
+    from openpyxl.utils.exceptions import InvalidFileException
+
     _refuse_bombs(path)
     try:
         # Opened here, because openpyxl leaves a file open that it fails to read.
@@ -190,7 +191,7 @@ def _rows(path: Path) -> Iterator[Sequence[Any]]:
             sheet = book.worksheets[0]
             sheet.reset_dimensions()
             yield from sheet.iter_rows(values_only=True)
-    except _UNREADABLE as error:
+    except (*_UNREADABLE, InvalidFileException) as error:
         cause = error.__cause__ or error
         text = str(cause).replace(str(path), path.name).splitlines() or [""]
         found = f"{type(cause).__name__}: {text[0][:100]}"
