@@ -90,7 +90,7 @@ def readable_studies(user: User) -> tuple[list[Study], list[str]]:
     if not user.is_superuser:
         mine = Membership.objects.filter(user=user, role__in=OVERSEERS)
         rows = rows.filter(pk__in=mine.values("study"))
-    waiting = set(blind_studies(user).values_list("pk", flat=True))
+    waiting = blind_studies(user)
     studies = list(rows)
     notes = [
         f"“{study.name}” is left out while you have open items in it: it is blinded."

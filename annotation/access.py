@@ -61,7 +61,7 @@ class StudyAccess:
         """Whether names of models are kept from this person, whatever their other roles."""
         if not self.study.blinded or not self.annotates:
             return False
-        return blind_studies(self.user).filter(pk=self.study.pk).exists()
+        return self.study.pk in blind_studies(self.user)
 
 
 def person(request: HttpRequest) -> User:

@@ -11,16 +11,21 @@ from annotation.models import Assignment, Item, LivePlace, LiveSession, Particip
 from annotation.selectors.sessions.next import LIVE
 from benchmarks.blinding import Closed, Duty, blinding_duties, blinding_rule, recasts_in
 from benchmarks.models import Run
+from benchmarks.prepared import Prepared
 from benchmarks.selectors.datasets import counted
 
 
-def blind_studies(user: User) -> QuerySet[Study]:
-    """Blinded studies in which this person has open items, or may take some from the pool.
+def blind_studies(user: User) -> frozenset[int]:
+    """The blinded studies, by id, in which this person has open items, or may take some of a pool.
 
     Between two items of a pool nobody has an open one, but what they looked up would serve for the
     next. The same holds for who plays in sessions. Whoever was unblinded is not blind any more:
     their later answers are marked.
     """
+    return frozenset(study for study, _ in _BLIND.all(user=user.pk))
+
+
+def _blind(user: int) -> QuerySet[Study]:
     here = Participant.objects.filter(study=OuterRef("pk"), user=user)
     seats = Assignment.objects.filter(study=OuterRef("pk"), annotator=user)
     pool = Q(status=Study.Status.OPEN, dealing=Study.Dealing.POOL)
@@ -36,13 +41,17 @@ def blind_studies(user: User) -> QuerySet[Study]:
     return rows.exclude(Exists(here.filter(unblinded_at__isnull=False)))
 
 
-def _free(user: User) -> QuerySet[Item]:
+# It is asked at every request of everybody.
+_BLIND = Prepared(lambda user: _blind(user).values_list("pk", f"settings__{LIVE}"), user=int)
+
+
+def _free(user: int) -> QuerySet[Item]:
     """Items with a free seat that this person has not had."""
     had = Assignment.objects.filter(item=OuterRef("pk"), annotator=user)
     return Item.objects.filter(given__lt=F("wanted")).exclude(Exists(had)).order_by()
 
 
-def _own_places(user: User) -> QuerySet[LivePlace]:
+def _own_places(user: int) -> QuerySet[LivePlace]:
     """Their places in sessions that are not over."""
     rows = LivePlace.objects.filter(player=user).order_by()
     return rows.exclude(session__state__in=LiveSession.OVER)
@@ -63,7 +72,7 @@ def closed_by_open_items(user: User) -> Closed:
     level, so the plan that is on the desk could be found there again beside a name. The same holds
     for agents that took over in a session.
     """
-    found = dict(blind_studies(user).values_list("pk", f"settings__{LIVE}"))
+    found = dict(_BLIND.all(user=user.pk))
     if not found:
         return Closed()
     studies = list(found)
@@ -97,12 +106,13 @@ def _took_over(played: QuerySet[Any, Any]) -> Q:
 @blinding_duties
 def items_left(user: User) -> Iterable[Duty]:
     """What has to be submitted or skipped first, study by study."""
-    places = counted(_own_places(user), "session__study")
-    for study in blind_studies(user).annotate(places=places).order_by("pk"):
+    places = counted(_own_places(user.pk), "session__study")
+    blind = Study.objects.filter(pk__in=blind_studies(user))
+    for study in blind.annotate(places=places).order_by("pk"):
         own = study.assignments.filter(annotator=user, state=Assignment.State.OPEN)
         left = own.count()
         if study.dealing == Study.Dealing.POOL and study.status == Study.Status.OPEN:
-            left += _free(user).filter(study=study).count()
+            left += _free(user.pk).filter(study=study).count()
         left += study.places
         word = study.get_status_display().lower()
         title = study.name if study.status == Study.Status.OPEN else f"{study.name} ({word})"

@@ -75,7 +75,7 @@ def open_studies(user: User | None) -> list[StudyVersion]:
         mine = Membership.objects.filter(user=user, role__in=OVERSEERS)
         rows = rows.filter(pk__in=mine.values("study"))
     if user is not None:
-        rows = rows.exclude(pk__in=blind_studies(user).values("pk"))
+        rows = rows.exclude(pk__in=blind_studies(user))
     own = {"study": OuterRef("pk")}
     submitted = Assignment.objects.filter(**own, state=Assignment.State.SUBMITTED)
     gone = Participant.objects.filter(**own, state__in=Participant.GONE)

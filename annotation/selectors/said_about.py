@@ -188,8 +188,7 @@ def _items(trajectory: int, user: User) -> QuerySet[Item]:
             study=OuterRef("study"), user=user, role__in=OVERSEERS
         ).order_by()
         rows = rows.filter(Exists(mine))
-    blind = blind_studies(user).values_list("pk", flat=True)
-    return rows.exclude(Q(study__in=list(blind))).order_by("-study")
+    return rows.exclude(Q(study__in=blind_studies(user))).order_by("-study")
 
 
 def _gone(seat: Assignment, people: dict[tuple[int, int], tuple[int, str]]) -> bool:

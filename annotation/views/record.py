@@ -65,10 +65,10 @@ def _administrators(request: HttpRequest) -> None:
 def _asked(request: HttpRequest, form: RecordFilter, access: StudyAccess | None) -> Asked:
     """Whoever annotates blind in a study sees their own part of its record alone."""
     reader = person(request)
-    blind = blind_studies(reader).values_list("pk", flat=True)
+    blind = blind_studies(reader)
     if access is not None:
-        blind = blind.filter(pk=access.study.pk)
-    return replace(form.asked(), reader=reader, blind_in=frozenset(blind))
+        blind &= {access.study.pk}
+    return replace(form.asked(), reader=reader, blind_in=blind)
 
 
 def _study(access: StudyAccess | None) -> Study | None:

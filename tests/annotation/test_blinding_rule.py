@@ -59,7 +59,7 @@ def test_between_two_items_of_a_pool(study: Study, ann: User) -> None:
 
 def test_whoever_was_unblinded_sees_all(study: Study, ann: User) -> None:
     Participant.objects.filter(user=ann).update(unblinded_at=timezone.now())
-    assert not blind_studies(ann).exists() and not closed_runs(ann)
+    assert not blind_studies(ann) and not closed_runs(ann)
 
 
 def test_tasks_whose_candidates_are_decided_about(study: Study, ann: User) -> None:

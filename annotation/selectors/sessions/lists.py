@@ -140,7 +140,7 @@ def overseen_rows(user: User) -> list[tuple[Study, list[SessionRow]]]:
     """The sessions under way of the studies that somebody runs or looks on, study by study."""
     rows = LiveSession.objects.filter(practice=False, study__in=overseen_studies(user))
     rows = rows.exclude(state__in=LiveSession.OVER).exclude(study__status=Study.Status.ARCHIVED)
-    blind = set(blind_studies(user).values_list("pk", flat=True))
+    blind = blind_studies(user)
     sessions = list(rows.select_related("study").order_by("-study_id", "number")[:MOST_OPEN])
     told = {session.study_id for session in sessions} - blind
     found: dict[int, tuple[Study, list[SessionRow]]] = {}
