@@ -44,7 +44,7 @@ def answer(port: int) -> int:
     while True:
         try:
             with urllib.request.urlopen(
-                f"http://localhost:{port}/accounts/login/", timeout=20
+                f"http://localhost:{port}/accounts/login/", timeout=60
             ) as r:
                 return int(r.status)
         except ConnectionError:
