@@ -9,7 +9,7 @@ Fault = Literal[
     "error-inside", "hang-up", "drip", "flood", "compressed", "echo",
 ]  # fmt: skip
 Style = Literal["", "nonsense", "empty", "cut-off", "filtered", "thinks", "think-tags", "no-usage",
-                "echo"]  # fmt: skip
+                "echo", "repeats", "contradicts"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,9 @@ MODELS: Mapping[str, Model] = {
     "error-inside": Model("reports an error as if all were well", "error-inside", 1),
     "garbage": Model("answers nonsense", style="nonsense"),
     "mumbles": Model("answers every other request with nonsense", style="nonsense", share=0.5),
+    "repeats": Model("says everything twice", style="repeats"),
+    "wavers": Model("contradicts itself in every other reply", style="contradicts", share=0.5),
+    "contradicts": Model("contradicts itself in every reply", style="contradicts"),
     "empty": Model("answers with nothing", style="empty"),
     "cut-off": Model("stops in the middle, out of tokens", style="cut-off"),
     "filtered": Model("is stopped by a content filter", style="filtered"),

@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.core.digests import digest
 from benchmarks.core.seeds import derive_seed
+from benchmarks.llm.fake_construction import asked_in_words, reply_about
 
 # Things that a plan may use, each with a step; the words that judges look for are among them.
 _STEPS = {
@@ -68,6 +69,11 @@ def reply_to(reader: Reader) -> str:
         return "It would be allowed, but please improve this: " + _points(brief)
     if "points to tell" in brief.lower():
         return "\n".join(f"I should have said: {point}" for point in _LISTED.findall(brief))
+    said = "\n".join(reader.said_by("user"))
+    if (reply := reply_about(brief, said, _STEPS, reader.rng)) is not None:
+        return json.dumps(reply, ensure_ascii=False)
+    if request := asked_in_words(brief, said):
+        return request
     schema = _schema(reader.body)
     if schema is not None:
         return json.dumps(_fill(schema, reader.rng), ensure_ascii=False)

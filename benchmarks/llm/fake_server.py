@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from benchmarks.core.seeds import derive_seed
+from benchmarks.llm.fake_construction import contradicted, repeated
 from benchmarks.llm.fake_models import MODELS, Fault, Model, model_named
 from benchmarks.llm.fake_replies import Reader, nonsense, reply_to, tool_call
 
@@ -234,6 +235,10 @@ class Handler(BaseHTTPRequestHandler):
                 message["content"], finish = text[: len(text) // 2], "length"
             case "filtered":
                 message["content"], finish = "", "content_filter"
+            case "repeats":
+                message["content"] = repeated(text)
+            case "contradicts":
+                message["content"] = contradicted(text)
             case "thinks":
                 message["reasoning_content"] = thoughts
             case "think-tags":

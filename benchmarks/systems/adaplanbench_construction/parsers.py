@@ -58,12 +58,18 @@ def parse_verdict(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 def parse_plans(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Kind ``plans``: one to ``count`` plans with their probabilities; what is beyond is dropped.
 
-    A plan is a text or a list of steps; a probability is a number from 0 to 1, or None.
+    A plan is a text or a list of steps; a probability is a number from 0 to 1, or None. A plan that
+    is said again is no further one.
     """
-    rows = _rows(read_json_object(text), "plans")[: params["count"]]
-    if not rows:
+    found: dict[str, dict[str, Any]] = {}
+    for number, row in enumerate(_rows(read_json_object(text), "plans"), 1):
+        if len(found) == params["count"]:
+            break
+        plan = _plan(number, row)
+        found.setdefault(plan["text"], plan)
+    if not found:
         raise UnreadableReply("expected at least one plan, found none.")
-    return {"plans": [_plan(number, row) for number, row in enumerate(rows, 1)]}
+    return {"plans": list(found.values())}
 
 
 def _plan(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,11 +111,17 @@ def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``merged``: what each constraint of the pool was made from, and what was forgotten."""
+    """Kind ``merged``: what each constraint of the pool was made from, and what was forgotten.
+
+    An entry that is said again word for word is the same entry.
+    """
     settled, new = list(params["settled"]), list(params["new"])
     entries: list[dict[str, Any]] = []
     taken: dict[str, int] = {}
-    for number, row in enumerate(_rows(read_json_object(text), "constraints"), 1):
+    rows = _rows(read_json_object(text), "constraints")
+    for number, row in enumerate(rows, 1):
+        if row in rows[: number - 1]:
+            continue
         where = f"constraint {number}"
         ids = list(dict.fromkeys(_texts(row.get("from"), f"{where}: from")))
         if not ids:

@@ -26,7 +26,7 @@ class AdaPlanBenchConstruction:
     title = "AdaPlanBench construction"
     protocol_version = "1"
     prompt_version = prompts.VERSION
-    parser_version = "1"
+    parser_version = "2"
     scorer_version = "1"
     roles: tuple[Role, ...] = (
         Role("agent", "First planner", ("recalling-first-planner",)),

@@ -47,6 +47,13 @@ def decided(key: str, decision: str = "keep", **more: Any) -> dict[str, Any]:
                        {"text": "1. Wait.", "probability": 0.2}]},
         ),
         (
+            "plans",
+            {"plans": [{"plan": "1. Wait."}, {"plan": ["Wait."], "probability": 0.9},
+                       {"plan": "1. Go."}]},
+            {"plans": [{"text": "1. Wait.", "probability": None},
+                       {"text": "1. Go.", "probability": None}]},
+        ),
+        (
             "candidates",
             {"tools": ["Steam  Iron"], "candidates": [
                 {"text": "No heat.", "tool": "steam iron", "attribute": "High heat"},
@@ -58,6 +65,11 @@ def decided(key: str, decision: str = "keep", **more: Any) -> dict[str, Any]:
             "merged",
             {"constraints": [{"text": "", "from": ["n1", "s2", "n1"]}]},
             {"constraints": [{"text": "", "from": ["n1", "s2"]}], "forgotten": ["n2"]},
+        ),
+        (
+            "merged",
+            {"constraints": [{"text": "No.", "from": ["n1", "n2"]}] * 2},
+            {"constraints": [{"text": "No.", "from": ["n1", "n2"]}], "forgotten": []},
         ),
         (
             "decisions",
