@@ -94,7 +94,7 @@ def sentence(found: Effects, *, only_scripts: bool = False) -> str:
                      f"{_spread(found, estimate)}")  # fmt: skip
     clear = [change for change in tested if change.clear]
     counts = {estimate.n for estimate in found.effects.overall.values() if estimate.n}
-    over = f"{counts.pop()} agents" if len(counts) == 1 else "the agents that have both"
+    over = plural(counts.pop(), "agent") if len(counts) == 1 else "the agents that have both"
     who = "" if len(found.agents) == 1 else f", on average over {over},"
     text = f"{found.measure.title}{who} {listed(parts, most=3)}"
     tail = f"{len(clear)} of {plural(len(tested), 'change')} {_are(len(clear))} clear"

@@ -24,7 +24,8 @@ def size_name(kind: str, level: str) -> str:
 
 
 SIZES = tuple(size_name(kind, level) for level in LEVELS for kind in KINDS)
-MEANS = ("candidates", *SIZES)
+CANDIDATES = "candidates"
+MEANS = (CANDIDATES, *SIZES)
 
 
 def outcome_metrics(
@@ -62,11 +63,15 @@ def outcome_metrics(
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Figures of a run with their own n, and how constructions ended."""
+    """Figures of a run with their own n, and how constructions ended.
+
+    Sizes are told of the levels that there are: of three rounds, nothing is said about a fourth.
+    """
+    sizes = [name for name in SIZES if any(o.metrics.get(name) is not None for o in outcomes)]
     return {
         "trajectories": len(outcomes),
         "terminations": dict(Counter(outcome.termination for outcome in outcomes)),
-        "metrics": {name: mean_of(outcomes, name) for name in (*RATES, *MEANS)},
+        "metrics": {name: mean_of(outcomes, name) for name in (*RATES, CANDIDATES, *sizes)},
         "failed_criteria": failed_criteria(outcomes),
         "grounds": removal_grounds(outcomes),
     }
