@@ -102,8 +102,11 @@ class EndpointConfig:
 
     @cached_property
     def line_digest(self) -> str:
-        """Equal for configurations that can share connections and limits."""
-        parts = (self.name, self.base_url, self.model, self.key_variable)
+        """Equal for configurations that share connections and limits, whatever they are called.
+
+        Servers count calls by key and model, so variants of an endpoint wait for each other.
+        """
+        parts = (self.base_url, self.model, self.key_variable)
         return digest([*parts, self.concurrency, self.requests_per_minute])
 
     def max_tokens(self, parameters: Mapping[str, Any]) -> int | None:

@@ -241,13 +241,16 @@ class TestLimits:
 
     def test_answerers_of_one_endpoint_share_its_limit(self, serve):
         server = serve(latency=0.01)
-        several = [answerer(server, concurrency=2, parameters={"top_k": n}) for n in range(1, 6)]
+        several = [
+            answerer(server, name=f"variant-{n}", concurrency=2, parameters={"top_k": n})
+            for n in range(1, 6)
+        ]
         with ThreadPoolExecutor(20) as pool:
             list(pool.map(lambda n: several[n % 5].answer(ask(), n), range(30)))
         assert server.counts.most_at_once <= 2
 
     def test_it_adapts_to_what_the_endpoint_bears(self, serve):
-        server = serve(at_once=4, latency=0.01, retry_after="")
+        server = serve(at_once=4, latency=0.05, retry_after="")
         who = answerer(server, concurrency=32, policy=replace(QUICK, tries=12))
         limiter = open_line(who.config, LOOPBACK, who.environ).limiter
         seen = []
