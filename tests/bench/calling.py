@@ -6,7 +6,6 @@ each figure: the same requests through the bare HTTP library, as the cost of HTT
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -44,7 +43,7 @@ def fake_endpoint(*options: str) -> Iterator[str]:
     try:
         yield found[0]
     finally:
-        server.send_signal(signal.SIGINT)
+        server.terminate()
         server.wait(20)
 
 

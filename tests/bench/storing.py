@@ -137,9 +137,11 @@ def stored(system: Any) -> tuple[float, float]:
     from benchmarks.services.runs import start_runs
     from benchmarks.services.work import work_on_run
 
-    module = types.ModuleType(f"bench_system_{system.key}")
+    folder = types.ModuleType(f"bench_{system.key}")
+    folder.__path__ = []  # a package with nothing else in it
+    module = types.ModuleType(f"{folder.__name__}.system")
     module.SYSTEM = system  # type: ignore[attr-defined]
-    sys.modules[module.__name__] = module
+    sys.modules |= {each.__name__: each for each in (folder, module)}
     registry.SYSTEMS[system.key] = (system.title, module.__name__)
     tasks = [(Task(f"task-{n}", f"Tidy room {n}."), ()) for n in range(EPISODES)]
     dataset = save_dataset(

@@ -23,10 +23,10 @@ pytestmark = pytest.mark.slow
 
 QUICKLY = Path(__file__).with_name("restoring.py")
 
-TASKS = 12
-PREPARE = f"""
+TASKS, FEW = 12, 3
+PREPARE = """
 from tests.factories.benchmarks import make_user, save_sample_dataset
-save_sample_dataset({TASKS})
+save_sample_dataset({})
 make_user("researcher", ["view_results", "start_runs"])
 """
 FILL = "from tests.config.backup_rows import fill_every_table; fill_every_table()"
@@ -118,7 +118,7 @@ class Browser:
 def test_the_old_state_comes_back_under_a_running_server(install: Install, tmp_path: Path) -> None:
     """Backed up half-way through a run, restored when it is done: pages, worker and run go on."""
     place, backup = install("live"), tmp_path / "b.zip"
-    shell(place, PREPARE)
+    shell(place, PREPARE.format(TASKS))
     port = free_port()
     server = place.start("manage.py", "serve", PORT=str(port))
     browser = Browser(port)
@@ -147,7 +147,7 @@ def test_the_old_state_comes_back_under_a_running_server(install: Install, tmp_p
 
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new(install: Install, tmp_path: Path) -> None:
     place, backup = install("killed"), tmp_path / "b.zip"
-    shell(place, PREPARE)
+    shell(place, PREPARE.format(FEW))
     manage(place, *RUN, "--wait")
     shell(place, FILL)
     manage(place, "backup", str(backup))
@@ -185,7 +185,7 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new(install: Install, tmp_pa
 @pytest.mark.embedded
 def test_an_interrupt_is_one_line(install: Install, tmp_path: Path) -> None:
     place, backup = install("interrupted"), tmp_path / "b.zip"
-    shell(place, PREPARE)
+    shell(place, PREPARE.format(FEW))
     manage(place, "backup", str(backup))
     before = digest(place)
     place.log.write_text("")
@@ -215,7 +215,7 @@ def test_from_sqlite_to_postgresql_and_back(install: Install, tmp_path: Path) ->
         else:
             place.folder.mkdir()
             manage(place, "migrate", "-v0")
-            shell(place, PREPARE)
+            shell(place, PREPARE.format(FEW))
             manage(place, *RUN, "--wait")
             shell(place, FILL)
         found.append(digest(place))
