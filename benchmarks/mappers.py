@@ -20,6 +20,7 @@ from benchmarks.models import (
     StoredMessage,
     Task,
     Trajectory,
+    Turn,
 )
 
 # What an endpoint's row and the client's configuration have in common.
@@ -77,6 +78,14 @@ def system_of_run(run: Run) -> System:
     return rejudging_of(key) if run.kind == Run.Kind.JUDGING else get_system(key)
 
 
+def core_violations(turn: Turn) -> tuple[types.Violation, ...]:
+    """What was violated in a turn, in the order of its rows as they were fetched."""
+    return tuple(
+        types.Violation(v.key, v.kind, v.text, v.revealed, v.new, v.repeated)
+        for v in turn.violations.all()
+    )
+
+
 def stored_trajectory(trajectory: Trajectory) -> Stored:
     """A trajectory as judges look at it again; what stands in a file's header is no setting."""
     run = trajectory.run
@@ -87,10 +96,7 @@ def stored_trajectory(trajectory: Trajectory) -> Stored:
                 turn.text,
                 turn.feedback,
                 turn.payload,
-                tuple(
-                    types.Violation(v.key, v.kind, v.text, v.revealed, v.new, v.repeated)
-                    for v in turn.violations.all()
-                ),
+                core_violations(turn),
             )
             for turn in trajectory.turns.order_by("index").prefetch_related("violations")
         ),

@@ -1,8 +1,8 @@
 """Statements whose SQL is made once, for what is asked and written at every click.
 
 Django builds the SQL of a statement anew whenever it is run, which takes many times longer than the
-database takes to find a row by its key. A prepared statement is built by the ORM too, when a thread
-first needs it, with a mark in the place of each value; afterwards the values alone are put in.
+database takes to find a row by its key. A prepared statement is built by the ORM too, when it is
+first needed, with a mark in the place of each value; afterwards the values alone are put in.
 docs/decisions/prepared-statements.md tells what that buys and where it may be used.
 """
 
@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from threading import local
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model, QuerySet
+from django.db.models.constants import OnConflict
 from django.db.models.query import (
     FlatValuesListIterable,
     ModelIterable,
@@ -38,39 +38,38 @@ _FIRST_DAY = datetime(9000, 1, 1, tzinfo=UTC)
 
 @dataclass
 class _Built:
-    """A statement as one connection has it; ``places`` are the values' names by place in its SQL.
+    """A statement for one kind of database; ``places`` are the values' names by place in its SQL.
 
-    ``read`` makes of the database's rows what the statement is to give.
+    ``read`` makes of a connection's rows what the statement is to give.
     """
 
-    connection: Any
     sql: str
     params: tuple[Any, ...]
     places: tuple[tuple[int, str], ...]
-    read: Callable[[Rows], list[Any]]
+    read: Callable[[Any, Rows], list[Any]]
     locks: bool = False
 
-    def run(self, cursor: Any, values: Mapping[str, Value | None]) -> None:
+    def run(self, connection: Any, cursor: Any, values: Mapping[str, Value | None]) -> None:
         """Execute the statement with these values."""
         params = list(self.params)
         for place, name in self.places:
-            value = _adapted(self.connection, values[name])
+            value = _adapted(connection, values[name])
             params[place] = type(params[place])(value) if type(value) is int else value
         cursor.execute(self.sql, params)
 
 
 class _Statement(ABC):
-    """What is built once in each thread. The kinds of its values are known beforehand."""
+    """What is built once for all threads. The kinds of its values are known beforehand."""
 
     def __init__(self, kinds: Mapping[str, type[Value]]) -> None:
         self._marks = {name: _mark(kind, name, n) for n, (name, kind) in enumerate(kinds.items())}
-        self._here = local()
+        self._made: dict[str, _Built] = {}
 
-    def _built(self) -> _Built:
-        connection = connections[DEFAULT_DB_ALIAS]
-        built: _Built | None = getattr(self._here, "built", None)
-        if built is None or built.connection is not connection:
-            built = self._here.built = self._make(connection)
+    def _built(self, connection: Any) -> _Built:
+        built = self._made.get(connection.vendor)
+        if built is None:
+            # Two threads may build it at once; what they build is the same.
+            built = self._made[connection.vendor] = self._make(connection)
         return built
 
     @abstractmethod
@@ -100,12 +99,13 @@ class Prepared(_Statement, Generic[R]):
 
     def all(self, **values: Value) -> list[R]:
         """The rows of the query for these values."""
-        built = self._built()
-        if built.locks and built.connection.get_autocommit():
+        connection = connections[DEFAULT_DB_ALIAS]
+        built = self._built(connection)
+        if built.locks and connection.get_autocommit():
             raise TransactionManagementError("rows are locked within a transaction alone")
-        with built.connection.cursor() as cursor:
-            built.run(cursor, values)
-            return built.read(cursor.fetchall())
+        with connection.cursor() as cursor:
+            built.run(connection, cursor, values)
+            return built.read(connection, cursor.fetchall())
 
     def first(self, **values: Value) -> R | None:
         """The first of them; the query should be limited to it."""
@@ -118,7 +118,7 @@ class Prepared(_Statement, Generic[R]):
         sql, params = compiler.as_sql()
         places = self._places(connection, params)
         locks = rows.query.select_for_update
-        return _Built(connection, sql, tuple(params), places, _reader(rows, compiler), locks)
+        return _Built(sql, tuple(params), places, _reader(rows, compiler), locks)
 
 
 class PreparedUpdate(_Statement):
@@ -137,12 +137,10 @@ class PreparedUpdate(_Statement):
 
     def run(self, **values: Value | None) -> int:
         """Change the rows; says how many there were."""
-        built = self._built()
-        with (
-            mark_for_rollback_on_error(using=DEFAULT_DB_ALIAS),
-            built.connection.cursor() as cursor,
-        ):
-            built.run(cursor, values)
+        connection = connections[DEFAULT_DB_ALIAS]
+        built = self._built(connection)
+        with _execution(connection) as cursor:
+            built.run(connection, cursor, values)
             return int(cursor.rowcount)
 
     def _make(self, connection: Any) -> _Built:
@@ -150,80 +148,130 @@ class PreparedUpdate(_Statement):
         query: Any = rows.query.chain(UpdateQuery)
         query.add_update_values(changes)
         sql, params = query.get_compiler(connection=connection).as_sql()
-        return _Built(connection, sql, tuple(params), self._places(connection, params), list)
+        return _Built(sql, tuple(params), self._places(connection, params), _no_rows)
 
 
-_written = local()
+# The SQL of a statement, and the fields whose values it takes.
+_Made = tuple[str, list[Any]]
+_written: dict[Any, _Made] = {}
 
 
 def add_row(row: M) -> M:
     """Store a new row and give it its key, as ``row.save()`` does; no signal is sent."""
     if not row._state.adding:
         raise ValueError("the row is stored already")
-    with _write(row, (), _insert) as cursor:
+    connection = connections[DEFAULT_DB_ALIAS]
+    sql, fields = _kept(connection, type(row), "add", lambda: _insert(connection, row, key=True))
+    with _execution(connection) as cursor:
+        cursor.execute(sql, _values(connection, fields, row))
         (row.pk,) = cursor.fetchone()
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
     return row
 
 
-def change_row(row: Model, *fields: str) -> None:
-    """Store these fields of a row that is there, as ``row.save(update_fields=fields)`` does."""
-    with _write(row, fields, _update):
-        pass
+def add_rows(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> None:
+    """Store new rows of one model, which are given no keys; no signal is sent.
+
+    ``ignore_conflicts``: rows that clash with what is stored are left out.
+    """
+    if not rows:
+        return
+    one, conflict = rows[0], OnConflict.IGNORE if ignore_conflicts else None
+    connection = connections[DEFAULT_DB_ALIAS]
+    sql, fields = _kept(connection, type(one), conflict, lambda: _insert(connection, one, conflict))
+    with _execution(connection) as cursor:
+        cursor.executemany(sql, [_values(connection, fields, row) for row in rows])
+
+
+def change_row(row: Model, *fields: str, **still: Any) -> bool:
+    """Store these fields of a row that is there, as ``row.save(update_fields=fields)`` does.
+
+    ``still``: only where the stored row has these values. Says whether it was there.
+    """
+    names, connection = (*fields, *still), connections[DEFAULT_DB_ALIAS]
+    sql, found = _kept(
+        connection, type(row), (fields, *still), lambda: _update(connection, row, fields, still)
+    )
+    params = _values(connection, found[: len(fields)], row)
+    pairs = zip(found[len(fields) : len(names)], still.values(), strict=True)
+    kept = [field.get_db_prep_save(value, connection) for field, value in pairs]
+    with _execution(connection) as cursor:
+        cursor.execute(sql, [*params, *kept, found[-1].get_db_prep_save(row.pk, connection)])
+        return bool(cursor.rowcount)
+
+
+def _kept(connection: Any, model: type[Model], what: Any, make: Callable[[], _Made]) -> _Made:
+    """A statement that writes rows of a model, built when it is first needed."""
+    key = connection.vendor, model, what
+    found = _written.get(key)
+    if found is None:
+        found = _written[key] = make()
+    return found
 
 
 @contextmanager
-def _write(
-    row: Model, names: tuple[str, ...], make: Callable[..., tuple[Any, str, list[Any]]]
-) -> Iterator[Any]:
-    """The cursor after a statement that writes fields of a row."""
-    connection = connections[DEFAULT_DB_ALIAS]
-    kept: dict[Any, tuple[Any, str, list[Any]]] = _written.__dict__
-    key = type(row), names
-    found = kept.get(key)
-    if found is None or found[0] is not connection:
-        found = kept[key] = make(connection, row, names)
-    _, sql, fields = found
-    adding = row._state.adding
-    params = [field.get_db_prep_save(field.pre_save(row, adding), connection) for field in fields]
+def _execution(connection: Any) -> Iterator[Any]:
     with mark_for_rollback_on_error(using=DEFAULT_DB_ALIAS), connection.cursor() as cursor:
-        cursor.execute(sql, params)
         yield cursor
 
 
-def _update(connection: Any, row: Model, names: tuple[str, ...]) -> tuple[Any, str, list[Any]]:
-    """The SQL that changes fields of a row of this model, and these fields with the key."""
+def _values(connection: Any, fields: Sequence[Any], row: Model) -> list[Any]:
+    adding = row._state.adding
+    return [field.get_db_prep_save(field.pre_save(row, adding), connection) for field in fields]
+
+
+def _update(connection: Any, row: Model, names: Sequence[str], still: Iterable[str]) -> _Made:
+    """The SQL that changes fields of a row; these fields, those that must be so still, the key."""
     meta, quoted = row._meta, connection.ops.quote_name
-    fields: list[Any] = [meta.get_field(name) for name in names]
-    changes = ", ".join(f"{quoted(field.column)} = %s" for field in fields)
-    sql = f"UPDATE {quoted(meta.db_table)} SET {changes} WHERE {quoted(meta.pk.column)} = %s"  # noqa: S608
-    return connection, sql, [*fields, meta.pk]
+    changed: list[Any] = [meta.get_field(name) for name in names]
+    conditions: list[Any] = [*(meta.get_field(name) for name in still), meta.pk]
+    changes = ", ".join(f"{quoted(field.column)} = %s" for field in changed)
+    where = " AND ".join(f"{quoted(field.column)} = %s" for field in conditions)
+    sql = f"UPDATE {quoted(meta.db_table)} SET {changes} WHERE {where}"  # noqa: S608
+    return sql, [*changed, *conditions]
 
 
-def _insert(connection: Any, row: Model, names: tuple[str, ...]) -> tuple[Any, str, list[Any]]:
-    """The SQL that adds a row of this model, whose key the database makes, and its fields."""
+def _insert(
+    connection: Any, row: Model, conflict: OnConflict | None = None, *, key: bool = False
+) -> _Made:
+    """The SQL that adds a row of this model, and its fields; ``key``: tells the key it is given."""
     meta = row._meta
-    fields = [field for field in meta.concrete_fields if field is not meta.pk]
-    query = InsertQuery(type(row))
+    fields = [field for field in meta.concrete_fields if field is not meta.auto_field]
+    query = InsertQuery(type(row), on_conflict=conflict)
     query.insert_values(fields, [row])
     compiler = query.get_compiler(connection=connection)
-    compiler.returning_fields = [meta.pk]
+    if key:
+        compiler.returning_fields = [meta.pk]
     ((sql, params),) = compiler.as_sql()
     assert len(params) == len(fields)
-    return connection, sql, fields
+    return sql, fields
 
 
-def _reader(rows: Any, compiler: Any) -> Callable[[Rows], list[Any]]:
+def _no_rows(connection: Any, found: Rows) -> list[Any]:
+    return []
+
+
+def _reader(rows: Any, compiler: Any) -> Callable[[Any, Rows], list[Any]]:
     """What makes objects of a query's rows, as its query set would."""
     if compiler.has_extra_select or rows._prefetch_related_lookups:
         raise ValueError("columns or rows beside those asked for are not read here")
     converters = compiler.get_converters([column for column, *_ in compiler.select])
     make = _maker(rows, compiler)
 
-    def read(found: Rows) -> list[Any]:
-        return make(compiler.apply_converters(found, converters) if converters else found)
+    def read(connection: Any, found: Rows) -> list[Any]:
+        return make(_converted(connection, found, converters) if converters else found)
 
     return read
+
+
+def _converted(connection: Any, found: Rows, converters: Mapping[int, Any]) -> Rows:
+    """Rows with their values as Python has them (``SQLCompiler.apply_converters``)."""
+    rows = [list(row) for row in found]
+    for place, (convert, expression) in converters.items():
+        for row in rows:
+            for each in convert:
+                row[place] = each(row[place], expression, connection)
+    return rows
 
 
 def _maker(rows: QuerySet[Any, Any], compiler: Any) -> Callable[[Rows], list[Any]]:

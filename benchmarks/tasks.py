@@ -4,7 +4,6 @@ import logging
 import os
 import socket
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from celery import shared_task
@@ -14,6 +13,7 @@ from django.db import close_old_connections
 # Uploads, trials and verifications bring kinds of jobs of their own.
 from benchmarks.services import jobs, trials, uploads, work  # noqa: F401
 from benchmarks.services.judging import trying  # noqa: F401
+from benchmarks.services.threads import ProcessEnds, Threads
 from benchmarks.services.verifying import background  # noqa: F401
 
 logger = logging.getLogger(__name__)
@@ -36,6 +36,8 @@ def carry_run(run_id: int) -> None:
     if places.acquire(blocking=False):
         try:
             work.work_on_runs(first=run_id, owner=owner_name())
+        except ProcessEnds:
+            logger.info("the process ends; run %s is left to the sweep", run_id)
         finally:
             places.release()
 
@@ -62,6 +64,8 @@ def _carry_reserved(trajectory_id: int) -> None:
         if work.carry_reserved(pk=trajectory_id, owner=owner_name()):
             # Elsewhere: a slow endpoint that suggests must not hold up those who have replied.
             _beside().submit(_suggest, trajectory_id)
+    except ProcessEnds:
+        logger.info("the process ends; trajectory %s is left to the sweep", trajectory_id)
     except Exception:
         logger.exception("trajectory %s was left to the sweep", trajectory_id)
     finally:
@@ -71,6 +75,8 @@ def _carry_reserved(trajectory_id: int) -> None:
 def _suggest(trajectory_id: int) -> None:
     try:
         work.suggest_beside(pk=trajectory_id)
+    except ProcessEnds:
+        logger.info("the process ends; suggestions on trajectory %s are left out", trajectory_id)
     except Exception:
         logger.exception("suggestions on trajectory %s were not made", trajectory_id)
     finally:
@@ -78,14 +84,14 @@ def _suggest(trajectory_id: int) -> None:
 
 
 @cache
-def _live() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(settings.LIVE_THREADS, thread_name_prefix="live")
+def _live() -> Threads:
+    return Threads(settings.LIVE_THREADS, thread_name_prefix="live")
 
 
 @cache
-def _beside() -> ThreadPoolExecutor:
+def _beside() -> Threads:
     """Threads in which suggestions are waited for; each takes a minute at most."""
-    return ThreadPoolExecutor(settings.LIVE_THREADS, thread_name_prefix="beside")
+    return Threads(settings.LIVE_THREADS, thread_name_prefix="beside")
 
 
 @shared_task

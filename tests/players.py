@@ -9,14 +9,19 @@ from tests.annotators import Annotator, Reply
 ASKED = re.compile(r"/sessions/\d+/reply/(\d+)/")
 LOOKS = re.compile(r'hx-get="([^"]*/state/[^"]*)"')
 OVERRIDE = re.compile(r'name="override" value="([^"]*)"')
+DRAFT = re.compile(r'<textarea[^>]* name="text"[^>]*>(.*?)</textarea>', re.S)
 STORED = (200, 302)
 
 
 @dataclass
 class Player:
-    """One person. ``sent`` holds every reply that was acknowledged, by ask."""
+    """One person. ``sent`` holds every reply that was acknowledged, by ask.
+
+    ``as_text``: who writes replies as plain text, not in the form that a system brings.
+    """
 
     person: Annotator
+    as_text: bool = True
     sent: dict[int, str] = field(default_factory=dict)
     looks_at: dict[int, str] = field(default_factory=dict)
 
@@ -27,7 +32,7 @@ class Player:
 
     def open(self, session: int) -> Reply:
         """The page, with all that it says now; what it will ask for by itself is remembered."""
-        reply = self.person.get(f"/sessions/{session}/?as=text")
+        reply = self.person.get(f"/sessions/{session}/{'?as=text' if self.as_text else ''}")
         self._learn(session, reply)
         return reply
 
@@ -50,7 +55,7 @@ class Player:
 
     def asked(self, session: int) -> list[int]:
         """The asks that the page shows a form for."""
-        return sorted({int(found) for found in ASKED.findall(self.open(session).text)})
+        return shown_asks(self.open(session))
 
     def reply(self, session: int, ask: int, text: str) -> Reply:
         """Send a text; where the page hints at something, send it all the same."""
@@ -62,3 +67,14 @@ class Player:
         if reply.status in STORED:
             self.sent[ask] = text
         return reply
+
+
+def shown_asks(page: Reply) -> list[int]:
+    """The asks that a page, or a part of one, has a form for."""
+    return sorted({int(found) for found in ASKED.findall(page.text)})
+
+
+def shown_draft(page: Reply) -> str:
+    """The words that stand in its form."""
+    found = DRAFT.search(page.text)
+    return html.unescape(found.group(1)).strip() if found else ""

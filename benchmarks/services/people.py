@@ -1,18 +1,54 @@
 """Replies of people: they settle an open ask, and the trajectory goes on from there."""
 
+from datetime import datetime
+
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from benchmarks.core.answerers import Identity
 from benchmarks.core.digests import storable
 from benchmarks.core.registry import get_system
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row
 from benchmarks.selectors.players import player_name
 from benchmarks.services.locks import lock_trajectory
 from benchmarks.services.runs import RunError, reopen_run
 from benchmarks.services.store import answerer_version
+
+_STATUS = Prepared(
+    lambda pk: Trajectory.objects.filter(pk=pk).values_list("status", flat=True), pk=int
+)
+_ANSWERED = PreparedUpdate(
+    lambda pk, now: (OpenAsk.objects.filter(pk=pk, answered_at=None), {"answered_at": now}),
+    pk=int,
+    now=datetime,
+)
+_LAST = Prepared(
+    lambda trajectory, step, slot: (
+        Exchange.objects.filter(trajectory=trajectory, step=step, slot=slot)
+        .order_by("-attempt")
+        .values_list("attempt", flat=True)[:1]
+    ),
+    trajectory=int,
+    step=int,
+    slot=int,
+)
+_OPEN = Prepared(
+    lambda trajectory: (
+        OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)
+        .order_by()
+        .values_list("pk", flat=True)[:1]
+    ),
+    trajectory=int,
+)
+_GOES_ON = PreparedUpdate(
+    lambda pk: (
+        Trajectory.objects.filter(pk=pk, status=Trajectory.Status.WAITING),
+        {"status": Trajectory.Status.PENDING},
+    ),
+    pk=int,
+)
 
 
 def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) -> Exchange:
@@ -33,14 +69,12 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) 
         # Of two people who answer at once, or a person and the worker that lays the trajectory
         # aside, the second must see what the first did.
         lock_trajectory(trajectory.pk)
-        over = Trajectory.objects.filter(pk=trajectory.pk, status=Trajectory.Status.CANCELLED)
-        if over.exists():
+        if _STATUS.first(pk=trajectory.pk) == Trajectory.Status.CANCELLED:
             raise RunError("this was cancelled; nobody waits for a reply any more")
-        if not OpenAsk.objects.filter(pk=ask.pk, answered_at=None).update(answered_at=now):
+        if not _ANSWERED.run(pk=ask.pk, now=now):
             raise RunError("this has been answered already; the first answer stands")
-        rows = Exchange.objects.filter(trajectory=trajectory, step=ask.step, slot=ask.slot)
-        last = rows.aggregate(last=Max("attempt"))["last"] or 0
-        exchange = Exchange.objects.create(
+        last = _LAST.first(trajectory=trajectory.pk, step=ask.step, slot=ask.slot) or 0
+        exchange = Exchange(
             trajectory=trajectory,
             step=ask.step,
             slot=ask.slot,
@@ -60,8 +94,8 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) 
             sent_at=ask.opened_at,
             settled_at=now,
         )
-        waiting = Trajectory.objects.filter(pk=trajectory.pk, status=Trajectory.Status.WAITING)
-        still_open = OpenAsk.objects.filter(trajectory=trajectory, answered_at=None).exists()
-        if not still_open and waiting.update(status=Trajectory.Status.PENDING):
+        add_row(exchange)
+        still_open = _OPEN.all(trajectory=trajectory.pk)
+        if not still_open and _GOES_ON.run(pk=trajectory.pk):
             reopen_run(Run.objects.get(pk=trajectory.run_id), people=trajectory)
     return exchange

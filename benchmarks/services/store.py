@@ -1,12 +1,13 @@
 """The log port on the database: what the driver has it remember is committed when it returns."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from benchmarks.core import types
@@ -21,6 +22,7 @@ from benchmarks.core.log import (
     total_most,
 )
 from benchmarks.core.types import Message, Outcome
+from benchmarks.mappers import core_violations
 from benchmarks.models import (
     AnswererVersion,
     Constraint,
@@ -34,7 +36,22 @@ from benchmarks.models import (
     Violation,
 )
 from benchmarks.models import Exchange as ExchangeRow
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row, add_rows, change_row
 from benchmarks.services.leases import LEASE
+
+_EXCHANGES = Prepared(
+    lambda trajectory: ExchangeRow.objects.filter(trajectory=trajectory).order_by(
+        "step", "slot", "attempt"
+    ),
+    trajectory=int,
+)
+_VERSION = Prepared(
+    lambda digest: AnswererVersion.objects.filter(digest=digest).values_list("pk", flat=True),
+    digest=str,
+)
+_LAST_SCORES = PreparedUpdate(
+    lambda turn: (JudgeScore.objects.filter(turn=turn), {"is_final": True}), turn=int
+)
 
 
 class LeaseLost(Exception):
@@ -43,6 +60,9 @@ class LeaseLost(Exception):
 
 def answerer_version(identity: Identity) -> int:
     """The id of the stored row of an exact answerer; made on first sight."""
+    known = _VERSION.first(digest=identity.digest)
+    if known is not None:
+        return known
     row, _ = AnswererVersion.objects.get_or_create(
         digest=identity.digest,
         defaults={
@@ -60,7 +80,7 @@ def store_messages(messages: Iterable[Message]) -> None:
 
     In one order for all, so that of two workers none waits for the other for ever.
     """
-    StoredMessage.objects.bulk_create(
+    add_rows(
         [
             StoredMessage(
                 digest=m.digest,
@@ -108,15 +128,15 @@ class DatabaseLog:
         self._sent: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._settled: dict[tuple[int, int], tuple[int, int]] = {}
         self._stored_turns = trajectory.turn_count
+        self._last_turn: int | None = None
+        self._turns_before: dict[int, types.Turn] | None = None
         self._constraints: dict[str, int] | None = None
 
     # --- reading ----------------------------------------------------------------------------------
 
     def exchanges(self) -> list[Exchange]:
         rows = []
-        for row in ExchangeRow.objects.filter(trajectory=self.trajectory).order_by(
-            "step", "slot", "attempt"
-        ):
+        for row in _EXCHANGES.all(trajectory=self.trajectory.pk):
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
             self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
             self._told.update(row.messages)
@@ -169,7 +189,8 @@ class DatabaseLog:
             open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
             if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
                 raise LeaseLost  # a late worker's reply came in since this one read the log
-            ExchangeRow.objects.bulk_create(new)
+            for row in new:
+                add_row(row)
         for row in new:
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
 
@@ -198,8 +219,8 @@ class DatabaseLog:
         with transaction.atomic() if back else nullcontext():
             # A row that is no longer *sent* was given up by another worker, so this reply comes
             # from one that had lost its lease.
-            open_ = ExchangeRow.objects.filter(pk=pk, state=ExchangeRow.State.SENT)
-            if not open_.update(**settled):
+            row = ExchangeRow(pk=pk, **settled)
+            if not change_row(row, *settled, state=ExchangeRow.State.SENT):
                 raise LeaseLost
             if back:
                 take_back(self.run.pk, -back)
@@ -240,18 +261,18 @@ class DatabaseLog:
             return
         with transaction.atomic():
             self._renew(timezone.now(), turn_count=turn.index)
-            row = Turn.objects.create(
-                trajectory=self.trajectory,
-                index=turn.index,
-                text=turn.text,
-                feedback=turn.feedback,
-                payload=dict(turn.payload),
+            row = add_row(
+                Turn(
+                    trajectory=self.trajectory,
+                    index=turn.index,
+                    text=turn.text,
+                    feedback=turn.feedback,
+                    payload=dict(turn.payload),
+                )
             )
-            if turn.violations:
-                Violation.objects.bulk_create(self._violations(row, turn))
-            if turn.scores:
-                JudgeScore.objects.bulk_create(self._scores(row, turn))
-        self._stored_turns = turn.index
+            add_rows(self._violations(row, turn))
+            add_rows(self._scores(row, turn))
+        self._stored_turns, self._last_turn = turn.index, row.pk
 
     def record_outcome(self, outcome: Outcome) -> None:
         now = timezone.now()
@@ -284,18 +305,27 @@ class DatabaseLog:
         return Judging.objects.filter(run=run, made_by=None).values_list("pk", flat=True).get()
 
     def _stored_turn(self, index: int) -> types.Turn:
-        row = Turn.objects.get(trajectory=self.trajectory, index=index)
-        return turn_with_scores(row, row.scores.filter(judging=self.judging_id))
+        """A turn that was there when this worker began; all are read at once."""
+        if self._turns_before is None:
+            scores = JudgeScore.objects.filter(
+                trajectory=self._scored_trajectory(), judging=self.judging_id
+            )
+            self._turns_before = _turns_with_scores(self.trajectory, scores)
+        return self._turns_before[index]
+
+    def _scored_trajectory(self) -> Trajectory:
+        """The one that scores given here are about."""
+        return self.trajectory
 
     def _mark_last(self) -> None:
-        last = (
+        last = self._last_turn or (
             Turn.objects.filter(trajectory=self.trajectory, index=self._stored_turns)
             .values_list("pk", flat=True)
             .first()
         )
         if last is not None:
-            Turn.objects.filter(pk=last).update(is_final=True)
-            JudgeScore.objects.filter(turn_id=last).update(is_final=True)
+            change_row(Turn(pk=last, is_final=True), "is_final")
+            _LAST_SCORES.run(turn=last)
 
     def _version(self, identity: Identity) -> int:
         """The answerer's row, looked up once per trajectory."""
@@ -306,8 +336,8 @@ class DatabaseLog:
 
     def _renew(self, now: datetime, **changes: Any) -> None:
         changes.setdefault("lease_until", now + LEASE)
-        held = Trajectory.objects.filter(pk=self.trajectory.pk, lease_owner=self.owner)
-        if not held.update(**changes):
+        held = Trajectory(pk=self.trajectory.pk, **changes)
+        if not change_row(held, *changes, lease_owner=self.owner):
             raise LeaseLost
 
     def _tell(self, calls: Sequence[Call]) -> None:
@@ -322,7 +352,7 @@ class DatabaseLog:
             self._told.update(new)
 
     def _violations(self, row: Turn, turn: types.Turn) -> list[Violation]:
-        if self._constraints is None:
+        if turn.violations and self._constraints is None:
             self._constraints = dict(
                 Constraint.objects.filter(profile=self.trajectory.profile_id).values_list(
                     "key", "pk"
@@ -331,7 +361,7 @@ class DatabaseLog:
         return [
             Violation(
                 turn=row,
-                constraint_id=self._constraints.get(v.key),
+                constraint_id=(self._constraints or {}).get(v.key),
                 key=v.key,
                 kind=v.kind,
                 text=v.text,
@@ -375,19 +405,26 @@ class DatabaseLog:
         return scores
 
 
-def turn_with_scores(row: Turn, scores: QuerySet[JudgeScore]) -> types.Turn:
-    """A turn with its violations and these scores, as the core's value."""
-    return types.Turn(
-        row.index,
-        row.text,
-        row.feedback,
-        row.payload,
-        tuple(
-            types.Violation(v.key, v.kind, v.text, v.revealed, v.new, v.repeated)
-            for v in row.violations.order_by("pk")
-        ),
-        tuple(
-            types.Score(s.seat, s.dimension, s.value, s.reason, replicate=s.replicate)
-            for s in scores.order_by("pk")
-        ),
-    )
+def _turns_with_scores(
+    trajectory: Trajectory, scores: QuerySet[JudgeScore]
+) -> dict[int, types.Turn]:
+    """The stored turns by index, with their violations and these scores, as the core's values."""
+    given: dict[int, list[types.Score]] = defaultdict(list)
+    columns = ("turn_index", "seat", "dimension", "value", "reason", "replicate")
+    for index, seat, dimension, value, reason, replicate in scores.order_by("pk").values_list(
+        *columns
+    ):
+        score = types.Score(seat, dimension, value, reason, replicate=replicate)
+        given[index].append(score)
+    violations = Prefetch("violations", Violation.objects.order_by("pk"))
+    return {
+        row.index: types.Turn(
+            row.index,
+            row.text,
+            row.feedback,
+            row.payload,
+            core_violations(row),
+            tuple(given[row.index]),
+        )
+        for row in Turn.objects.filter(trajectory=trajectory).prefetch_related(violations)
+    }

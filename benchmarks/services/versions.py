@@ -11,6 +11,11 @@ from benchmarks.core.types import Episode, Task
 from benchmarks.core.words import prompt_digests
 from benchmarks.mappers import stored_trajectory
 from benchmarks.models import Run, Trajectory
+from benchmarks.prepared import Prepared
+
+_JUDGED = Prepared(
+    lambda pk: Trajectory.objects.filter(pk=pk).select_related("run__dataset"), pk=int
+)
 
 
 def current_pins(system: System) -> dict[str, Any]:
@@ -53,7 +58,9 @@ def episode_of(trajectory: Trajectory, system: System, task: Task) -> Episode:
     rng = random.Random(trajectory.seed)
     if trajectory.judged_id is None:
         return system.episode(task, settings, rng)
-    judged = Trajectory.objects.select_related("run__dataset").get(pk=trajectory.judged_id)
+    judged = _JUDGED.first(pk=trajectory.judged_id)
+    if judged is None:
+        raise Trajectory.DoesNotExist(trajectory.judged_id)
     return cast(Rejudging, system).rejudge(task, stored_trajectory(judged), settings, rng)
 
 

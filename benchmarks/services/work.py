@@ -4,12 +4,12 @@ import logging
 import random
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import cache
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.fillers import suggesting_fillers
 from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import OpenAsk, Run, Trajectory
+from benchmarks.prepared import Prepared, PreparedUpdate
 from benchmarks.services.budgets import halt_run
 from benchmarks.services.casting import build_cast
 from benchmarks.services.judging.log import log_of
@@ -26,6 +27,7 @@ from benchmarks.services.locks import lock_run, lock_trajectory
 from benchmarks.services.runs import bump_data_version
 from benchmarks.services.store import LeaseLost
 from benchmarks.services.suggestions import make_suggestions
+from benchmarks.services.threads import ProcessEnds, Threads
 from benchmarks.services.versions import episode_of, missing_version, seeds_of
 
 logger = logging.getLogger(__name__)
@@ -37,15 +39,47 @@ CALL_THREADS = 32
 
 
 @cache
-def _executor() -> ThreadPoolExecutor:
+def _executor() -> Threads:
     """Threads for calls that wait (endpoints); shared by all trajectories of the process."""
-    return ThreadPoolExecutor(CALL_THREADS, thread_name_prefix="call")
+    return Threads(CALL_THREADS, thread_name_prefix="call")
 
 
-def _claimable() -> Q:
+def _claimable(now: datetime) -> Q:
     """Pending, or held by a worker whose lease ran out."""
-    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=timezone.now())
+    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=now)
     return Q(status=Trajectory.Status.PENDING) | lapsed
+
+
+_FREE = Prepared(
+    lambda run, now: (
+        Trajectory.objects.filter(_claimable(now), run=run, run__status__in=WORKABLE)
+        .order_by("pk")
+        .values_list("pk", flat=True)[:CANDIDATES]
+    ),
+    run=int,
+    now=datetime,
+)
+_CLAIM = PreparedUpdate(
+    lambda pk, now, owner, until: (
+        Trajectory.objects.filter(_claimable(now), pk=pk, run__status__in=WORKABLE),
+        {
+            "status": Trajectory.Status.RUNNING,
+            "lease_owner": owner,
+            "lease_until": until,
+            "started_at": Coalesce("started_at", Value(now)),
+        },
+    ),
+    pk=int,
+    now=datetime,
+    owner=str,
+    until=datetime,
+)
+_WHOLE = Prepared(
+    lambda pk: Trajectory.objects.filter(pk=pk).select_related(
+        "run__dataset", "run__primary_judging", "task", "profile"
+    ),
+    pk=int,
+)
 
 
 def claim_trajectory(*, run_id: int, owner: str) -> int | None:
@@ -54,27 +88,18 @@ def claim_trajectory(*, run_id: int, owner: str) -> int | None:
     The update is conditional, so of several workers that want the same one exactly one gets it.
     """
     while True:
-        free = list(
-            Trajectory.objects.filter(_claimable(), run=run_id, run__status__in=WORKABLE)
-            .order_by("pk")
-            .values_list("pk", flat=True)[:CANDIDATES]
-        )
+        free = _FREE.all(run=run_id, now=timezone.now())
         if not free:
             return None
         random.SystemRandom().shuffle(free)  # which worker takes which unit changes no result
         for pk in free:
-            if _claim(Trajectory.objects.filter(_claimable(), pk=pk), owner):
+            if _claim(pk, owner):
                 return pk
 
 
-def _claim(rows: QuerySet[Trajectory], owner: str) -> bool:
-    return bool(
-        rows.update(
-            status=Trajectory.Status.RUNNING,
-            lease_owner=owner,
-            lease_until=timezone.now() + LEASE,
-        )
-    )
+def _claim(pk: int, owner: str) -> bool:
+    now = timezone.now()
+    return bool(_CLAIM.run(pk=pk, now=now, owner=owner, until=now + LEASE))
 
 
 def carry_reserved(*, pk: int, owner: str) -> bool:
@@ -83,8 +108,7 @@ def carry_reserved(*, pk: int, owner: str) -> bool:
     Suggestions are left to the caller (``suggest_beside``), who need not make people wait for them.
     """
     run_id = Trajectory.objects.values_list("run", flat=True).get(pk=pk)
-    rows = Trajectory.objects.filter(_claimable(), pk=pk, run__status__in=WORKABLE)
-    if not _claim(rows, owner):
+    if not _claim(pk, owner):
         return False
     _begin(run_id)
     carry_trajectory(pk=pk, owner=owner, suggests=False)
@@ -134,7 +158,7 @@ def work_on_runs(*, first: int, owner: str) -> int:
 def _neediest_run() -> int | None:
     """The oldest run with something to claim, of those started together the least attended."""
     units = Trajectory.objects.filter(run=OuterRef("pk"))
-    runs = Run.objects.filter(Exists(units.filter(_claimable())), status__in=WORKABLE)
+    runs = Run.objects.filter(Exists(units.filter(_claimable(timezone.now()))), status__in=WORKABLE)
     runs = runs.annotate(
         workers=_workers("run", "pk"), with_others=_workers("run__experiment", "experiment")
     )
@@ -162,16 +186,18 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
 
     ``suggests``: make the suggestions for people after that.
     """
-    trajectory = Trajectory.objects.select_related(
-        "run__dataset", "run__primary_judging", "task", "profile"
-    ).get(pk=pk)
-    Trajectory.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now())
+    trajectory = _WHOLE.first(pk=pk)
+    if trajectory is None:
+        raise Trajectory.DoesNotExist(pk)
     try:
         with heartbeat.hold(pk, owner):
             status, problem = _drive(trajectory, owner)
     except LeaseLost:
         logger.warning("trajectory %s was taken over by another worker", pk)
         return
+    except ProcessEnds:
+        _lay_aside(pk, owner, Trajectory.Status.PENDING, "")  # another goes on from the log
+        raise
     except (AskMismatch, TurnMismatch) as error:
         status, problem = Trajectory.Status.DECISION, str(error)
     except CoreError as error:

@@ -23,6 +23,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -34,14 +35,14 @@ from tests.annotators import Annotator
 from tests.bench.annotating import bare_view
 from tests.bench.scaling import fake_endpoint
 from tests.bench.storing import processor, set_up
-from tests.players import STORED, Player
+from tests.players import STORED, Player, shown_asks, shown_draft
 from tests.servers import Server, serving, wait_until_answered
 
 LATENCY = 1.0
 LOOK_SECONDS = 1.0
 FEW, MANY, THINKING = 8, 50, (3.0, 8.0)
-# They find something violated in most plans, at once.
-JUDGES = dict.fromkeys(("world_judge", "user_judge", "rubric_judge"), ["endpoint:judges"])
+# They find something violated in most plans, at once; scripts score the plans.
+JUDGES = dict.fromkeys(("world_judge", "user_judge"), ["endpoint:judges"])
 # Milliseconds at the 95th percentile.
 BUDGETS = {FEW: 150.0, MANY: 250.0}
 PAGES = ("/studies/", "/runs/", "/trajectories/", "/sessions/")
@@ -80,16 +81,20 @@ class At:
                     break
                 if look.status == 204:
                     continue
-                asks = self.player.asked(session)
+                asks = shown_asks(look)
                 if not asks:
                     continue
                 if waiting is not None:
                     waiting.look_seconds = time.perf_counter() - began
                 time.sleep(rng.uniform(*thinking))
                 waiting = Sent(asks[0], time.time())
-                reply = self.player.reply(session, asks[0], f"Not like that ({asks[0]}).")
+                # Every other time with words of one's own, in spite of the hint that they get.
+                own = f"Not like that ({asks[0]})." if len(self.sent) % 2 else ""
+                reply = self.player.reply(session, asks[0], own or shown_draft(look))
                 assert reply.status in STORED, reply.status
                 self.sent.append(waiting)
+                self.player.open(session)
+                next_look = time.time() + LOOK_SECONDS
 
 
 def play(
@@ -104,7 +109,8 @@ def play(
             Player(
                 Annotator(
                     server.port, user.username, PASSWORD, {"X-Forwarded-For": f"10.0.2.{number}"}
-                )
+                ),
+                as_text=False,
             ),
             lists[number],
         )
@@ -117,41 +123,52 @@ def play(
     with ThreadPoolExecutor(len(people)) as pool:
         list(pool.map(lambda pair: pair[1].play(until, thinking, pair[0]), enumerate(people)))
     added = added_to(people)
+    whole = [sum(parts.values()) for parts in added]
     return {
         "sessions": len(people),
         "replies": len(added),
-        "added_ms_p50": round(percentile(added, 50), 1),
-        "added_ms_p95": round(percentile(added, 95), 1),
+        "added_ms_p50": round(percentile(whole, 50), 1),
+        "added_ms_p95": round(percentile(whole, 95), 1),
+        "parts_ms_p50_p95": {
+            name: tuple(round(percentile([parts[name] for parts in added], n)) for n in (50, 95))
+            for name in (added[0] if added else ())
+        },
         "web_cpu_share": round((server.cpu() - cpu) / seconds, 3),
     }
 
 
-def added_to(people: Sequence[At]) -> list[float]:
-    """Milliseconds by reply, from the clients' clocks and the stored exchanges (one machine)."""
+def added_to(people: Sequence[At]) -> list[dict[str, float]]:
+    """Milliseconds by reply and part, from the clients' clocks and the stored rows (one machine).
+
+    From sending the reply until it is stored, until the agent is called, from its reply until the
+    player is asked, and the look that shows it.
+    """
     from benchmarks.models import Exchange, OpenAsk
 
     found = []
     asks = {ask.pk: ask for ask in OpenAsk.objects.all()}
-    following: dict[tuple[int, int], OpenAsk] = {}
-    for ask in sorted(asks.values(), key=lambda ask: -ask.step):
-        following[ask.trajectory_id, ask.step] = ask
-    agents: dict[tuple[int, int], float] = {}
+    by_trajectory: dict[int, list[OpenAsk]] = defaultdict(list)
+    for ask in sorted(asks.values(), key=lambda ask: ask.step):
+        by_trajectory[ask.trajectory_id].append(ask)
+    agents: dict[int, list[Exchange]] = defaultdict(list)
     for row in Exchange.objects.filter(role="agent", state=Exchange.State.ANSWERED):
-        agents[row.trajectory_id, row.step] = row.latency or 0.0
+        agents[row.trajectory_id].append(row)
     for each in people:
         for sent in each.sent:
             ask = asks[sent.ask]
-            later = [s for t, s in following if t == ask.trajectory_id and s > ask.step]
-            if not later or not sent.look_seconds:
+            later = [a for a in by_trajectory[ask.trajectory_id] if a.step > ask.step]
+            if not later or not sent.look_seconds or ask.answered_at is None:
                 continue
-            shown = following[ask.trajectory_id, min(later)]
-            calls = [
-                seconds
-                for (trajectory, step), seconds in agents.items()
-                if trajectory == ask.trajectory_id and ask.step < step < shown.step
-            ]
-            made = shown.opened_at.timestamp() - sent.at - sum(calls)
-            found.append(1000 * (made + sent.look_seconds))
+            shown = later[0]
+            (call,) = (row for row in agents[ask.trajectory_id] if ask.step < row.step < shown.step)
+            stored, called = ask.answered_at.timestamp(), call.sent_at.timestamp()
+            parts = {
+                "stored": stored - sent.at,
+                "called": called - stored,
+                "asked": shown.opened_at.timestamp() - called - (call.latency or 0.0),
+                "looked": sent.look_seconds,
+            }
+            found.append({name: 1000 * seconds for name, seconds in parts.items()})
     return found
 
 

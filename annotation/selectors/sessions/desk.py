@@ -3,15 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.contrib.auth.models import User
-
-from annotation.models import LiveDraft
+from annotation.selectors.sessions.drafts import fetch_draft
 from annotation.selectors.sessions.table import Table
 from benchmarks.core.reply_forms import Fields
 from benchmarks.models import Exchange, OpenAsk
+from benchmarks.prepared import Prepared
 from benchmarks.selectors.asks import AskView, OwnForm, ask_view, own_form
 from benchmarks.selectors.players import player_name
 from benchmarks.selectors.suggestions import suggestion_on
+
+_ASK = Prepared(
+    lambda pk, trajectory: OpenAsk.objects.filter(pk=pk, trajectory=trajectory).select_related(
+        "trajectory__run__dataset", "trajectory__task"
+    ),
+    pk=int,
+    trajectory=int,
+)
 
 
 @dataclass(frozen=True)
@@ -48,10 +55,8 @@ def fetch_ask(table: Table, pk: int) -> OpenAsk | None:
     """An ask of this place with all that is told in it; None where it was never asked of it."""
     if table.place is None or pk > 2**62:
         return None
-    rows = OpenAsk.objects.filter(
-        trajectory=table.session.trajectory_id, role__in=table.place.roles
-    )
-    return rows.select_related("trajectory__run__dataset", "trajectory__task").filter(pk=pk).first()
+    ask = _ASK.first(pk=pk, trajectory=table.session.trajectory_id)
+    return ask if ask is not None and ask.role in table.place.roles else None
 
 
 def see_desk(
@@ -69,20 +74,19 @@ def see_desk(
     if ask is None:
         return Desk("wait")
     drafted = False
-    kept = _draft(ask, table.access.user)
+    kept = fetch_draft(ask, table.access.user)
     if fields is None:
         fields, drafted = (kept.fields if kept else {}), kept is not None
     beside = suggestion_on(ask) if table.plan.shows_suggestions else None
     own = own_form(ask, fields, errors or {}, beside)
-    rest = [row.pk for row in table.own if row.pk != ask.pk]
-    others = OpenAsk.objects.filter(pk__in=rest).select_related("trajectory__run__dataset")
+    rest = [fetch_ask(table, row.pk) for row in table.own if row.pk != ask.pk]
     return Desk(
         key,
         ask_view(ask),
         None if as_text else own,
         own is not None,
         str(fields.get("text", "")),
-        tuple(ask_view(row) for row in others.order_by("step", "slot")),
+        tuple(ask_view(row) for row in rest if row is not None),
         drafted,
         kept.version if kept else 0,
     )
@@ -98,12 +102,6 @@ def see_suggested(table: Table, key: str) -> OwnForm | None:
     ask = fetch_ask(table, int(key.removeprefix("ask-")))
     beside = suggestion_on(ask) if ask is not None else None
     return own_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
-
-
-def _draft(ask: OpenAsk, user: User) -> LiveDraft | None:
-    return LiveDraft.objects.filter(
-        trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user
-    ).first()
 
 
 def what_became_of(table: Table, shown: str) -> str:

@@ -101,7 +101,8 @@ class Table:
         parts = (
             self.session.state,
             self.turn.standing,
-            self.trajectory.status,
+            # While somebody works on it, it is the same to players whether a worker has it yet.
+            self.trajectory.status if self.over else "",
             [ask.pk for ask in self.turn.asks],
             self.heard,
             self.suggested,

@@ -10,6 +10,7 @@ from benchmarks.core.types import Message
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, OpenAsk
+from benchmarks.prepared import Prepared
 from benchmarks.selectors.turns import PlanChange, plan_change
 from benchmarks.systems.adaplanbench.plans import split_steps
 
@@ -20,6 +21,26 @@ _SPEAKERS = {
     "assistant": YOU,
     "tool": "Result of a call",
 }
+_KINDS = Prepared(
+    lambda trajectory: (
+        OpenAsk.objects.filter(trajectory=trajectory)
+        .order_by("step", "slot")
+        .values_list("pk", "role", "expect")
+    ),
+    trajectory=int,
+)
+_ASK = Prepared(lambda pk: OpenAsk.objects.filter(pk=pk), pk=int)
+_REPLY = Prepared(
+    lambda trajectory, step, slot, state: (
+        Exchange.objects.filter(trajectory=trajectory, step=step, slot=slot, state=state)
+        .order_by("-attempt")
+        .values_list("text", flat=True)[:1]
+    ),
+    trajectory=int,
+    step=int,
+    slot=int,
+    state=str,
+)
 
 
 @dataclass(frozen=True)
@@ -66,11 +87,12 @@ def dialogue(place: LivePlace, system: str) -> list[Said]:
 
 def _newest_asks(place: LivePlace) -> list[OpenAsk]:
     """The newest ask of each kind that was put to this place, the latest last."""
-    rows = OpenAsk.objects.filter(
-        trajectory=place.session.trajectory_id, role__in=place.roles
-    ).order_by("step", "slot")
-    by_kind = {expect.get("kind", ""): pk for pk, expect in rows.values_list("pk", "expect")}
-    return list(rows.filter(pk__in=by_kind.values()))
+    by_kind: dict[str, int] = {}
+    for pk, role, expect in _KINDS.all(trajectory=place.session.trajectory_id):
+        if role in place.roles:
+            by_kind.pop(expect.get("kind", ""), None)  # so that the latest stands last
+            by_kind[expect.get("kind", "")] = pk
+    return [ask for pk in by_kind.values() for ask in _ASK.all(pk=pk)]
 
 
 def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
@@ -87,15 +109,14 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:
         yield Line(YOU if own else line.speaker, line.text, line.turn, line.plan)
     if ask.answered_at is None or kind in schemas_of(system):
         return
-    rows = Exchange.objects.filter(
+    reply = _REPLY.first(
         trajectory=ask.trajectory_id,
         step=ask.step,
         slot=ask.slot,
-        state=Exchange.State.ANSWERED,
+        state=str(Exchange.State.ANSWERED),
     )
-    reply = rows.order_by("-attempt").first()
     if reply is not None:
-        yield Line(YOU, reply.text, int(ask.context.get("turn", 0)), plan=kind == "plan")
+        yield Line(YOU, reply, int(ask.context.get("turn", 0)), plan=kind == "plan")
 
 
 def _told(place: LivePlace) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import LiveDraft
+from annotation.selectors.sessions.drafts import fetch_draft
 from annotation.services.errors import Refused
 from benchmarks.models import OpenAsk
 
@@ -43,3 +44,10 @@ def keep_draft(*, ask: OpenAsk, user: User, fields: Mapping[str, str], version: 
         if not rows.filter(version=version).update(**new):
             raise NewerDraft(rows.get())
     return version + 1
+
+
+def drop_draft(*, ask: OpenAsk, user: User) -> None:
+    """What was typed has been sent."""
+    draft = fetch_draft(ask, user)
+    if draft is not None:
+        draft.delete()

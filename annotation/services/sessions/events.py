@@ -8,12 +8,22 @@ from django.contrib.auth.models import User
 from annotation.models import LiveEvent, LivePlace, LiveSession
 from annotation.services.errors import Refused
 from benchmarks.models import Trajectory
+from benchmarks.prepared import Prepared, add_row
+
+_LOCKED = Prepared(
+    lambda pk: LiveSession.objects.filter(pk=pk).select_for_update(no_key=True).order_by(), pk=int
+)
+_TURNS = Prepared(
+    lambda pk: Trajectory.objects.filter(pk=pk).values_list("turn_count", flat=True), pk=int
+)
 
 
 def lock_session(pk: int) -> LiveSession:
     """A session as it is now; nobody else changes it until the transaction ends."""
-    rows = LiveSession.objects.select_for_update(no_key=True).order_by()
-    return rows.get(pk=pk)
+    session = _LOCKED.first(pk=pk)
+    if session is None:
+        raise LiveSession.DoesNotExist(pk)
+    return session
 
 
 def lock_open_session(pk: int) -> LiveSession:
@@ -41,8 +51,8 @@ def record_live_event(
     """
     if about is None and place is not None:
         about = place.player_id
-    done = Trajectory.objects.values_list("turn_count", flat=True).get(pk=session.trajectory_id)
-    return LiveEvent.objects.create(
+    done = _TURNS.first(pk=session.trajectory_id) or 0
+    event = LiveEvent(
         session=session,
         kind=kind,
         place=place,
@@ -52,3 +62,4 @@ def record_live_event(
         detail=dict(detail or {}),
         by=by,
     )
+    return add_row(event)

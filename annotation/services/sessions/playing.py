@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from annotation.models import (
     Assignment,
-    LiveDraft,
     LiveEvent,
     LivePlace,
     LivePlan,
@@ -20,10 +19,12 @@ from annotation.selectors.steps import INFORMATION, standstill, step_before
 from annotation.selectors.texts import has_read_information
 from annotation.services.errors import Refused
 from annotation.services.sessions.after import ask_players
+from annotation.services.sessions.drafts import drop_draft
 from annotation.services.sessions.events import lock_open_session, record_live_event
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.reply_forms import Hint
 from benchmarks.models import Exchange, OpenAsk, Trajectory
+from benchmarks.prepared import Prepared
 from benchmarks.selectors.players import player_name
 from benchmarks.services.people import answer_open_ask
 from benchmarks.services.reserved import release_trajectory
@@ -31,6 +32,22 @@ from benchmarks.services.reserved import release_trajectory
 Kind, State = LiveEvent.Kind, LiveSession.State
 # How exactly it is known when a player was there: one write in so long, and none in between.
 EVERY = timedelta(seconds=5)
+
+_PLACE = Prepared(lambda pk: LivePlace.objects.filter(pk=pk), pk=int)
+_SAID = Prepared(
+    lambda trajectory, step, slot, name: Exchange.objects.filter(
+        trajectory=trajectory,
+        step=step,
+        slot=slot,
+        state=Exchange.State.ANSWERED,
+        answerer__kind="human",
+        answerer__name=name,
+    ).order_by("-attempt")[:1],
+    trajectory=int,
+    step=int,
+    slot=int,
+    name=str,
+)
 
 
 def take_place(*, place: LivePlace, user: User) -> LivePlace:
@@ -136,23 +153,15 @@ def reply_to(
                     "slot": ask.slot,
                 },
             )
-        LiveDraft.objects.filter(
-            trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user
-        ).delete()
+        drop_draft(ask=ask, user=user)
     return exchange
 
 
 def _said_already(ask: OpenAsk, user: User, text: str) -> Exchange | None:
     """The stored reply where this person has sent these very words to this ask."""
-    rows = Exchange.objects.filter(
-        trajectory=ask.trajectory_id,
-        step=ask.step,
-        slot=ask.slot,
-        state=Exchange.State.ANSWERED,
-        answerer__kind="human",
-        answerer__name=player_name(user),
+    last = _SAID.first(
+        trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, name=player_name(user)
     )
-    last = rows.order_by("-attempt").first()
     return last if last is not None and last.text == text else None
 
 
@@ -220,8 +229,8 @@ def note_end(*, session: LiveSession) -> bool:
 
 def _own(place: LivePlace, user: User) -> LivePlace:
     """The place as it is now, refused where it is not this person's any more."""
-    fresh = LivePlace.objects.get(pk=place.pk)
-    if fresh.player_id != user.pk:
+    fresh = _PLACE.first(pk=place.pk)
+    if fresh is None or fresh.player_id != user.pk:
         raise Refused("not_yours", "this place is not yours any more")
     return fresh
 

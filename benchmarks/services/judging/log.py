@@ -2,9 +2,16 @@
 
 from typing import Any
 
-from benchmarks.core import types
 from benchmarks.models import Trajectory, Turn
-from benchmarks.services.store import DatabaseLog, turn_with_scores
+from benchmarks.prepared import Prepared
+from benchmarks.services.store import DatabaseLog
+
+_TURNS = Prepared(
+    lambda trajectory: Turn.objects.filter(trajectory=trajectory).values_list(
+        "pk", "index", "is_final"
+    ),
+    trajectory=int,
+)
 
 
 class JudgingLog(DatabaseLog):
@@ -18,21 +25,16 @@ class JudgingLog(DatabaseLog):
         super().__init__(trajectory, owner)
         assert trajectory.judged is not None
         self.judged = trajectory.judged
-        rows = Turn.objects.filter(trajectory=self.judged)
-        self._turns = {
-            index: (pk, final) for pk, index, final in rows.values_list("pk", "index", "is_final")
-        }
+        rows = _TURNS.all(trajectory=self.judged.pk)
+        self._turns = {index: (pk, final) for pk, index, final in rows}
 
     @staticmethod
     def _judging(trajectory: Trajectory) -> int:
         assert trajectory.run.primary_judging_id is not None
         return trajectory.run.primary_judging_id
 
-    def _stored_turn(self, index: int) -> types.Turn:
-        row = Turn.objects.get(trajectory=self.trajectory, index=index)
-        about, _ = self._turns[index]
-        scored = Turn(pk=about).scores.filter(judging=self.judging_id)
-        return turn_with_scores(row, scored)
+    def _scored_trajectory(self) -> Trajectory:
+        return self.judged
 
     def _mark_last(self) -> None:
         """Whether a turn is the last one is known from the start."""
