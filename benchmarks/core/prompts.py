@@ -12,9 +12,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import yaml
-
 from benchmarks.core.digests import digest_text
+from benchmarks.core.yaml_files import read_yaml
 
 _NAME = re.compile(r"(\w+)\.v(\d+)\.(?:txt|yaml)")
 
@@ -81,5 +80,5 @@ def _read(path: Path) -> Template:
 
 @cache
 def _read_set(path: Path) -> Mapping[str, Template]:
-    texts = yaml.safe_load(path.read_text(encoding="utf-8"))
+    texts = read_yaml(path)
     return {name: Template(text.strip()) for name, text in texts.items()}

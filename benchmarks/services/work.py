@@ -74,6 +74,16 @@ _CLAIM = PreparedUpdate(
     owner=str,
     until=datetime,
 )
+_BEGIN = PreparedUpdate(
+    lambda pk, now: (
+        Run.objects.filter(pk=pk, status__in=WORKABLE).exclude(
+            status=Run.Status.RUNNING, started_at__isnull=False
+        ),
+        {"status": Run.Status.RUNNING, "started_at": Coalesce("started_at", Value(now))},
+    ),
+    pk=int,
+    now=datetime,
+)
 _WHOLE = Prepared(
     lambda pk: Trajectory.objects.filter(pk=pk).select_related(
         "run__dataset", "run__primary_judging", "task", "profile"
@@ -176,9 +186,7 @@ def _workers(group: str, name: str) -> Coalesce:
 
 
 def _begin(run_id: int) -> None:
-    waiting = Run.objects.filter(pk=run_id, status__in=WORKABLE).exclude(status=Run.Status.RUNNING)
-    waiting.update(status=Run.Status.RUNNING)
-    Run.objects.filter(pk=run_id, started_at=None).update(started_at=timezone.now())
+    _BEGIN.run(pk=run_id, now=timezone.now())
 
 
 def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:

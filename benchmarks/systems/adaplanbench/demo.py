@@ -10,17 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from benchmarks.core.types import Constraint, Profile, Task
+from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.plans import pool_of
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 FOLDER = Path(__file__).parent / "demo_tasks"
 LEVELS = ("low", "mid", "high")
 FEWEST_PLANS = 10
-# The parser in C reads the files in a fiftieth of the time; not every build of PyYAML has it.
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @cache
@@ -31,7 +28,7 @@ def load_demo_tasks() -> tuple[tuple[Task, tuple[Profile, ...]], ...]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), LOADER)
+    rows: list[dict[str, Any]] = read_yaml(path)
     return rows
 
 

@@ -5,16 +5,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from benchmarks.core.types import Candidate, Profile, Task
+from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.candidates import (
     KEPT,
     REMOVED,
     CandidateRow,
     candidate_key,
 )
-from benchmarks.systems.adaplanbench.demo import LEVELS, LOADER
+from benchmarks.systems.adaplanbench.demo import LEVELS
 
 FILE = Path(__file__).parent / "demo_candidates.yaml"
 # The level that the candidates made: what was kept in the rounds up to it is its profile.
@@ -25,7 +24,7 @@ REASONS = ("vague", "reference", "query", "contradictory", "exhausting")
 
 @cache
 def _stored() -> dict[str, dict[str, Any]]:
-    rows: dict[str, dict[str, Any]] = yaml.load(FILE.read_text(encoding="utf-8"), LOADER)
+    rows: dict[str, dict[str, Any]] = read_yaml(FILE)
     return rows
 
 

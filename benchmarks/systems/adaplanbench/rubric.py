@@ -2,16 +2,15 @@
 
 from functools import cache
 
-import yaml
-
 from benchmarks.core.system import Dimension
+from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.prompts import PROMPTS
 
 
 @cache
 def load_dimensions(version: str = "") -> tuple[Dimension, ...]:
     """The dimensions in the order in which they are asked, as a version of the prompts has them."""
-    rows = yaml.safe_load(PROMPTS.files(version)["rubric"].read_text(encoding="utf-8"))
+    rows = read_yaml(PROMPTS.files(version)["rubric"])
     return tuple(
         Dimension(
             key=row["key"],

@@ -9,10 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from benchmarks.core.types import Task
-from benchmarks.systems.adaplanbench.demo import LOADER
+from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
 from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle, read_riddles
 from benchmarks.systems.adaplanbench.plans import number_steps
@@ -27,7 +25,7 @@ MOST_ANSWERS = 40
 @cache
 def load_demo_problems() -> tuple[Task, ...]:
     """The problems that ship with the product, ordered by id."""
-    rows: list[dict[str, Any]] = yaml.load(FILE.read_text(encoding="utf-8"), LOADER)
+    rows: list[dict[str, Any]] = read_yaml(FILE)
     return tuple(_demo_task(row) for row in sorted(rows, key=lambda row: row["id"]))
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import yaml
-
 from benchmarks.core.types import Constraint, Profile
+from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.macgyver.lexicon import mentions, tools_of_words
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import FOLDER, load_lexicon
 from benchmarks.systems.adaplanbench.macgyver.words import plural
@@ -28,7 +27,7 @@ _SLIP = -3.0
 @cache
 def phrases() -> Any:
     """Wordings of world constraints, and themes."""
-    return yaml.safe_load((FOLDER / "phrases.yaml").read_text(encoding="utf-8"))
+    return read_yaml(FOLDER / "phrases.yaml")
 
 
 @dataclass(frozen=True)

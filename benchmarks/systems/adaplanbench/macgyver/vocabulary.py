@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
+from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.macgyver.words import plural, tokens_of, verb_forms
 
 # Part of the identity of whatever decides by the lexicon: raised when rules or data change.
@@ -72,7 +71,7 @@ class Lexicon:
 
 
 def _read(name: str) -> Any:
-    return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
+    return read_yaml(FOLDER / name)
 
 
 def _variants(form: str, row: Mapping[str, Any]) -> Iterable[str]:
