@@ -20,7 +20,7 @@ from config.spool import Held, Spool
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_POLLING_SECONDS = 0.03
+DEFAULT_POLLING_SECONDS = 0.02
 DEFAULT_RECOVERY_SECONDS = 10.0
 
 

@@ -2,6 +2,7 @@
 
 import html
 import re
+import time
 from dataclasses import dataclass, field
 
 from tests.annotators import Annotator, Reply
@@ -15,7 +16,8 @@ STORED = (200, 302)
 
 @dataclass
 class Player:
-    """One person. ``sent`` holds every reply that was acknowledged, by ask.
+    """One person. ``sent`` holds every reply that was acknowledged, by ask, and
+    ``sent_at`` when the last one was sent (after a hint: the second time).
 
     ``as_text``: who writes replies as plain text, not in the form that a system brings.
     """
@@ -24,6 +26,7 @@ class Player:
     as_text: bool = True
     sent: dict[int, str] = field(default_factory=dict)
     looks_at: dict[int, str] = field(default_factory=dict)
+    sent_at: float = 0.0
 
     def be_ready(self, session: int) -> Reply:
         """Open the page and say that one is there."""
@@ -60,9 +63,11 @@ class Player:
     def reply(self, session: int, ask: int, text: str) -> Reply:
         """Send a text; where the page hints at something, send it all the same."""
         path, fields = f"/sessions/{session}/reply/{ask}/", {"text": text}
+        self.sent_at = time.time()
         reply = self.person.post(path, fields)
         found = OVERRIDE.search(reply.text) if reply.status == 422 else None
         if found is not None:
+            self.sent_at = time.time()
             reply = self.person.post(path, {**fields, "override": html.unescape(found.group(1))})
         if reply.status in STORED:
             self.sent[ask] = text

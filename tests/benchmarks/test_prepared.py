@@ -1,5 +1,6 @@
 """Prepared queries find what the ORM finds, each time with the values of that time."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks.models import Dataset, Job, Task, Trajectory
-from benchmarks.prepared import Prepared, PreparedUpdate, add_row
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row, add_rows, change_row
 from tests.factories.benchmarks import DatasetFactory, TaskFactory, TrajectoryFactory
 from tests.threads import in_threads
 
@@ -148,6 +149,55 @@ def test_a_stored_row_is_not_added_again() -> None:
         add_row(job)
     job.save()
     assert Job.objects.get().message == "changed"
+
+
+def test_many_rows_are_stored_at_once() -> None:
+    payloads = [{"n": n, "ä": [None]} for n in range(30)]
+    add_rows([])
+    add_rows([Job(kind="trial", title=f"{p['n']}", payload=p) for p in payloads])
+    add_rows([Job(kind="trial", title="one more", lease_until=NOON)])
+    stored = list(Job.objects.order_by("pk"))
+    assert [job.payload for job in stored[:-1]] == payloads
+    assert (stored[-1].title, stored[-1].lease_until) == ("one more", NOON)
+
+
+def test_rows_that_are_there_are_left_out_where_that_is_wanted() -> None:
+    dataset = DatasetFactory(name="first")
+    fields = {f.attname: getattr(dataset, f.attname) for f in Dataset._meta.concrete_fields[1:]}
+    rows = [Dataset(**fields), Dataset(**{**fields, "name": "other", "checksum": "else"})]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        add_rows(rows)
+    add_rows(rows, ignore_conflicts=True)
+    assert set(Dataset.objects.values_list("name", flat=True)) == {"first", "other"}
+
+
+def test_a_row_is_changed_where_it_still_is_as_expected() -> None:
+    job = make_job(done=3, message="new")
+    changed = Job(pk=job.pk, done=4, payload=[1], lease_until=None)
+    assert not change_row(changed, "done", "payload", message="old")
+    assert not change_row(Job(pk=job.pk + 1, done=4), "done", message="new")
+    assert change_row(changed, "done", "payload", message="new")
+    assert change_row(Job(pk=job.pk, message="newer"), "message")
+    job.refresh_from_db()
+    assert (job.done, job.payload, job.message) == (4, [1], "newer")
+
+
+def test_what_one_thread_has_built_serves_another() -> None:
+    """On its own connection: rows of one are found by the other once they are committed."""
+    made = make_job(done=7)
+    statement = Prepared(lambda pk: Job.objects.filter(pk=pk), pk=int)
+    assert [job.done for job in statement.all(pk=made.pk)] == [7]
+    built = dict(statement._made)
+
+    def elsewhere() -> object:
+        try:
+            return statement._made == built and statement.all(pk=-1)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(elsewhere).result() == []
+    assert statement._made == built
 
 
 def test_rows_are_changed_by_the_values_given_now() -> None:
