@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Literal
 
 SegmentKind = Literal["same", "added", "removed"]
@@ -121,8 +122,8 @@ def diff_steps(before: Sequence[str], after: Sequence[str]) -> list[Line]:
 
 def _align(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """Pairs of places, in order, that make the sum of likenesses greatest; None has no partner."""
-    bags_old = [Counter(_words(text)) for text in before]
-    bags_new = [Counter(_words(text)) for text in after]
+    bags_old = [_bag(text) for text in before]
+    bags_new = [_bag(text) for text in after]
     rows, columns = len(before), len(after)
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     like = [[_likeness(a, b) for b in bags_new] for a in bags_old]
@@ -144,6 +145,12 @@ def _align(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None
     pairs += [(place, None) for place in range(i, rows)]
     pairs += [(None, place) for place in range(j, columns)]
     return pairs
+
+
+@lru_cache(maxsize=1024)
+def _bag(text: str) -> Counter[str]:
+    """The words of a step; a plan is compared with the one before it and the one after it."""
+    return Counter(_words(text))
 
 
 def _words(text: str) -> list[str]:

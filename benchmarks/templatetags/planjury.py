@@ -5,11 +5,25 @@ from typing import Any
 
 from django import template
 from django.http import QueryDict
+from django.utils.html import format_html
 
 from benchmarks.selectors.turns import PlanChange, plan_change
 from benchmarks.systems.adaplanbench.plans import split_steps
 
 register = template.Library()
+
+
+@register.simple_tag
+def badge(text: object, tone: str = "", *, live: bool = False, why: object = "") -> str:
+    """A word that stands out; ``tone`` is ok, warn, bad, info, aside, idle or empty.
+
+    ``why`` is shown on focus; ``live``: it stands for something under way. A list may have dozens,
+    so that it is no template of its own.
+    """
+    reason = format_html(' tabindex="0" data-tip="{}"', why) if why else ""
+    return format_html(
+        '\n<span class="badge {}{}"{}>{}</span>\n', tone, " live" if live else "", reason, text
+    )
 
 
 @register.filter
