@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.backends.django import DjangoTemplates
 from django.urls import path
@@ -15,7 +16,7 @@ ENGINE = DjangoTemplates(
         "NAME": "style guide",
         "DIRS": [BASE_DIR / "templates", Path(__file__).parent / "templates"],
         "APP_DIRS": True,
-        "OPTIONS": {},
+        "OPTIONS": {"builtins": settings.TEMPLATES[0]["OPTIONS"]["builtins"]},
     }
 )
 
