@@ -186,7 +186,8 @@ def add_rows(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> None:
 def change_row(row: Model, *fields: str, **still: Any) -> bool:
     """Store these fields of a row that is there, as ``row.save(update_fields=fields)`` does.
 
-    ``still``: only where the stored row has these values. Says whether it was there.
+    ``still``: only where the stored row has these values, none of them None. Says whether it was
+    there.
     """
     names, connection = (*fields, *still), connections[DEFAULT_DB_ALIAS]
     sql, found = _kept(

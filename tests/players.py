@@ -16,10 +16,11 @@ STORED = (200, 302)
 
 @dataclass
 class Player:
-    """One person. ``sent`` holds every reply that was acknowledged, by ask, and
-    ``sent_at`` when the last one was sent (after a hint: the second time).
+    """One person.
 
-    ``as_text``: who writes replies as plain text, not in the form that a system brings.
+    ``sent`` holds every reply that was acknowledged, by ask, and ``sent_at`` when the last one was
+    sent (after a hint: the second time). ``as_text``: who writes replies as plain text, not in the
+    form that a system brings.
     """
 
     person: Annotator

@@ -12,9 +12,9 @@ from benchmarks.core.registry import get_system
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
 from benchmarks.prepared import Prepared, PreparedUpdate, add_row
 from benchmarks.selectors.players import player_name
+from benchmarks.services.calls import answerer_version
 from benchmarks.services.locks import lock_trajectory
 from benchmarks.services.runs import RunError, reopen_run
-from benchmarks.services.store import answerer_version
 
 _STATUS = Prepared(
     lambda pk: Trajectory.objects.filter(pk=pk).values_list("status", flat=True), pk=int

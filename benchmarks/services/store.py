@@ -1,13 +1,13 @@
 """The log port on the database: what the driver has it remember is committed when it returns."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Prefetch, Q, QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from benchmarks.core import types
@@ -16,27 +16,24 @@ from benchmarks.core.log import (
     Call,
     Exchange,
     Verdict,
-    cap_reached,
     check_same_turn,
     counted_cost,
     total_most,
 )
-from benchmarks.core.types import Message, Outcome
+from benchmarks.core.types import Outcome
 from benchmarks.mappers import core_violations
 from benchmarks.models import (
-    AnswererVersion,
     Constraint,
     JudgeScore,
     Judging,
     OpenAsk,
-    Run,
-    StoredMessage,
     Trajectory,
     Turn,
     Violation,
 )
 from benchmarks.models import Exchange as ExchangeRow
 from benchmarks.prepared import Prepared, PreparedUpdate, add_row, add_rows, change_row
+from benchmarks.services.calls import answerer_version, put_aside, store_messages, take_back
 from benchmarks.services.leases import LEASE
 
 _EXCHANGES = Prepared(
@@ -45,10 +42,6 @@ _EXCHANGES = Prepared(
     ),
     trajectory=int,
 )
-_VERSION = Prepared(
-    lambda digest: AnswererVersion.objects.filter(digest=digest).values_list("pk", flat=True),
-    digest=str,
-)
 _LAST_SCORES = PreparedUpdate(
     lambda turn: (JudgeScore.objects.filter(turn=turn), {"is_final": True}), turn=int
 )
@@ -56,60 +49,6 @@ _LAST_SCORES = PreparedUpdate(
 
 class LeaseLost(Exception):
     """Another worker holds the trajectory now; this one must not write any more."""
-
-
-def answerer_version(identity: Identity) -> int:
-    """The id of the stored row of an exact answerer; made on first sight."""
-    known = _VERSION.first(digest=identity.digest)
-    if known is not None:
-        return known
-    row, _ = AnswererVersion.objects.get_or_create(
-        digest=identity.digest,
-        defaults={
-            "kind": identity.kind,
-            "name": identity.name,
-            "version": identity.version,
-            "parameters": dict(identity.parameters),
-        },
-    )
-    return row.pk
-
-
-def store_messages(messages: Iterable[Message]) -> None:
-    """Messages that are not stored yet; equal ones share a row.
-
-    In one order for all, so that of two workers none waits for the other for ever.
-    """
-    add_rows(
-        [
-            StoredMessage(
-                digest=m.digest,
-                speaker=m.speaker,
-                text=m.text,
-                tool_calls=list(m.tool_calls),
-                tool_call_id=m.tool_call_id,
-            )
-            for m in sorted(messages, key=lambda m: m.digest)
-        ],
-        ignore_conflicts=True,
-    )
-
-
-def put_aside(run_id: int, most: float) -> None:
-    """Count what calls can cost at most against the run, or raise ``CapReached``."""
-    if not most:
-        return
-    run = Run.objects.filter(pk=run_id)
-    within = Q(cost_cap=None) | Q(committed__lte=F("cost_cap") - most)
-    if not run.filter(within).update(committed=F("committed") + most):
-        cap, committed = run.values_list("cost_cap", "committed").get()
-        raise cap_reached(cap or 0.0, committed, most)
-
-
-def take_back(run_id: int, unspent: float) -> None:
-    """Free what was put aside for a call beyond its cost."""
-    if unspent:
-        Run.objects.filter(pk=run_id).update(committed=F("committed") - unspent)
 
 
 class DatabaseLog:
@@ -352,7 +291,9 @@ class DatabaseLog:
             self._told.update(new)
 
     def _violations(self, row: Turn, turn: types.Turn) -> list[Violation]:
-        if turn.violations and self._constraints is None:
+        if not turn.violations:
+            return []
+        if self._constraints is None:
             self._constraints = dict(
                 Constraint.objects.filter(profile=self.trajectory.profile_id).values_list(
                     "key", "pk"
@@ -361,7 +302,7 @@ class DatabaseLog:
         return [
             Violation(
                 turn=row,
-                constraint_id=(self._constraints or {}).get(v.key),
+                constraint_id=self._constraints.get(v.key),
                 key=v.key,
                 kind=v.kind,
                 text=v.text,

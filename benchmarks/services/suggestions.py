@@ -31,9 +31,9 @@ from benchmarks.core.types import Ask, Expect, Task
 from benchmarks.fillers import Filler, suggesting_fillers
 from benchmarks.mappers import core_messages, core_task
 from benchmarks.models import Exchange, OpenAsk, Run, Suggestion, Trajectory
+from benchmarks.services.calls import answerer_version, put_aside, take_back
 from benchmarks.services.casting import build_answerer
 from benchmarks.services.endpoints import answerer_at
-from benchmarks.services.store import answerer_version, put_aside, take_back
 
 logger = logging.getLogger(__name__)
 S = Exchange.State

@@ -1,12 +1,16 @@
 """Constructions that have ended, without anybody having constructed."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import read_settings
-from benchmarks.models import Run, Trajectory
+from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.services.casting import scripted_filler
+from benchmarks.services.construction import import_problems
+from benchmarks.systems.adaplanbench_construction.problems import load_demo_problems
 from tests.factories.benchmarks import (
     AgentFactory,
     DatasetFactory,
@@ -70,3 +74,14 @@ def add_trajectory(
         status=Trajectory.Status.DONE if done else Trajectory.Status.PENDING,
         payload=payload if termination == "constructed" else {}, **more,
     )  # fmt: skip
+
+
+def import_demo_problems(folder: Path, count: int = 2) -> Dataset:
+    """The last of the demo's problems, brought in from a file as anybody's would be."""
+    rows = [
+        {"id": task.id, "problem": task.prompt, "solution": task.payload["solution"]}
+        for task in load_demo_problems()[-count:]
+    ]
+    path = folder / "problems.json"
+    path.write_text(json.dumps(rows))
+    return import_problems(path=path, name="Problems").dataset

@@ -14,19 +14,18 @@ from benchmarks.selectors.construction import count_constructed, planner_titles,
 from benchmarks.selectors.datasets import level_sizes
 from benchmarks.services.construction import (
     ConstructionError,
-    import_problems,
     make_dataset,
     start_construction,
 )
 from benchmarks.services.dataset_files import export_adaplanbench, import_adaplanbench
 from benchmarks.services.exports import ExportRefused
 from benchmarks.systems.adaplanbench_construction.making import MAKING
-from benchmarks.systems.adaplanbench_construction.problems import load_demo_problems
 from tests.benchmarks.constructions import (
     CANDIDATES,
     PROBLEMS,
     add_trajectory,
     candidate,
+    import_demo_problems,
     make_construction,
 )
 from tests.factories.benchmarks import TaskFactory, make_user, play, start_sample_runs
@@ -149,13 +148,7 @@ def test_who_decides_about_candidates_does_not_see_how_they_were_constructed(
 class TestTheWholeWay:
     @pytest.fixture
     def problems(self, tmp_path: Path) -> Dataset:
-        rows = [
-            {"id": task.id, "problem": task.prompt, "solution": task.payload["solution"]}
-            for task in load_demo_problems()[-2:]
-        ]
-        path = tmp_path / "problems.json"
-        path.write_text(json.dumps(rows))
-        return import_problems(path=path, name="Problems").dataset
+        return import_demo_problems(tmp_path)
 
     def test_two_problems_are_constructed_and_played(self, problems: Dataset) -> None:
         said = io.StringIO()

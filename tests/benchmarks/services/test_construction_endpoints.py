@@ -1,6 +1,5 @@
 """A dataset constructed at endpoints that cannot be relied on: what is asked, stored and paid."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,11 +9,11 @@ from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Dataset, Exchange, Run
 from benchmarks.selectors.construction import count_constructed
 from benchmarks.services.budgets import change_cost_cap
-from benchmarks.services.construction import import_problems, make_dataset, start_construction
+from benchmarks.services.construction import make_dataset, start_construction
 from benchmarks.services.endpoints import create_endpoint
 from benchmarks.services.verifying.runs import SAME, verify_run
 from benchmarks.systems.adaplanbench_construction.making import MAKING
-from benchmarks.systems.adaplanbench_construction.problems import load_demo_problems
+from tests.benchmarks.constructions import import_demo_problems
 from tests.factories.benchmarks import play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
@@ -31,13 +30,7 @@ PLANNERS = ["endpoint:mumbles", "endpoint:repeats"]
 
 @pytest.fixture
 def problems(tmp_path: Path) -> Dataset:
-    rows = [
-        {"id": task.id, "problem": task.prompt, "solution": task.payload["solution"]}
-        for task in load_demo_problems()[-2:]
-    ]
-    path = tmp_path / "problems.json"
-    path.write_text(json.dumps(rows))
-    return import_problems(path=path, name="Problems").dataset
+    return import_demo_problems(tmp_path)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from django.db import OperationalError, connection, transaction
 from benchmarks.core.answerers import Identity
 from benchmarks.models import Agent, Dataset, Exchange, OpenAsk, Run, Trajectory
 from benchmarks.services import people, store, work
+from benchmarks.services.calls import answerer_version
 from benchmarks.services.locks import if_free, only_one
 from benchmarks.services.people import answer_open_ask
 from benchmarks.services.runs import (
@@ -25,7 +26,6 @@ from benchmarks.services.runs import (
     retry_trajectory,
     start_runs,
 )
-from benchmarks.services.store import answerer_version
 from benchmarks.services.work import carry_trajectory, claim_trajectory, settle_run, work_on_run
 from tests.factories.benchmarks import (
     RunFactory,
