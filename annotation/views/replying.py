@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.selectors.sessions.desk import fetch_ask
+from annotation.selectors.sessions.desk import desk_key, fetch_ask
 from annotation.selectors.sessions.table import read_table
 from annotation.services.errors import Refused
 from annotation.services.sessions.drafts import NewerDraft, keep_draft
@@ -23,6 +23,7 @@ from benchmarks.selectors.asks import composed_text, hints_on
 
 # Names the hints in spite of which a reply is sent.
 OVERRIDE = "override"
+GONE = "this is not asked of you any more"
 
 
 @require_http_methods(["GET", "POST"])
@@ -32,16 +33,19 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     access, place = fetch_player(request, pk)
     if request.method == "GET":
         return redirect("annotation:session", pk=pk)
-    found = fetch_ask(read_table(access), ask)
+    table = read_table(access)
+    found = fetch_ask(table, ask)
     if found is None:
         raise Http404
     shown, fields = f"ask-{ask}", request.POST.dict()
+    # Then it is told that it is too late, and not what would have been wrong with it.
+    gone = desk_key(table, shown) != shown
     from_fields = FROM_FIELDS in request.POST
     given: dict[str, Any] = {"fields": fields, "as_text": not from_fields}
     text = ""
     try:
         text = _text(request, found, from_fields)
-        hints = hints_on(found, text)
+        hints = [] if gone else hints_on(found, text)
         overridden = _overridden(request, hints)
         if left := [hint for hint in hints if hint not in overridden]:
             known = json.dumps([[hint.code, hint.about] for hint in hints])
@@ -49,10 +53,12 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
                 request, access, shown, status=422, hints=left, override=known, **given
             )
         reply_to(place=place, user=access.user, ask=found, text=text, overridden=overridden)
-    except FieldsRefused as refused:
-        return player_page(request, access, shown, status=422, errors=refused.errors, **given)
-    except UnreadableReply as error:
-        errors = {"text": f"This could not be read: {error}"}
+    except (FieldsRefused, UnreadableReply) as error:
+        if gone:
+            given |= {"refused": GONE, "late": text or fields.get("text", "")}
+            return player_page(request, access, shown, status=409, **given)
+        unread = {"text": f"This could not be read: {error}"}
+        errors = error.errors if isinstance(error, FieldsRefused) else unread
         return player_page(request, access, shown, status=422, errors=errors, **given)
     except Refused as refused:
         found.refresh_from_db()
