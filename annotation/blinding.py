@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
@@ -105,7 +106,7 @@ def _took_over(played: QuerySet[Any, Any]) -> Q:
 
 @blinding_duties
 def items_left(user: User) -> Iterable[Duty]:
-    """What has to be submitted or skipped first, study by study."""
+    """What has to be submitted, skipped or played first, study by study."""
     places = counted(_own_places(user.pk), "session__study")
     blind = Study.objects.filter(pk__in=blind_studies(user))
     for study in blind.annotate(places=places).order_by("pk"):
@@ -113,7 +114,8 @@ def items_left(user: User) -> Iterable[Duty]:
         left = own.count()
         if study.dealing == Study.Dealing.POOL and study.status == Study.Status.OPEN:
             left += _free(user.pk).filter(study=study).count()
-        left += study.places
+        counts = (("item", left), ("session", study.places))
+        words = " and ".join(f"{n} {what}{pluralize(n)}" for what, n in counts if n)
         word = study.get_status_display().lower()
         title = study.name if study.status == Study.Status.OPEN else f"{study.name} ({word})"
-        yield Duty(title, left, reverse("annotation:study", args=[study.pk]))
+        yield Duty(title, words, reverse("annotation:study", args=[study.pk]))

@@ -33,10 +33,10 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True)
 class Duty:
-    """What somebody has to finish before closed runs open: ``left`` items of ``title``."""
+    """What somebody has to finish before closed runs open: ``words`` (2 items) of ``title``."""
 
     title: str
-    left: int
+    words: str
     url: str
 
 

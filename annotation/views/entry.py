@@ -17,6 +17,7 @@ from annotation.access import (
     place_of,
 )
 from annotation.models import Assignment, Message, Participant, Study, StudyText
+from annotation.selectors.sessions.next import is_live
 from annotation.selectors.steps import NO_SEAT, Step, first_open, next_step
 from annotation.selectors.texts import (
     current_text,
@@ -173,6 +174,7 @@ def consent(request: HttpRequest, pk: int) -> HttpResponseBase:
     last = latest_consent(study, access.user)
     context = {
         "study": study,
+        "live": is_live(study),
         "text": text,
         "blocks": text_blocks(text.text),
         "refused": refused,

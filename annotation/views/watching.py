@@ -60,6 +60,7 @@ def _context(request: HttpRequest, table: Table, after: int) -> dict[str, Any]:
     trajectory = watched_trajectory(table)
     system = trajectory.run.dataset.system
     turns = watched_turns(trajectory, after=after)
+    spoken = open_turn(trajectory)
     return {
         "session": table.session,
         "study": table.access.study.study,
@@ -70,7 +71,8 @@ def _context(request: HttpRequest, table: Table, after: int) -> dict[str, Any]:
         "caution": run_caution(trajectory.run, trajectory.recast),
         "run": trajectory.run,
         "turns": turns,
-        "open": open_turn(trajectory),
+        "open": [one for one in spoken if not one.verdict],
+        "verdicts": [one for one in spoken if one.verdict],
         "last": turns[-1].row.index if turns else after,
         "card": own_template(system, "_turn.html"),
         "badges": own_template(system, "_turn_badges.html"),

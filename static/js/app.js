@@ -67,8 +67,18 @@
     const words = said[status] || "The server could not do this (" + status + "). Nothing was changed; try again.";
     notice(words, { kind: "error", key: "response-" + status });
   });
+  // A request that is given up, because another one takes its place or the page is left, has not
+  // failed. htmx writes the error of every request to the console, and tells nobody before that.
+  let left = false;
+  for (const name of ["pagehide", "pageshow"]) window.addEventListener(name, () => { left = name === "pagehide"; });
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    const { onabort, onerror } = detail.xhr;
+    detail.xhr.onabort = function (event) { detail.error = ""; onabort.call(this, event); };
+    detail.xhr.onerror = function (event) { if (left) detail.error = ""; onerror.call(this, event); };
+  });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, () => {
+      if (left) return;
       notice("No connection to the server. The page tries again when you do.", { kind: "warning", key: NETWORK });
     });
   }

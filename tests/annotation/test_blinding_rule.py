@@ -24,7 +24,7 @@ def test_until_the_last_item_is_done(study: Study, ann: User, manager: User) -> 
     assert set(closed_runs(ann)) == set(Run.objects.values_list("pk", flat=True))
     assert not closed_runs(manager)
     (duty,) = Visibility.to(ann).duties
-    assert (duty.title, duty.left, duty.url) == ("Pilot", 2, f"/studies/{study.pk}/")
+    assert (duty.title, duty.words, duty.url) == ("Pilot", "2 items", f"/studies/{study.pk}/")
     skip_all(study, ann)
     assert not closed_runs(ann) and not Visibility.to(ann).duties
 
@@ -52,7 +52,8 @@ def test_between_two_items_of_a_pool(study: Study, ann: User) -> None:
     Item.objects.update(wanted=F("wanted") + 1)
     had = Assignment.objects.filter(annotator=ann).values("item")
     assert closed_runs(ann)
-    assert Visibility.to(ann).duties[0].left == Item.objects.exclude(pk__in=had).count()
+    left = Item.objects.exclude(pk__in=had).count()
+    assert Visibility.to(ann).duties[0].words.split()[0] == str(left)
     Participant.objects.filter(user=ann).update(state=Participant.State.PAUSED)
     assert not closed_runs(ann)
 

@@ -49,7 +49,8 @@ def headline(table: Table) -> Headline:
     turn, place = table.turn, table.place
     match turn.standing:
         case "over":
-            return Headline("The session is over", ended_words(table), tone="idle")
+            what = "practice round" if table.session.practice else "session"
+            return Headline(f"The {what} is over", ended_words(table), tone="idle")
         case "gathering":
             return _gathering(table)
         case "paused":

@@ -53,6 +53,11 @@ class Spoken:
     role: str
     text: str
 
+    @property
+    def verdict(self) -> bool:
+        """Whether it is for a program to read: words come as they are."""
+        return self.text.lstrip().startswith("{")
+
 
 def open_turn(trajectory: Trajectory) -> list[Spoken]:
     """What was replied since the last complete turn, whoever it was that replied."""

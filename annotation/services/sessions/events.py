@@ -7,9 +7,10 @@ from django.contrib.auth.models import User
 
 from annotation.models import LiveEvent, LivePlace, LiveSession
 from annotation.services.errors import Refused
-from benchmarks.models import Trajectory
+from benchmarks.models import Exchange, Trajectory
 from benchmarks.prepared import Prepared, add_row
 
+_ENDS = (LiveEvent.Kind.ENDED, LiveEvent.Kind.CANCELLED)
 _LOCKED = Prepared(
     lambda pk: LiveSession.objects.filter(pk=pk).select_for_update(no_key=True).order_by(), pk=int
 )
@@ -51,15 +52,30 @@ def record_live_event(
     """
     if about is None and place is not None:
         about = place.player_id
-    done = _TURNS.first(pk=session.trajectory_id) or 0
     event = LiveEvent(
         session=session,
         kind=kind,
         place=place,
         about_id=about,
-        turn=done + 1,
+        turn=_turn(session, kind),
         reason=reason,
         detail=dict(detail or {}),
         by=by,
     )
     return add_row(event)
+
+
+def _turn(session: LiveSession, kind: str) -> int:
+    """The turn under way; at an end the last one in which anything was said."""
+    done = _TURNS.first(pk=session.trajectory_id) or 0
+    if kind in _ENDS and not _begun(session.trajectory_id, done):
+        return max(done, 1)
+    return done + 1
+
+
+def _begun(trajectory: int, done: int) -> bool:
+    """Whether the agent has replied since the last complete turn."""
+    replies = Exchange.objects.filter(
+        trajectory=trajectory, role="agent", state=Exchange.State.ANSWERED
+    )
+    return replies.order_by("step")[done : done + 1].exists()

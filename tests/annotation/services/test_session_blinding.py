@@ -24,7 +24,7 @@ def test_until_the_last_session_is_over(ann: User, bob: User) -> None:
     assert {run, elsewhere.pk} <= closed_runs(ann)
     assert not closed_runs(bob)
     (duty,) = Visibility.to(ann).duties
-    assert (duty.title, duty.left) == ("Live", 2)
+    assert (duty.title, duty.words) == ("Live", "2 sessions")
     end_session(session=first, by=None)
     assert run in closed_runs(ann)
     end_session(session=second, by=None)

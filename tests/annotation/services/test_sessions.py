@@ -103,6 +103,28 @@ def test_an_overridden_hint_is_on_record(session: LiveSession, ann: User) -> Non
     assert event.turn == 1
 
 
+def test_an_end_names_a_turn_that_there_is(session: LiveSession) -> None:
+    begin(session)
+    while asked(session):
+        say(session, f"Not like that, for reason {session.trajectory.turn_count}.")
+    note_end(session=session)
+    assert session.events.get(kind=LiveEvent.Kind.ENDED).turn == session.trajectory.turns.count()
+
+
+def test_who_ends_it_does_so_in_a_turn_that_was_begun(session: LiveSession, ann: User) -> None:
+    begin(session)
+    say(session, "Not like that.")
+    end_session(session=session, by=ann)
+    assert session.events.get(kind=LiveEvent.Kind.CANCELLED).turn == 2
+    # Of another one the agent has not said anything since the last reply.
+    second = make_live_session(session.study, [ann])
+    begin(second)
+    (ask,) = asked(second)
+    reply_to(place=place_for(second, ask), user=ann, ask=ask, text="Not like that.")
+    end_session(session=second, by=ann)
+    assert second.events.get(kind=LiveEvent.Kind.CANCELLED).turn == 1
+
+
 def test_others_say_nothing_in_it(session: LiveSession, bob: User) -> None:
     begin(session)
     (ask,) = asked(session)
