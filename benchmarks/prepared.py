@@ -7,10 +7,10 @@ docs/decisions/prepared-statements.md tells what that buys and where it may be u
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter, methodcaller
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -26,10 +26,13 @@ from django.db.models.query import (
 from django.db.models.sql import InsertQuery, UpdateQuery
 from django.db.transaction import TransactionManagementError, mark_for_rollback_on_error
 
+from benchmarks.executing import Sql, execute
+
 R = TypeVar("R")
 M = TypeVar("M", bound=Model)
 Value = int | str | datetime | UUID
 Rows = Iterable[Sequence[Any]]
+_ALL, _ONE, _COUNT = methodcaller("fetchall"), methodcaller("fetchone"), attrgetter("rowcount")
 # No constant of a query, and small enough for every column: the ORM asks nothing of PostgreSQL that
 # a column cannot hold.
 _FIRST_MARK = 31_507
@@ -43,19 +46,19 @@ class _Built:
     ``read`` makes of a connection's rows what the statement is to give.
     """
 
-    sql: str
+    sql: Sql
     params: tuple[Any, ...]
     places: tuple[tuple[int, str], ...]
     read: Callable[[Any, Rows], list[Any]]
     locks: bool = False
 
-    def run(self, connection: Any, cursor: Any, values: Mapping[str, Value | None]) -> None:
-        """Execute the statement with these values."""
+    def filled(self, connection: Any, values: Mapping[str, Value | None]) -> list[Any]:
+        """The statement's parameters with these values."""
         params = list(self.params)
         for place, name in self.places:
             value = _adapted(connection, values[name])
             params[place] = type(params[place])(value) if type(value) is int else value
-        cursor.execute(self.sql, params)
+        return params
 
 
 class _Statement(ABC):
@@ -103,9 +106,8 @@ class Prepared(_Statement, Generic[R]):
         built = self._built(connection)
         if built.locks and connection.get_autocommit():
             raise TransactionManagementError("rows are locked within a transaction alone")
-        with connection.cursor() as cursor:
-            built.run(connection, cursor, values)
-            return built.read(connection, cursor.fetchall())
+        rows = execute(connection, built.sql, built.filled(connection, values), _ALL)
+        return built.read(connection, rows)
 
     def first(self, **values: Value) -> R | None:
         """The first of them; the query should be limited to it."""
@@ -118,6 +120,7 @@ class Prepared(_Statement, Generic[R]):
         sql, params = compiler.as_sql()
         places = self._places(connection, params)
         locks = rows.query.select_for_update
+        sql = Sql(sql, connection.vendor)
         return _Built(sql, tuple(params), places, _reader(rows, compiler), locks)
 
 
@@ -139,21 +142,21 @@ class PreparedUpdate(_Statement):
         """Change the rows; says how many there were."""
         connection = connections[DEFAULT_DB_ALIAS]
         built = self._built(connection)
-        with _execution(connection) as cursor:
-            built.run(connection, cursor, values)
-            return int(cursor.rowcount)
+        return int(_write(connection, built.sql, built.filled(connection, values), _COUNT))
 
     def _make(self, connection: Any) -> _Built:
         rows, changes = self._build(**self._marks)
         query: Any = rows.query.chain(UpdateQuery)
         query.add_update_values(changes)
         sql, params = query.get_compiler(connection=connection).as_sql()
-        return _Built(sql, tuple(params), self._places(connection, params), _no_rows)
+        places = self._places(connection, params)
+        return _Built(Sql(sql, connection.vendor), tuple(params), places, _no_rows)
 
 
 # The SQL of a statement, and the fields whose values it takes.
 _Made = tuple[str, list[Any]]
-_written: dict[Any, _Made] = {}
+_Kept = tuple[Sql, list[Any]]
+_written: dict[Any, _Kept] = {}
 
 
 def add_row(row: M) -> M:
@@ -162,9 +165,7 @@ def add_row(row: M) -> M:
         raise ValueError("the row is stored already")
     connection = connections[DEFAULT_DB_ALIAS]
     sql, fields = _kept(connection, type(row), "add", lambda: _insert(connection, row, key=True))
-    with _execution(connection) as cursor:
-        cursor.execute(sql, _values(connection, fields, row))
-        (row.pk,) = cursor.fetchone()
+    (row.pk,) = _write(connection, sql, _values(connection, fields, row), _ONE)
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
     return row
 
@@ -179,8 +180,7 @@ def add_rows(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> None:
     one, conflict = rows[0], OnConflict.IGNORE if ignore_conflicts else None
     connection = connections[DEFAULT_DB_ALIAS]
     sql, fields = _kept(connection, type(one), conflict, lambda: _insert(connection, one, conflict))
-    with _execution(connection) as cursor:
-        cursor.executemany(sql, [_values(connection, fields, row) for row in rows])
+    _write(connection, sql, [_values(connection, fields, row) for row in rows], _COUNT, many=True)
 
 
 def change_row(row: Model, *fields: str, **still: Any) -> bool:
@@ -196,24 +196,30 @@ def change_row(row: Model, *fields: str, **still: Any) -> bool:
     params = _values(connection, found[: len(fields)], row)
     pairs = zip(found[len(fields) : len(names)], still.values(), strict=True)
     kept = [field.get_db_prep_save(value, connection) for field, value in pairs]
-    with _execution(connection) as cursor:
-        cursor.execute(sql, [*params, *kept, found[-1].get_db_prep_save(row.pk, connection)])
-        return bool(cursor.rowcount)
+    params += [*kept, found[-1].get_db_prep_save(row.pk, connection)]
+    return bool(_write(connection, sql, params, _COUNT))
 
 
-def _kept(connection: Any, model: type[Model], what: Any, make: Callable[[], _Made]) -> _Made:
+def _kept(connection: Any, model: type[Model], what: Any, make: Callable[[], _Made]) -> _Kept:
     """A statement that writes rows of a model, built when it is first needed."""
     key = connection.vendor, model, what
     found = _written.get(key)
     if found is None:
-        found = _written[key] = make()
+        sql, fields = make()
+        found = _written[key] = Sql(sql, connection.vendor), fields
     return found
 
 
-@contextmanager
-def _execution(connection: Any) -> Iterator[Any]:
-    with mark_for_rollback_on_error(using=DEFAULT_DB_ALIAS), connection.cursor() as cursor:
-        yield cursor
+def _write(
+    connection: Any,
+    sql: Sql,
+    params: Sequence[Any],
+    read: Callable[[Any], Any],
+    *,
+    many: bool = False,
+) -> Any:
+    with mark_for_rollback_on_error(using=DEFAULT_DB_ALIAS):
+        return execute(connection, sql, params, read, many=many)
 
 
 def _values(connection: Any, fields: Sequence[Any], row: Model) -> list[Any]:
