@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.forms.joining import NewAccountForm
-from annotation.models import Invite, Study
+from annotation.models import Invite, Membership, Study
 from annotation.selectors.sessions.next import is_live
 from annotation.services.errors import Refused
 from annotation.services.invites import (
@@ -88,7 +88,8 @@ def _welcome(request: HttpRequest, study: Study) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, invite: Invite, form: NewAccountForm) -> HttpResponse:
-    context = {"invite": invite, "form": form}
+    plays = is_live(invite.study) and invite.role == Membership.Role.ANNOTATOR
+    context = {"invite": invite, "plays": plays, "form": form}
     response = render(request, "annotation/join.html", context, status=422 if form.errors else 200)
     add_never_cache_headers(response)
     return response

@@ -23,6 +23,7 @@ from annotation.selectors.people import (
     overseers_of,
 )
 from annotation.selectors.progress import annotator_progress, study_progress
+from annotation.selectors.sessions.next import is_live
 from annotation.services.annotators import (
     pause_annotator,
     reassign_items,
@@ -86,6 +87,7 @@ def _people(
 ) -> HttpResponse:
     context = {
         **study_context(access, "people"),
+        "live": is_live(access.study),
         "progress": study_progress(access.study),
         "overseers": overseers_of(access.study),
     }

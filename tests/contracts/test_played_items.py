@@ -14,6 +14,7 @@ from annotation.selectors.designs import study_certificate
 from annotation.selectors.disagreement import compared_ratings, compared_seats
 from annotation.selectors.exports.document import document_text
 from annotation.selectors.exports.scope import Scope
+from annotation.selectors.exports.table import rating_rows
 from annotation.selectors.ratings import human_scores
 from annotation.services.items import submit_assignment
 from annotation.services.sessions.after import ask_players
@@ -77,6 +78,12 @@ def test_players_are_no_raters(judged: tuple[Study, Study]) -> None:
     assert study_certificate(live).seats == 0
 
 
+def said_in(study: Study) -> list[tuple[object, ...]]:
+    """Of the exported table what was said of what, and for which use."""
+    rows = rating_rows(Scope(study))
+    return [(row["use"], row["question"], row["value"]) for row in rows]
+
+
 def test_they_are_exported_and_come_back(judged: tuple[Study, Study], tmp_path: Path) -> None:
     live, _ = judged
     path = tmp_path / "study.json"
@@ -86,3 +93,10 @@ def test_they_are_exported_and_come_back(judged: tuple[Study, Study], tmp_path: 
     (item,) = brought.study.items.all()
     assert (item.use, item.done) == (Item.Use.PLAYED, 2)
     assert not LivePlan.objects.filter(study=brought.study).exists()
+    again = import_study(path=path)
+    assert (again.created, again.study) == (False, brought.study)
+    # What is exported there says the same of them as what was exported here.
+    path.write_text("".join(document_text(Scope(brought.study))), encoding="utf-8")
+    third = import_study(path=path)
+    assert (third.created, third.study) == (False, brought.study)
+    assert said_in(brought.study) == said_in(live) == [("played", "safety", 5)] * 2

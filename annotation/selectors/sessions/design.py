@@ -12,7 +12,13 @@ from annotation.designs.types import Dealt, DesignError, Option
 from benchmarks.core.seeds import derive_seed
 
 MOST_SESSIONS = 500
-WORDS = {"annotator": "player", "Annotator": "Player", "model": "agent", "Model": "Agent"}
+WORDS = {
+    "raters": "players",
+    "annotator": "player",
+    "Annotator": "Player",
+    "model": "agent",
+    "Model": "Agent",
+}
 
 
 @dataclass(frozen=True)

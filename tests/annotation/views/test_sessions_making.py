@@ -60,6 +60,8 @@ def test_from_a_link_to_the_session(researcher: Client) -> None:
     assert "I agree." in page.content.decode()
     session = LiveSession.objects.get()
     told = reverse("annotation:session_instructions", args=[session.pk])
+    consent = player.get(reverse("annotation:consent", args=[study.pk])).content.decode()
+    assert "you play in no session" in consent and "items" not in consent.split("<main")[1]
     # Nothing of the session is shown before they agreed.
     assert player.get(told).status_code == 302
     agree = {**text, "answer": "agree"}
@@ -148,3 +150,12 @@ def test_a_study_is_looked_at_before_it_is_made(researcher: Client) -> None:
     assert LiveSession.objects.filter(study=study).count() == 4
     shown = researcher.get(made.headers["Location"]).content.decode()
     assert "Make a link for a player" in shown and preview.certificate.sha256 in shown
+    assert "raters" not in shown.split("<main")[1]
+    people = reverse("annotation:study_people", args=[study.pk])
+    assert "Annotators are those who play here" in researcher.get(people).content.decode()
+    link = {"role": "annotator", "days": 7}
+    page = researcher.post(reverse("annotation:invite_make", args=[study.pk]), link)
+    found = re.search(r"http://testserver(/join/[^<]+)", page.content.decode())
+    assert found
+    invited = Client().get(found[1], follow=True).content.decode()
+    assert "to sessions of" in invited and "annotator" not in invited
