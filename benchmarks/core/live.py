@@ -27,6 +27,7 @@ class Mode:
     """One way in which people take part. Results of different modes are never pooled.
 
     ``suggests`` are roles of which a script or model answers beside the person, without deciding.
+    ``advice`` is for those who make sessions, ``about`` for everybody.
     """
 
     key: str
@@ -34,6 +35,7 @@ class Mode:
     about: str
     places: tuple[Place, ...]
     suggests: tuple[str, ...] = ()
+    advice: str = ""
 
     @property
     def roles(self) -> frozenset[str]:

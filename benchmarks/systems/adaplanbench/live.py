@@ -6,6 +6,10 @@ from benchmarks.core.live import Dialogue, Line, Mode, Place
 from benchmarks.core.types import Json
 
 _JUDGES = ("world_judge", "user_judge")
+_OWN_WORDS = (
+    "Of a plan in a person’s own words a scripted judge finds only what is named there as the "
+    "condition names it, and it scores nothing. Let a language model judge."
+)
 
 MODES = (
     Mode(
@@ -26,6 +30,7 @@ MODES = (
         "Agent",
         "The person plans, told what an agent is told.",
         (Place("Agent", ("agent",)),),
+        advice=_OWN_WORDS,
     ),
     Mode(
         "judge",
@@ -39,6 +44,7 @@ MODES = (
         "Two people",
         "One person plans, another one is the user.",
         (Place("Agent", ("agent",)), Place("User", ("simulator",))),
+        advice=_OWN_WORDS,
     ),
 )
 

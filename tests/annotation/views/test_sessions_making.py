@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import LivePlace, LivePlan, LiveSession, Study
+from benchmarks.core.live import modes_of
 from benchmarks.models import Run
 from tests.annotation.live import AGENT, sample_dataset
 
@@ -127,6 +128,15 @@ def test_nothing_waits_for_somebody_new(stranger: Client) -> None:
     page = stranger.get(reverse("annotation:session_list"))
     assert "No session waits for you" in page.content.decode()
     assert stranger.get(reverse("annotation:session_new")).status_code == 403
+
+
+@pytest.mark.parametrize("mode", [mode.key for mode in modes_of("adaplanbench")])
+def test_who_judges_a_persons_own_words_is_advised_on(researcher: Client, mode: str) -> None:
+    sample_dataset()
+    for name in ("annotation:session_new", "annotation:live_study_new"):
+        shown = researcher.get(reverse(name), {"mode": mode}).content.decode()
+        advised = "Let a language model judge" in shown
+        assert advised == (mode in ("agent", "two_people"))
 
 
 def test_a_study_is_looked_at_before_it_is_made(researcher: Client) -> None:
