@@ -129,6 +129,7 @@ MARKERS = {
     run_facts.SIMULATED: "Simulated answers",
     run_facts.RECORDED: "Recorded answers",
     run_facts.IMPORTED: "Made elsewhere",
+    run_facts.CONSTRUCTED: "Tasks not made by models",
     run_facts.DEMO: "Demo data",
 }
 

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 from django.db.models import Count
 
 from analysis.facts.columns import FORMAT
+from benchmarks.fillers import all_fillers
 from benchmarks.models import COUNTED, Run, Trajectory
+from benchmarks.selectors.casting import is_local
 
 # A run in one of these changes from second to second, and counts trajectories that have not ended.
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)
-REAL, SCRIPTED, SIMULATED, RECORDED, IMPORTED, DEMO = (
-    "real", "scripted", "simulated", "recorded", "imported", "demo",
+REAL, SCRIPTED, SIMULATED, RECORDED, IMPORTED, CONSTRUCTED, DEMO = (
+    "real", "scripted", "simulated", "recorded", "imported", "constructed", "demo",
 )  # fmt: skip
 # The labels of those who fill a run's roles that a reader must know of, the gravest first.
 MARKERS = (SIMULATED, SCRIPTED, RECORDED, IMPORTED)
@@ -117,10 +119,17 @@ def _digest(*parts: Any) -> str:
 
 def _learn_markers(keys: list[tuple[int, datetime, int]]) -> None:
     new = {key[0]: key for key in keys if key not in _markers}
-    for pk, roles in Run.objects.filter(pk__in=list(new)).order_by().values_list("pk", "roles"):
+    rows = Run.objects.filter(pk__in=list(new)).order_by()
+    for pk, roles, made in rows.values_list("pk", "roles", "dataset__made_by__roles"):
         labels = {
             str(filler.get("label") or filler.get("kind"))
             for fillers in (roles or {}).values()
             for filler in fillers
         }
-        _markers[new[pk]] = next((marker for marker in MARKERS if marker in labels), REAL)
+        usual = CONSTRUCTED if any(map(_unreal, all_fillers(made or {}))) else REAL
+        _markers[new[pk]] = next((marker for marker in MARKERS if marker in labels), usual)
+
+
+def _unreal(filler: dict[str, Any]) -> bool:
+    """Whether a role of a construction was filled by neither a model nor a person."""
+    return filler["kind"] == "scripted" or filler.get("label") == "simulated" or is_local(filler)

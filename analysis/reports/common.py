@@ -18,6 +18,7 @@ from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.core.system import Dimension
 from benchmarks.importers.words import MISSING
 from benchmarks.models import Agent
+from benchmarks.selectors.cautions import tasks_cautions
 
 LABEL_WORDS = {
     "scripted": Badge("scripted", "aside", "A script, not a model: it shows how things work."),
@@ -138,7 +139,7 @@ def dataset_name(selection: Selection) -> str:
 
 
 def banners(selection: Selection) -> tuple[Banner, ...]:
-    """What marks the runs as something else than models judged by models."""
+    """What marks the runs, or their tasks, as something else than the work of models."""
     runs, found = selection.runs, []
     kinds = {run.agent_kind for run in runs}
     judges = judge_labels(runs, selection.system)
@@ -170,6 +171,8 @@ def banners(selection: Selection) -> tuple[Banner, ...]:
     if imported:
         words = f"{plural(imported, 'run was', 'runs were')} made elsewhere and imported."
         found.append(Banner("Imported", words))
+    if selection.dataset is not None:
+        found += [Banner(one.title, one.text) for one in tasks_cautions(selection.dataset)]
     return tuple(found)
 
 

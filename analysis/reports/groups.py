@@ -276,6 +276,7 @@ def _banners(chosen: Chosen) -> tuple[Banner, ...]:
         "scripted": ("Scripted parts", "have a scripted agent or judge."),
         "recorded": ("Recorded answers", "draw recorded answers from a pool: nobody re-planned."),
         "imported": ("Imported", "were made elsewhere and imported."),
+        "constructed": ("Constructed tasks", "have tasks that were not constructed by models."),
     }
     whole = len(chosen.ids)
     return tuple(

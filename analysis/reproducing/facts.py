@@ -15,7 +15,7 @@ from analysis.reports.parts import Banner
 from analysis.reproducing.presets import PRESETS
 from benchmarks.core.registry import get_system
 from benchmarks.models import Judging, Run
-from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.runs import run_metrics
 from benchmarks.services.experiments.design import Design
 

@@ -25,7 +25,7 @@ from analysis.comparing.aligned import portion
 from analysis.comparing.chosen import Chosen, candidates, choose
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.blinding import Visibility
-from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.cautions import runs_caution
 from benchmarks.selectors.trajectories import is_scored
 
 # The button that brings the next turns; what it asks for is the rows alone.
@@ -49,7 +49,7 @@ def compare(request: HttpRequest) -> HttpResponse:
             "chosen": chosen,
             "most": MOST,
             "too_many": chosen.found > MOST,
-            "caution": run_caution(chosen.columns[0].trajectory.run) if chosen.columns else None,
+            "caution": runs_caution(one.trajectory.run for one in chosen.columns),
             **(_compared(chosen, seen) if chosen.columns else {}),
         }
         response = render(request, "analysis/compare.html", context)

@@ -11,7 +11,7 @@ from analysis.reports.parts import Report
 from analysis.views.answers import answer_table
 from benchmarks.access import fetch, signed_in, visibility
 from benchmarks.models import Experiment
-from benchmarks.selectors.casting import Caution, run_caution
+from benchmarks.selectors.cautions import Caution, runs_caution
 from benchmarks.selectors.experiments import experiment_matrix, experiment_runs
 from benchmarks.views.parts import respond
 
@@ -72,4 +72,4 @@ def _open(request: HttpRequest, experiment_id: int) -> Opened:
     ]
     key = key_of("replicates", str(found.pk), *stamps)
     report = keep_report(key, lambda: replicates_report(matrix.groups, system))
-    return Opened(found, report, key, run_caution(runs[0]) if runs else None)
+    return Opened(found, report, key, runs_caution(runs))

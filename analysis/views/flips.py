@@ -35,7 +35,7 @@ from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.blinding import Visibility
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import Run, Trajectory
-from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.cautions import runs_caution
 from benchmarks.selectors.paging import as_id
 from benchmarks.selectors.runs import TONES
 from benchmarks.tables import csv_lines
@@ -97,7 +97,7 @@ def compare_runs(request: HttpRequest) -> HttpResponse:
         "groups_b": run_groups(seen, a),
         "swap": wanted.query(a=wanted.b, b=wanted.a, flip=_turned(wanted.flip), page=1),
         "same": a is not None and a == b,
-        "caution": run_caution(a or b) if (a or b) else None,  # type: ignore[arg-type]
+        "caution": runs_caution(run for run in (a, b) if run is not None),
     }
     if a is not None and b is not None and a != b:
         context |= _compared(wanted, a, b, seen)

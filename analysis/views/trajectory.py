@@ -17,7 +17,8 @@ from annotation.selectors.said_about import said_about
 from benchmarks.access import START, fetch, signed_in
 from benchmarks.models import Trajectory
 from benchmarks.selectors import paging, trajectories
-from benchmarks.selectors.casting import run_caution, run_roles
+from benchmarks.selectors.casting import run_roles
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.timeline import timeline_of
 from benchmarks.selectors.turn_texts import find_words
 from benchmarks.selectors.turn_use import turn_use

@@ -21,7 +21,7 @@ from annotation.services.sessions.playing import note_end
 from annotation.views.playing import STOP_POLLING
 from benchmarks.access import VIEW, signed_in
 from benchmarks.models import Exchange
-from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.trajectories import is_scored
 from benchmarks.views.parts import own_template, wants_part
 

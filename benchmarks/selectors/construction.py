@@ -10,7 +10,8 @@ from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.making import Making
 from benchmarks.core.words import plain
 from benchmarks.models import Candidate, Dataset, Exchange, Run, Task, Trajectory
-from benchmarks.selectors.casting import Caution, RoleView, run_caution, run_roles
+from benchmarks.selectors.casting import RoleView, run_roles
+from benchmarks.selectors.cautions import Caution, run_caution
 from benchmarks.selectors.datasets import kind_order
 
 Decision = Candidate.Decision

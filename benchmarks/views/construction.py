@@ -17,7 +17,7 @@ from benchmarks.core.registry import get_system
 from benchmarks.forms.construction import ConstructionForm, DatasetForm, ProblemsForm
 from benchmarks.models import Dataset, Run, Task
 from benchmarks.selectors import construction, datasets
-from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.estimates import cost_estimate
 from benchmarks.selectors.runs import run_size
 from benchmarks.services.agents import ensure_scripted_agents

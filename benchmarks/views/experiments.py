@@ -17,7 +17,8 @@ from benchmarks.forms.experiments import ChoicesForm, DesignForm
 from benchmarks.forms.runs import NewRunForm
 from benchmarks.models import Dataset, Experiment
 from benchmarks.selectors import experiments, paging
-from benchmarks.selectors.casting import run_caution, system_of
+from benchmarks.selectors.casting import system_of
+from benchmarks.selectors.cautions import runs_caution
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.experiments import control
 from benchmarks.services.experiments.checking import read_checked
@@ -189,7 +190,7 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
     places = context["matrix"].places
     context |= {
         "design": stored[0] if stored is not None else None,
-        "caution": run_caution(places[0].run) if places else None,
+        "caution": runs_caution(place.run for place in places),
         "pair": [place.run.pk for place in places[:2]] if len(places) > 1 else [],
         "system": places[0].run.dataset.system if places else "",
     }

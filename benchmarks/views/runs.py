@@ -16,7 +16,8 @@ from benchmarks.forms.lists import RunFilter
 from benchmarks.forms.runs import CapForm, NewRunForm
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.selectors import asks, paging, runs, trajectories
-from benchmarks.selectors.casting import playing_system, run_caution, run_roles, system_of
+from benchmarks.selectors.casting import playing_system, run_roles, system_of
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.endpoints import run_use
 from benchmarks.selectors.estimates import cost_estimate
 from benchmarks.selectors.judges import is_judgeable, judged_by, run_judgings

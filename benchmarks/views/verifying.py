@@ -11,7 +11,7 @@ from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import SYSTEMS
 from benchmarks.models import Run
-from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.prompts import prompt_files, prompts_of
 from benchmarks.selectors.verification import latest_verification
 from benchmarks.services.verifying.background import start_verification

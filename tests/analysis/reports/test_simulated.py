@@ -11,7 +11,7 @@ from analysis.reports.common import LABEL_WORDS, banners
 def selection(roles: dict[str, str], *, is_demo: bool = False) -> Any:
     fillers = {role: [{"label": label}] for role, label in roles.items()}
     run = SimpleNamespace(agent_kind="endpoint", casting=fillers, is_demo=is_demo, imported=False)
-    return SimpleNamespace(runs=(run,), system="adaplanbench")
+    return SimpleNamespace(dataset=None, runs=(run,), system="adaplanbench")
 
 
 @pytest.mark.parametrize("role", ["agent", "world_judge", "simulator"])

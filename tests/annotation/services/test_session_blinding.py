@@ -8,7 +8,7 @@ from annotation.services.sessions.changing import end_session, free_place, give_
 from annotation.services.setup import add_member
 from benchmarks.blinding import Visibility, closed_runs
 from benchmarks.models import Agent, Run, Trajectory
-from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.services.endpoints import create_endpoint
 from tests.analysis.rows import make_run
 from tests.annotation.live import make_live_session, make_live_study

@@ -18,7 +18,8 @@ from benchmarks.core.system import ScriptedPolicy
 from benchmarks.fillers import all_fillers, suggesting_fillers
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Suggestion, Task, Trajectory
-from benchmarks.selectors.casting import run_caution, run_roles
+from benchmarks.selectors.casting import run_roles
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.services import suggestions
 from benchmarks.services.casting import human_filler
 from benchmarks.services.endpoints import create_endpoint, endpoints_in

@@ -1,10 +1,10 @@
-"""Who fills the roles of a run, and what must be said about it."""
+"""Who fills the roles of a run."""
 
 from typing import Any
 
 import pytest
 
-from benchmarks.selectors.casting import run_caution, run_roles
+from benchmarks.selectors.casting import run_roles
 from tests.factories.benchmarks import RunFactory
 
 pytestmark = pytest.mark.django_db
@@ -16,36 +16,6 @@ def filler(policy: str, label: str, version: str = "1") -> dict[str, Any]:
 
 HUMAN = {"kind": "human", "label": "human"}
 MODEL = {"kind": "endpoint", "label": "endpoint"}
-
-
-@pytest.mark.parametrize(
-    ("roles", "titles"),
-    [
-        ({"agent": [MODEL], "world_judge": [HUMAN]}, None),
-        ({"agent": [filler("x", "scripted")]}, "Scripted agent"),
-        (
-            {"agent": [filler("people", "recorded")], "world_judge": [filler("x", "lexicon")],
-             "simulator": [filler("x", "scripted")]},
-            "Recorded answers · Lexicon judges · Scripted user simulator",
-        ),
-        (
-            {"agent": [MODEL], "rubric_judge": [HUMAN, filler("judge-even", "scripted")]},
-            "Scripted judges",
-        ),
-        ({}, None),
-    ],
-)  # fmt: skip
-def test_a_banner_for_everything_that_is_not_the_real_thing(
-    roles: dict[str, Any], titles: str | None
-) -> None:
-    caution = run_caution(RunFactory(roles=roles))
-    assert (caution.title if caution else None) == titles
-
-
-def test_demo_data_says_it_all() -> None:
-    caution = run_caution(RunFactory(is_demo=True))
-    assert caution is not None
-    assert caution.title == "Demo data"
 
 
 def test_who_fills_several_seats_stands_once() -> None:

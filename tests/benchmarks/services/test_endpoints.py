@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.models import Agent, Endpoint, Run
-from benchmarks.selectors.casting import agents_for, run_caution, run_roles
+from benchmarks.selectors.casting import agents_for, run_roles
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.services.budgets import change_cost_cap
 from benchmarks.services.endpoints import (
     CapError,

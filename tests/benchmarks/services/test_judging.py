@@ -22,7 +22,7 @@ from benchmarks.models import (
     Turn,
     Violation,
 )
-from benchmarks.selectors.casting import run_caution
+from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.judging import Chosen
 from benchmarks.selectors.runs import run_metrics
 from benchmarks.selectors.trajectories import trajectory_rows, whole_trajectories
