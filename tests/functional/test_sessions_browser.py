@@ -1,5 +1,6 @@
 """Live sessions in a real browser: played with the keyboard, by two people, against what fails."""
 
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotation.models import LiveSession
 from annotation.selectors.sessions import table
@@ -30,6 +31,7 @@ from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PLAN = "1. Ask a friend to come over.\n2. Do it together with what is at hand."
+COMPLAINT = re.compile("Security Policy|htmx:sendAbort")
 # A draft is sent two seconds after the one before.
 PATIENT = 15_000
 
@@ -75,7 +77,7 @@ def sit(
     """The page of a player; scripts must not complain."""
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda m: complaints.append(m.text) if "Security Policy" in m.text else None)
+    page.on("console", lambda m: complaints.append(m.text) if COMPLAINT.search(m.text) else None)
     sign_in(page, url, name)
     page.goto(f"{url}/sessions/{session.pk}/")
     return page
@@ -269,6 +271,30 @@ def work(session: LiveSession) -> None:
         carry(LiveSession.objects.get(pk=session.pk))
     finally:
         connection.close()
+
+
+def test_a_poll_that_is_given_up_is_no_failure(
+    live_server: Any, context: BrowserContext, ann: User
+) -> None:
+    session = make_live_session(make_live_study(), [ann])
+    begin(session)
+    errors: list[str] = []
+    page = sit(context, live_server.url, session, "ann", errors)
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    held: list[Route] = []
+    page.route("**/state/?**", lambda route: held.append(route))
+    with page.expect_request("**/state/?**"):
+        pass
+    # What is sent takes the place of the poll that is under way.
+    page.locator("#session-pause").click()
+    turn(page, "The session is paused")
+    expect(page.locator("#notices")).to_be_empty()
+    assert held and errors == []
+    # One that is not answered for want of a network still is.
+    page.unroute("**/state/?**")
+    page.route("**/state/?**", lambda route: route.abort())
+    expect(page.locator("#notices")).to_contain_text("No connection", timeout=PATIENT)
+    assert any("htmx:sendError" in error for error in errors)
 
 
 def test_without_a_network_nothing_typed_is_lost(
