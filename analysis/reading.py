@@ -230,11 +230,8 @@ def multiples_of(timeline: Timeline, said: Sequence[SaidInStudy]) -> Multiples |
     for key, title in timeline.dimensions:
         points = []
         for one in bins:
-            values = [
-                value
-                for turn in range(one.first, one.last + 1)
-                for value in given.get((key, turn), ())
-            ]
+            turns = range(one.first, one.last + 1) if given else ()
+            values = [value for turn in turns for value in given.get((key, turn), ())]
             points.append(Point(one, one.spreads.get(key), people_of(values)))
         panels.append(Panel(key, title, points))
     return Multiples(bins, panels, bins[0].last - bins[0].first + 1)

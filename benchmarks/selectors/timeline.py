@@ -1,18 +1,22 @@
 """A trajectory turn by turn in numbers, without its texts: cheap for hundreds of turns."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
+from typing import NamedTuple
 
 from django.db.models import Avg, Count, Max, Min
 
 from benchmarks.core.words import plain
 from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
+from benchmarks.prepared import Prepared
 from benchmarks.selectors.casting import system_of
 from benchmarks.selectors.plain_rows import plain_rows
 from benchmarks.selectors.turns import NEW, REPEATED, WITHHELD
+
+KINDS = (NEW, REPEATED, WITHHELD)
 
 
 @dataclass(frozen=True)
@@ -22,14 +26,19 @@ class Mark:
     mark: str
 
 
-@dataclass(frozen=True)
-class Spread:
-    """What judges gave a turn on a dimension: mean, lowest and highest; how many gave none."""
+MARKS = {kind: Mark(kind) for kind in KINDS}
+
+
+class Spread(NamedTuple):
+    """What judges gave a turn on a dimension: mean, lowest and highest; how many gave none.
+
+    A long trajectory has thousands, which a class of its own would make three times as slowly.
+    """
 
     mean: float | None
     low: float | None
     high: float | None
-    count: int
+    given: int
     missing: int
 
 
@@ -85,16 +94,30 @@ class Timeline:
         return [line.mean for line in self.lines]
 
 
+_TURNS = Prepared(
+    lambda trajectory: (
+        Turn.objects.filter(trajectory=trajectory)
+        .order_by("index")
+        .values_list("index", "is_final")
+    ),
+    trajectory=int,
+)
+_VIOLATIONS = Prepared(
+    lambda trajectory: (
+        Violation.objects.filter(turn__trajectory=trajectory)
+        .order_by("turn__index", "pk")
+        .values_list("turn__index", "key", "revealed", "new", "repeated")
+    ),
+    trajectory=int,
+)
+
+
 def timeline_of(trajectory: Trajectory) -> Timeline:
     """The turns of a trajectory in numbers, in three queries; scores of the run's own judging."""
-    rows = Turn.objects.filter(trajectory=trajectory).order_by("index")
-    lines = {n: TurnLine(n, final) for n, final in rows.values_list("index", "is_final")}
-    found = Violation.objects.filter(turn__trajectory=trajectory).order_by("turn__index", "pk")
+    lines = {n: TurnLine(n, final) for n, final in _TURNS.all(trajectory=trajectory.pk)}
     violations = []
-    for index, key, revealed, new, repeated in found.values_list(
-        "turn__index", "key", "revealed", "new", "repeated"
-    ):
-        lines[index].findings.append(Mark(REPEATED if repeated else NEW if new else WITHHELD))
+    for index, key, revealed, new, repeated in _VIOLATIONS.all(trajectory=trajectory.pk):
+        lines[index].findings.append(MARKS[REPEATED if repeated else NEW if new else WITHHELD])
         violations.append((index, key, revealed))
     scores = JudgeScore.objects.filter(
         trajectory=trajectory, judging=trajectory.run.primary_judging_id
@@ -128,10 +151,30 @@ def _dimensions(trajectory: Trajectory, lines: Iterable[TurnLine]) -> list[tuple
 class Bin:
     """Neighbouring turns drawn as one point: the mean of their means, lowest and highest of all."""
 
-    first: int
-    last: int
-    spreads: Mapping[str, Spread]
-    marks: Mapping[str, int]
+    lines: Sequence[TurnLine]
+
+    @property
+    def first(self) -> int:
+        return self.lines[0].index
+
+    @property
+    def last(self) -> int:
+        return self.lines[-1].index
+
+    @cached_property
+    def spreads(self) -> Mapping[str, Spread]:
+        """By dimension; only where they are drawn, for they are dear."""
+        together: dict[str, list[Spread]] = defaultdict(list)
+        for line in self.lines:
+            for key, spread in line.spreads.items():
+                together[key].append(spread)
+        return {key: _joined(spreads) for key, spreads in together.items()}
+
+    @cached_property
+    def marks(self) -> Mapping[str, int]:
+        """How many violations there are of each kind."""
+        found = Counter(finding.mark for line in self.lines for finding in line.findings)
+        return {kind: found[kind] for kind in KINDS}
 
     @property
     def words(self) -> str:
@@ -143,20 +186,7 @@ class Bin:
 def bins_of(lines: Sequence[TurnLine], most: int) -> list[Bin]:
     """The turns in at most ``most`` groups of equal size, the last may be smaller."""
     size = max(1, -(-len(lines) // most))
-    return [_bin(lines[at : at + size]) for at in range(0, len(lines), size)]
-
-
-def _bin(lines: Sequence[TurnLine]) -> Bin:
-    together: dict[str, list[Spread]] = defaultdict(list)
-    for line in lines:
-        for key, spread in line.spreads.items():
-            together[key].append(spread)
-    return Bin(
-        lines[0].index,
-        lines[-1].index,
-        {key: _joined(spreads) for key, spreads in together.items()},
-        {mark: sum(line.count(mark) for line in lines) for mark in (NEW, REPEATED, WITHHELD)},
-    )
+    return [Bin(lines[at : at + size]) for at in range(0, len(lines), size)]
 
 
 def _joined(spreads: Sequence[Spread]) -> Spread:
@@ -165,6 +195,6 @@ def _joined(spreads: Sequence[Spread]) -> Spread:
         fmean(means) if means else None,
         min((s.low for s in spreads if s.low is not None), default=None),
         max((s.high for s in spreads if s.high is not None), default=None),
-        sum(spread.count for spread in spreads),
+        sum(spread.given for spread in spreads),
         sum(spread.missing for spread in spreads),
     )

@@ -1,6 +1,6 @@
 """Trajectories as pages show them: turns, what they violated, how judges scored them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -289,18 +289,19 @@ class PlanChange:
 
     lines: tuple[Line, ...]
 
-    def _count(self, op: str) -> int:
-        return sum(line.op == op for line in self.lines)
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(line.op for line in self.lines)
 
     @property
     def same(self) -> bool:
-        return all(line.op == "same" for line in self.lines)
+        return self._counts["same"] == len(self.lines)
 
     @property
     def shares(self) -> bool:
         """Whether a quarter of the new plan lived on, so that a comparison is of use."""
-        new = [line.op for line in self.lines if line.op != "removed"]
-        return len(new) - new.count("added") >= max(1, len(new) / 4)
+        new = len(self.lines) - self._counts["removed"]
+        return new - self._counts["added"] >= max(1, new / 4)
 
     @property
     def words(self) -> str:
@@ -310,7 +311,7 @@ class PlanChange:
         if not self.shares:
             return "another plan"
         named = (("same", "kept"), ("changed", "reworded"), ("added", "new"), ("removed", "gone"))
-        counts = [(self._count(op), word) for op, word in named if self._count(op)]
+        counts = [(self._counts[op], word) for op, word in named if self._counts[op]]
         first, *rest = [f"{n} {word}" for n, word in counts]
         n, word = counts[0]
         first = f"{n} step{'' if n == 1 else 's'} {word}"

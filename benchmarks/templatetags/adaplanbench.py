@@ -58,7 +58,7 @@ class Record:
     by_text: Mapping[str, KnownPlan]
 
     def find(self, text: str) -> KnownPlan | None:
-        return self.by_text.get(normal(text))
+        return self.by_text.get(normal(text)) if self.by_text else None
 
 
 @register.simple_tag

@@ -1,11 +1,13 @@
 """Numbers, durations, plans and addresses in templates."""
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from django import template
 from django.http import QueryDict
 from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 
 from benchmarks.selectors.turns import PlanChange, plan_change
 from benchmarks.systems.adaplanbench.plans import split_steps
@@ -68,6 +70,12 @@ def duration(seconds: float | None) -> str:
 def steps(text: str) -> list[str]:
     """The steps of a plan as written."""
     return split_steps(text)
+
+
+@register.simple_tag
+def plan_items(text: str) -> SafeString:
+    """The steps of a plan as written, as the items of a list; a page may have hundreds."""
+    return mark_safe("".join(f"<li>{escape(step)}</li>" for step in split_steps(text)))
 
 
 @register.simple_tag

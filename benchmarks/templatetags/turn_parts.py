@@ -13,7 +13,15 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from benchmarks.diffs import Line, Segment
-from benchmarks.selectors.turns import DimensionScores, GivenScore
+from benchmarks.selectors.turns import (
+    NEW,
+    REPEATED,
+    WITHHELD,
+    DimensionScores,
+    Finding,
+    GivenScore,
+    TurnView,
+)
 
 register = template.Library()
 SAID = {
@@ -23,8 +31,45 @@ SAID = {
 MARKED = {"insert": "ins", "delete": "del"}
 
 
+# What a violation is: the tone of its badge, and what the badge says on focus.
+MARKS = {
+    NEW: ("bad", "Violated and told for the first time"),
+    REPEATED: ("warn", "Violated although it had been told before"),
+    WITHHELD: (
+        "idle",
+        "Violated, but not told yet: one kind is told at a time, world before user",
+    ),
+}
+
+
 @register.simple_tag
-def score_rows(dimensions: Iterable[DimensionScores]) -> SafeString:
+def turn_scores(turn: TurnView, brief: object = False) -> SafeString:
+    """The scores of a turn, folded unless it is the last plan; ``brief``: folded in any case."""
+    if not turn.dimensions:
+        return mark_safe('<p class="sub small">No judge scored this turn.</p>')
+    mean, missing = turn.mean, turn.unscored
+    said = "no score" if mean is None else f"mean {mean:.2f}"
+    unscored = f", {missing} unscored" if missing else ""
+    opened = " open" if turn.row.is_final and not brief else ""
+    heads = "".join(f'<th scope="col" class="num">{escape(name)}</th>' for name in turn.judges)
+    return mark_safe(
+        f'<details class="scores"{opened}>\n'
+        f'  <summary>Scores <span class="sub">{said}{unscored}</span></summary>\n'
+        '  <div class="table-scroll" tabindex="0" role="region" '
+        f'aria-label="Scores of turn {turn.row.index}">\n'
+        '    <table class="table dense pin">\n'
+        '      <thead><tr><th scope="col">Dimension</th><th scope="col" class="num">Mean</th>'
+        f"{heads}</tr></thead>\n"
+        f"      <tbody>{_score_rows(turn.dimensions)}</tbody>\n"
+        "    </table>\n"
+        "  </div>\n"
+        '  <details class="reasons"><summary>What the judges wrote</summary>'
+        f"<dl>{_score_reasons(turn.dimensions)}</dl></details>\n"
+        "</details>"
+    )
+
+
+def _score_rows(dimensions: Iterable[DimensionScores]) -> str:
     """A row for each dimension: its mean, and what each judge gave, with the reason as a tip."""
     rows = []
     for dimension in dimensions:
@@ -33,11 +78,10 @@ def score_rows(dimensions: Iterable[DimensionScores]) -> SafeString:
         cells = "".join(f'<td class="num">{_given(given)}</td>' for given in dimension.given)
         title = escape(dimension.title)
         rows.append(f'<tr><th scope="row">{title}</th><td class="num">{shown}</td>{cells}</tr>')
-    return mark_safe("\n".join(rows))
+    return "\n".join(rows)
 
 
-@register.simple_tag
-def score_reasons(dimensions: Iterable[DimensionScores]) -> SafeString:
+def _score_reasons(dimensions: Iterable[DimensionScores]) -> str:
     """What each judge wrote, by dimension, as the entries of a list of definitions."""
     pieces = []
     for dimension in dimensions:
@@ -49,7 +93,35 @@ def score_reasons(dimensions: Iterable[DimensionScores]) -> SafeString:
                 value, said = f", {short(given.value)}", given.reason or "no reason given"
             name = escape(given.judge)
             pieces.append(f"<dd><strong>{name}{value}:</strong> {escape(said)}</dd>")
-    return mark_safe("".join(pieces))
+    return "".join(pieces)
+
+
+@register.simple_tag
+def turn_badges(turn: TurnView) -> SafeString:
+    """How many violations of each kind a turn has, beside its number; that it has none."""
+    counts = ((NEW, turn.new), (REPEATED, turn.repeated), (WITHHELD, turn.withheld))
+    said = [(MARKS[mark][0], f"{n} {mark}") for mark, n in counts if n]
+    if not turn.findings and turn.row.payload.get("valid"):
+        said.append(("ok", "no violation"))
+    return mark_safe("".join(f' <span class="badge {tone}">{text}</span>' for tone, text in said))
+
+
+@register.simple_tag
+def finding_items(findings: Iterable[Finding]) -> SafeString:
+    """What a turn violated, with what judges gave as reasons, as the items of a list."""
+    return mark_safe("".join(map(_finding_item, findings)))
+
+
+def _finding_item(finding: Finding) -> str:
+    tone, tip = MARKS[finding.mark]
+    again = finding.mark == REPEATED and not finding.revealed
+    told = ' <span class="muted">(not said again)</span>' if again else ""
+    why = "".join(f'<span class="sub why">{escape(reason)}</span>' for reason in finding.reasons)
+    return (
+        f'<li><span class="badge {tone}" tabindex="0" data-tip="{tip}">{finding.mark}</span>'
+        f'<span class="kind">{escape(finding.kind)}</span>'
+        f"<span>{escape(finding.text)}{told}{why}</span></li>"
+    )
 
 
 @register.simple_tag
@@ -86,6 +158,7 @@ def short(value: float) -> str:
     return floatformat(value, "-1")
 
 
+@lru_cache(maxsize=256)
 def undefined(reason: str) -> str:
     """A dash, and why there is no number."""
     return render_to_string("includes/_undefined.html", {"reason": reason})
