@@ -11,7 +11,7 @@ from annotation.access import person
 from annotation.access_sessions import SessionAccess, fetch_session
 from annotation.forms.control import ControlForm
 from annotation.models import LivePlace, LiveSession, Membership
-from annotation.selectors.sessions.monitor import TONES, WORDS, SeatRow, monitor_rows
+from annotation.selectors.sessions.monitor import TONES, WORDS, SeatRow, monitor_rows, stands
 from annotation.selectors.sessions.turns import Turn, whose_turn
 from annotation.services.errors import Refused
 from annotation.services.sessions.changing import (
@@ -85,15 +85,17 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
     turn = whose_turn(session)
     places = LivePlace.objects.filter(session=session).select_related("player").order_by("number")
     asked = {place.pk for place in turn.places} if turn.standing == "asked" else set()
+    seats = [SeatRow(place, place.pk in asked) for place in places]
+    standing = stands(turn, seats)
     context = {
         "access": access,
         "session": session,
         "trajectory": trajectory,
         "turn": turn,
-        "words": WORDS[turn.standing],
-        "tone": TONES[turn.standing],
+        "words": WORDS[standing],
+        "tone": TONES[standing],
         "over": session.state in LiveSession.OVER,
-        "seats": [SeatRow(place, place.pk in asked) for place in places],
+        "seats": seats,
         "rests": _rests(turn),
         "form": form,
         "reveals": not access.study.blind,

@@ -13,17 +13,19 @@ from benchmarks.blinding import Visibility
 from benchmarks.models import Trajectory
 
 MOST = 200
-# What stands in a row, by where the session stands.
+# What stands in a row, by where the session stands; in this order where rows are sorted by it.
 WORDS: Mapping[str, str] = {
-    "gathering": "waiting for its people",
-    "asked": "asked",
-    "background": "at work in the background",
     "stuck": "a call failed",
+    "vacant": "nobody has the place",
+    "asked": "waits for a reply",
+    "background": "at work in the background",
     "paused": "paused",
+    "gathering": "waiting for its people",
     "over": "over",
 }
 TONES: Mapping[str, str] = {
     "gathering": "idle",
+    "vacant": "warn",
     "asked": "info",
     "background": "info",
     "stuck": "bad",
@@ -40,10 +42,21 @@ class SeatRow:
     asked: bool
 
     @property
+    def vacant(self) -> bool:
+        """Whether neither a person nor a program fills it."""
+        return self.place.player_id is None and not self.place.stand_in
+
+    @property
     def who(self) -> str:
         if self.place.player is not None:
             return self.place.player.get_username()
         return f"stand-in {self.place.stand_in}" if self.place.stand_in else "nobody"
+
+
+def stands(turn: Turn, seats: Sequence[SeatRow]) -> str:
+    """Where a session stands, as a key of ``WORDS``."""
+    missing = any(seat.asked and seat.vacant for seat in seats)
+    return "vacant" if missing else turn.standing
 
 
 @dataclass(frozen=True)
@@ -55,12 +68,17 @@ class MonitorRow:
     seats: Sequence[SeatRow]
 
     @property
+    def stands(self) -> str:
+        """A key of ``WORDS``: where it stands, and whether somebody is missing there."""
+        return stands(self.turn, self.seats)
+
+    @property
     def words(self) -> str:
-        return WORDS[self.turn.standing]
+        return WORDS[self.stands]
 
     @property
     def tone(self) -> str:
-        return TONES[self.turn.standing]
+        return TONES[self.stands]
 
     @property
     def at_work(self) -> bool:
@@ -107,11 +125,11 @@ def monitor_rows(user: User, seen: Visibility, study: int | None = None) -> list
         for session in sessions
         if (turn := turns[session.pk]).standing != "over"
     ]
-    order = ["stuck", "asked", "background", "paused", "gathering"]
+    order = list(WORDS)
     return sorted(
         found,
         key=lambda row: (
-            order.index(row.turn.standing),
+            order.index(row.stands),
             row.turn.since or row.session.created_at,
             row.session.pk,
         ),

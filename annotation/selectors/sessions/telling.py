@@ -157,10 +157,10 @@ def limits(table: Table) -> Sequence[Limit]:
         if plan.reply_seconds:
             who = "for your reply" if mine else f"for the reply of: {place.title}"
             until = opened + timedelta(seconds=plan.reply_seconds)
-            found.append(Limit(until, f"{who}; after that {then}"))
+            found.append(Limit(until, f"{who}; then {then}"))
         if place in table.away:
             until = max(place.last_seen_at or opened, opened) + timedelta(seconds=plan.away_seconds)
-            found.append(Limit(until, f"for {place.title} to come back; after that {then}"))
+            found.append(Limit(until, f"for {place.title} to come back; then {then}"))
     if table.session.ends_by is not None:
         found.append(Limit(table.session.ends_by, "until the session ends"))
     return found

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import LiveSession
+from annotation.services.sessions.changing import free_place, let_stand_in
 from annotation.services.setup import add_member
 from benchmarks.models import Trajectory
 from tests.annotation.live import begin, carry, make_live_session, make_live_study, say
@@ -44,6 +45,24 @@ def test_the_monitor_says_whose_turn_it_is(session: LiveSession, as_manager: Cli
     version = as_manager.get(MONITOR, headers={"HX-Request": "true"}).context["version"]
     again = as_manager.get(MONITOR, {"v": version}, headers={"HX-Request": "true"})
     assert again.status_code == 204
+
+
+def test_a_session_without_its_player_stands_first(
+    session: LiveSession, ann: User, as_manager: Client
+) -> None:
+    later = make_live_session(session.study, [ann])
+    begin(later)
+    free_place(place=later.places.get(), by=None)
+    rows = as_manager.get(MONITOR).context["rows"]
+    assert [row.session for row in rows] == [later, session]
+    assert [row.words for row in rows] == ["nobody has the place", "waits for a reply"]
+    page = as_manager.get(reverse("annotation:session_control", args=[later.pk]))
+    assert "waits for somebody here" in page.content.decode()
+    let_stand_in(place=later.places.get(), by=None)
+    assert [row.stands for row in as_manager.get(MONITOR).context["rows"]] == [
+        "asked",
+        "background",
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 6])
