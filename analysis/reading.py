@@ -1,7 +1,7 @@
 """What the page of a trajectory is made of: the turns that it shows and what is beside them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -13,9 +13,11 @@ from benchmarks.selectors.turn_use import TurnUse
 from benchmarks.selectors.turns import TurnView
 from benchmarks.views.marks import final_marks
 
-# A page shows all turns where there are no more than ALL, otherwise the first FIRST, the last and
-# the one that is asked for; the others come MORE at a time.
+# All turns are shown where there are no more than ALL, otherwise the last and the first FIRST, or
+# in place of these one that is named, with so many BEFORE and AFTER it; the others come MORE at a
+# time as they are reached, in both directions.
 FIRST, MORE, ALL = 20, 20, 30
+BEFORE, AFTER = 3, 8
 # The line of turns is folded in groups of GROUP beyond this many.
 UNFOLDED, GROUP = 60, 20
 # Small drawings show each turn up to this many; then neighbours are put together.
@@ -64,14 +66,25 @@ def part_of(index: int) -> Stretch:
     return Stretch(first, first + MORE - 1)
 
 
-def shown_at_first(indices: Sequence[int], asked: int | None) -> set[int]:
-    """The turns that a page shows without being asked for more, and those around ``asked``."""
+def around(index: int) -> Stretch:
+    """The turns that come at first with one that an address names."""
+    return part_of(1) if index <= FIRST else Stretch(index - BEFORE, index + AFTER)
+
+
+def onwards(index: int) -> Stretch:
+    """The turns that a page goes on with from one, where no script brings more."""
+    return Stretch(index, index + MORE - 1)
+
+
+def shown_at_first(indices: Sequence[int], asked: Stretch | None) -> set[int]:
+    """The turns that a page shows without being asked for more: the last, and the first ones.
+
+    In place of the first ones those that are ``asked`` for, if there are any.
+    """
     if len(indices) <= ALL:
         return set(indices)
-    shown = {index for index in indices if index in part_of(1)} | {indices[-1]}
-    if asked is not None:
-        shown |= {index for index in indices if index in part_of(asked)}
-    return shown
+    begin = {index for index in indices if asked is not None and index in asked}
+    return (begin or {index for index in indices if index in part_of(1)}) | {indices[-1]}
 
 
 @dataclass
@@ -121,8 +134,8 @@ class LineGroup:
     total: Bin | None = None
 
 
-def line_groups(lines: Sequence[TurnLine], open_at: Collection[int]) -> list[LineGroup]:
-    """The line of turns: one group, or beyond ``UNFOLDED`` several of which few are open."""
+def line_groups(lines: Sequence[TurnLine], open_at: int) -> list[LineGroup]:
+    """The line of turns: one group, or beyond ``UNFOLDED`` several, open the one with a turn."""
     if not lines:
         return []
     if len(lines) <= UNFOLDED:
@@ -131,8 +144,8 @@ def line_groups(lines: Sequence[TurnLine], open_at: Collection[int]) -> list[Lin
     for at in range(0, len(lines), GROUP):
         part = lines[at : at + GROUP]
         stretch = Stretch(part[0].index, part[-1].index)
-        opened = any(index in stretch for index in open_at)
-        groups.append(LineGroup(stretch, part if opened else None, bins_of(part, 1)[0]))
+        lines_shown = part if open_at in stretch else None
+        groups.append(LineGroup(stretch, lines_shown, bins_of(part, 1)[0]))
     return groups
 
 

@@ -19,7 +19,7 @@ from benchmarks.models import Trajectory
 from benchmarks.selectors import paging, trajectories
 from benchmarks.selectors.casting import run_roles
 from benchmarks.selectors.cautions import run_caution
-from benchmarks.selectors.timeline import timeline_of
+from benchmarks.selectors.timeline import timeline_of, turn_indices
 from benchmarks.selectors.turn_texts import find_words
 from benchmarks.selectors.turn_use import turn_use
 from benchmarks.selectors.turns import TurnView, hidden_kinds, turn_views
@@ -42,8 +42,8 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
     """All that the page of a trajectory shows."""
     timeline = timeline_of(found)
     indices = [line.index for line in timeline.lines]
-    asked = asked_turn(request)
-    shown = reading.shown_at_first(indices, asked)
+    shown, asked = reading.shown_at_first(indices, _asked(request)), asked_turn(request)
+    open_at = asked if asked in shown else min(shown, default=0)
     remarks = remarks_context(request, found)
     turns = shown_turns(found, shown, remarks)
     last = turns[indices[-1]].turn if indices else None
@@ -60,9 +60,8 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "total": len(indices),
         "last": last,
         "pieces": reading.pieces_of(indices, turns),
-        "groups": reading.line_groups(timeline.lines, {*list(shown)[:1], asked or 0}),
+        "groups": reading.line_groups(timeline.lines, open_at),
         "shown": shown,
-        "asked": asked,
         "means": timeline.means,
         "marks": reading.header_marks(last, said),
         "multiples": reading.multiples_of(timeline, said),
@@ -129,6 +128,14 @@ def asked_turn(request: HttpRequest) -> int | None:
     return paging.as_id(request.GET.get("turn", "")) or paging.as_id(request.GET.get("from", ""))
 
 
+def _asked(request: HttpRequest) -> reading.Stretch | None:
+    """The turns that an address asks for."""
+    if turn := paging.as_id(request.GET.get("turn", "")):
+        return reading.around(turn)
+    first = paging.as_id(request.GET.get("from", ""))
+    return reading.onwards(first) if first else None
+
+
 @signed_in
 @require_safe
 def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
@@ -137,21 +144,19 @@ def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     query = list_query(request.GET)
     if not wants_part(request):
         return HttpResponseRedirect(_page(found, query, asked_turn(request)))
-    timeline = timeline_of(found)
-    first, last = _bounds(request.GET.get("stretch", ""))
-    gap = reading.Stretch(first, last)
-    lines = [line for line in timeline.lines if line.index in gap]
-    if not lines:
+    gap = reading.Stretch(*_bounds(request.GET.get("stretch", "")))
+    indices = turn_indices(found, first=gap.first, last=gap.last)
+    if not indices:
         raise Http404("There are no such turns.")
     context = {**card_context(found), "query": query}
     if "line" in request.GET:
+        lines = [line for line in timeline_of(found).lines if line.index in gap]
         context |= {"group": reading.LineGroup(gap, lines[: reading.GROUP]), "shown": ()}
         return render(request, "analysis/_line_group.html", context)
-    asked = paging.as_id(request.GET.get("turn", "")) or first
-    wanted = [line.index for line in lines if line.index in reading.part_of(asked)]
+    part = reading.part_of(paging.as_id(request.GET.get("turn", "")) or gap.first)
     remarks = remarks_context(request, found)
-    turns = shown_turns(found, set(wanted), remarks)
-    pieces = reading.pieces_of([line.index for line in lines], turns)
+    turns = shown_turns(found, {index for index in indices if index in part}, remarks)
+    pieces = reading.pieces_of(indices, turns)
     return render(request, "analysis/_turn_pieces.html", {**context, **remarks, "pieces": pieces})
 
 

@@ -112,6 +112,12 @@ _VIOLATIONS = Prepared(
 )
 
 
+def turn_indices(trajectory: Trajectory, *, first: int, last: int) -> list[int]:
+    """The turns that a trajectory has from ``first`` to ``last``, in order."""
+    rows = Turn.objects.filter(trajectory=trajectory, index__gte=first, index__lte=last)
+    return list(rows.order_by("index").values_list("index", flat=True))
+
+
 def timeline_of(trajectory: Trajectory) -> Timeline:
     """The turns of a trajectory in numbers, in three queries; scores of the run's own judging."""
     lines = {n: TurnLine(n, final) for n, final in _TURNS.all(trajectory=trajectory.pk)}

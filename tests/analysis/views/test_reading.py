@@ -78,13 +78,37 @@ class TestLongOnes:
         assert groups == ["1", "21", "41", "61", "81"]
         assert text.count("data-turn-link") > 20
 
-    @pytest.mark.parametrize("query", [{"turn": "50"}, {"from": "41"}], ids=["turn", "from"])
-    def test_and_the_one_that_is_named(
-        self, researcher: Client, long: Trajectory, query: dict[str, str]
+    @pytest.mark.parametrize(
+        ("query", "turns", "gaps"),
+        [
+            ({"turn": "50"}, range(47, 59), [(1, 46), (59, 89)]),
+            ({"from": "41"}, range(41, 61), [(1, 40), (61, 89)]),
+            ({"turn": "20"}, range(1, 21), [(21, 89)]),
+            ({"turn": "89"}, range(86, 90), [(1, 85)]),
+            ({"turn": "900"}, range(1, 21), [(21, 89)]),  # there is none
+        ],
+        ids=["turn", "from", "an early one", "a late one", "none"],
+    )
+    def test_or_those_around_one_that_is_named(
+        self,
+        researcher: Client,
+        long: Trajectory,
+        query: dict[str, str],
+        turns: range,
+        gaps: list[tuple[int, int]],
     ) -> None:
         text = page(researcher, long, **query)
-        assert turns_in(text) == [*range(1, 21), *range(41, 61), 90]
-        assert gaps_in(text) == [(21, 40), (61, 89)]
+        assert turns_in(text) == [*turns, 90]
+        assert gaps_in(text) == gaps
+
+    def test_the_line_of_turns_is_open_where_one_reads(
+        self, researcher: Client, long: Trajectory
+    ) -> None:
+        for query, first in (({}, "1"), ({"turn": "50"}, "41"), ({"from": "61"}, "61")):
+            groups = re.findall(
+                r'data-first="(\d+)" data-last="\d+" open', page(researcher, long, **query)
+            )
+            assert groups == [first]
 
     def test_a_gap_is_filled_from_either_end_or_between(
         self, researcher: Client, long: Trajectory
