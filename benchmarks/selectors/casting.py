@@ -21,6 +21,7 @@ LABELS = {
     "endpoint": "language model",
     "simulated": "simulated",
     "imported": "made elsewhere",
+    "local": "endpoint on this machine",
 }
 
 
@@ -120,17 +121,17 @@ def _fillers(
     seats: dict[tuple[str, str, str], list[int]] = {}
     for place, row in enumerate(rows, 1):
         title = agent.title if agent else _title(system, row)
-        seats.setdefault((title, _label(row), _version(row)), []).append(place)
+        seats.setdefault((title, filler_label(row), _version(row)), []).append(place)
         if beside := row.get("suggests"):
             title = f"{_title(system, beside)}, suggests only"
-            seats.setdefault((title, _label(beside), _version(beside)), []).append(place)
+            seats.setdefault((title, filler_label(beside), _version(beside)), []).append(place)
     return tuple(FillerView(*key, tuple(places)) for key, places in seats.items())
 
 
-def _label(row: Mapping[str, Any]) -> str:
+def filler_label(row: Mapping[str, Any]) -> str:
     """What somebody is, in words."""
     if is_local(row):
-        return "endpoint on this machine"
+        return LABELS["local"]
     return LABELS.get(row.get("label", row["kind"]), str(row["kind"]))
 
 

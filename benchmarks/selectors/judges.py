@@ -13,6 +13,7 @@ from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.rejudging import find_rejudging
 from benchmarks.core.words import plain
+from benchmarks.mappers import endpoint_config
 from benchmarks.models import (
     AnswererVersion,
     Endpoint,
@@ -22,7 +23,7 @@ from benchmarks.models import (
     Judging,
     Run,
 )
-from benchmarks.selectors.casting import LABELS, policy_title, system_of
+from benchmarks.selectors.casting import LABELS, filler_label, policy_title, system_of
 from benchmarks.selectors.endpoints import agent_title
 from benchmarks.selectors.exchanges import TONES
 from benchmarks.selectors.runs import RunRow, run_rows
@@ -159,7 +160,11 @@ def _title(who: AnswererVersion, endpoint: Endpoint | None) -> str:
 
 
 def _label(who: AnswererVersion, endpoint: Endpoint | None) -> str:
-    return LABELS["simulated" if endpoint and endpoint.simulated else who.kind]
+    kind = who.kind
+    if endpoint is not None:
+        local = endpoint_config(endpoint).address.loopback
+        kind = "simulated" if endpoint.simulated else "local" if local else kind
+    return LABELS[kind]
 
 
 def _parameters(who: AnswererVersion) -> tuple[tuple[str, str], ...]:
@@ -301,5 +306,4 @@ class TrialView:
 
     @property
     def label(self) -> str:
-        filler = self.job.payload["filler"]
-        return LABELS.get(filler.get("label", filler["kind"]), str(filler["kind"]))
+        return filler_label(self.job.payload["filler"])

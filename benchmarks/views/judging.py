@@ -1,5 +1,6 @@
 """Judges: who they were, one of them tried on a turn, and stored trajectories judged anew."""
 
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
@@ -13,7 +14,7 @@ from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.rejudging import find_rejudging, rejudging_of
 from benchmarks.forms.judging import JudgeAnewForm, TryJudgeForm, read_chosen
-from benchmarks.models import Run
+from benchmarks.models import Run, Trajectory
 from benchmarks.selectors import judges, paging
 from benchmarks.selectors.judging import Chosen, Found, chosen_shares
 from benchmarks.selectors.trajectories import whole_trajectories
@@ -156,12 +157,13 @@ def judge_try(request: HttpRequest) -> HttpResponse:
     """One judge on one stored turn: scripts answer at once, models through a worker."""
     allow(request, START)
     given = request.POST if request.method == "POST" else request.GET
-    wanted = paging.as_id(given.get("trajectory", ""))
+    words = given.get("trajectory", "").strip()
     page = "benchmarks/judge_try.html"
-    if wanted is None:
-        empty = {"trajectory": None, "latest": _latest(request)}
-        return render(request, page, empty, status=422 if request.method == "POST" else 200)
-    found = fetch(request, whole_trajectories(), START, pk=wanted)
+    found = _tried(request, words)
+    if found is None:
+        empty = {"trajectory": None, "unknown": words, "latest": _latest(request)}
+        status = 404 if words else 422 if request.method == "POST" else 200
+        return render(request, page, empty, status=status)
     rejudging = find_rejudging(found.run.dataset.system)
     turns = list(found.turns.exclude(text="").order_by("index").values_list("index", flat=True))
     context: dict[str, Any] = {"trajectory": found, "latest": _latest(request)}
@@ -183,6 +185,14 @@ def judge_try(request: HttpRequest) -> HttpResponse:
         else:
             return HttpResponseRedirect(reverse("benchmarks:judge_trial", args=[job.pk]))
     return render(request, page, context, status=422 if form.errors else 200)
+
+
+def _tried(request: HttpRequest, number: str) -> Trajectory | None:
+    """The trajectory of this number; None where there is none, or none that may be seen."""
+    pk = paging.as_id(number)
+    with suppress(Http404):
+        return fetch(request, whole_trajectories(), START, pk=pk) if pk is not None else None
+    return None
 
 
 def _latest(request: HttpRequest) -> list[judges.TrialView]:

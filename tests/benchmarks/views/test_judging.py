@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from benchmarks.llm.fake_server import FakeServer
-from benchmarks.models import Job, JudgeScore, Judging, Run
+from benchmarks.models import Endpoint, Job, JudgeScore, Judging, Run
 from benchmarks.services.endpoints import create_endpoint
 from benchmarks.services.jobs import perform
 from tests.factories.benchmarks import RunFactory, play
@@ -115,6 +115,22 @@ def test_a_script_is_tried_at_once_and_a_model_by_a_worker(
     page = text(researcher.get(f"{TRY}{job.pk}/"))
     assert "Read as" in page and "simulated" in page
 
+    Endpoint.objects.update(simulated=False)
+    researcher.post(TRY, sent | {"judge": "rubric_judge/endpoint:fake"})
+    assert "endpoint on this machine" in text(
+        researcher.get(f"{TRY}{Job.objects.latest('pk').pk}/")
+    )
+
     wrong = researcher.post(TRY, sent | {"turn": 77, "judge": "rubric_judge/judge-strict"})
     assert wrong.status_code == 422
     assert JudgeScore.objects.count() == before
+
+
+@pytest.mark.parametrize("wrong", ["abc", "0", "-1", "99999", "9" * 40])
+def test_a_number_that_is_no_trajectory_s_is_told_on_the_page(
+    researcher: Client, wrong: str
+) -> None:
+    refused = researcher.get(TRY, {"trajectory": wrong})
+    assert refused.status_code == 404
+    assert f"There is no trajectory {wrong[:30]}" in text(refused)
+    assert researcher.get(TRY).status_code == 200
