@@ -1,46 +1,25 @@
 """Questions of the desk's form.
 
-What stands beside a question is the same for every item, so its HTML is rendered once in a process
-and kept as pieces with holes: for the name of the slot, what was said, and what is wrong with it.
+What stands beside a question is the same for every item, so its HTML is a pattern with holes: for
+the name of the slot, what was said, and what is wrong with it.
 """
 
-import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 from django import template
-from django.template.loader import get_template
-from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.patterns import Pattern, hole, holes
 from annotation.questionnaires import Question
 from annotation.selectors.desk_form import NONE_KEY, Form, Mark, Row
 
 register = template.Library()
 
-# Characters for private use mark the holes: no template holds them, and none is shown.
-OPEN, CLOSE = "\ue000", "\ue001"
-HOLE = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
 MOST_KEPT = 2000
 # Labels that are this long together stand beside each other.
 SHORT_LABELS = 20
-
-
-class Pattern:
-    """HTML with named holes."""
-
-    def __init__(self, html: str) -> None:
-        self.pieces = HOLE.split(html)
-
-    def fill(self, values: Mapping[str, str]) -> SafeString:
-        """The HTML with ``values``, which must be safe, in its holes; others stay empty."""
-        pieces = self.pieces[:]
-        pieces[1::2] = [values.get(name, "") for name in pieces[1::2]]
-        return mark_safe("".join(pieces))  # noqa: S308
-
-
-def _hole(name: str) -> SafeString:
-    return mark_safe(f"{OPEN}{name}{CLOSE}")  # noqa: S308
 
 
 # By the question itself: a version of a questionnaire is loaded once and never changes.
@@ -50,41 +29,38 @@ _kept: dict[tuple[int, bool, bool], tuple[Question, Pattern]] = {}
 def _pattern(row: Row, marks: Sequence[Mark] | None, compact: bool) -> Pattern:
     question = row.question
     if marks is not None:
-        return Pattern(_render(question, row.remarked, compact, marks))
+        return _render(question, row.remarked, compact, marks)
     key = (id(question), row.remarked, compact)
     found = _kept.get(key)
     if found is None:
         if len(_kept) >= MOST_KEPT:
             _kept.clear()
-        found = _kept[key] = question, Pattern(_render(question, row.remarked, compact, ()))
+        found = _kept[key] = question, _render(question, row.remarked, compact, ())
     return found[1]
 
 
-def _render(question: Question, remarked: bool, compact: bool, marks: Sequence[Mark]) -> str:
+def _render(question: Question, remarked: bool, compact: bool, marks: Sequence[Mark]) -> Pattern:
     scale = question.scale
     choices = [Mark(str(o.value), o.label, o.key) for o in scale.options]
     points = [Mark(str(point), str(point), str(point)) for point in scale.values]
     shown = {"points": points, "choice": choices, "marks": marks, "text": ()}[scale.kind]
     labels = [option.label for option in shown]
-    return get_template("annotation/partials/_slot.html").render(
+    return Pattern.of(
+        "annotation/partials/_slot.html",
         {
             "question": question,
             "scale": scale,
             "compact": compact,
             "remarked": remarked,
-            "options": [(option, _hole(f"on {option.value}")) for option in shown],
+            "options": [(option, hole(f"on {option.value}")) for option in shown],
             "stacked": scale.kind == "choice" and sum(map(len, labels)) > SHORT_LABELS,
             "many": len(shown) > 5,
-            "none": _hole("none"),
             "none_key": NONE_KEY,
             "anchors": sorted(question.anchors.items()),
             "examples": sorted(question.examples.items()),
-            **{
-                name: _hole(name)
-                for name in ("name", "classes", "attributes", "number", "title", "disabled", "text",
-                             "comment", "flag", "evidence", "words", "error")
-            },
-        }
+            **holes("name", "classes", "attributes", "number", "title", "disabled", "text", "none",
+                    "comment", "flag", "evidence", "words", "error"),
+        },
     )  # fmt: skip
 
 
@@ -111,7 +87,7 @@ def _fill(pattern: Pattern, row: Row) -> SafeString:
         "number": str(row.number),
         "title": _title(row),
         "classes": _classes(row),
-        "attributes": format_html(' aria-describedby="q-{}-error"', name) if row.missing else "",
+        "attributes": f' aria-describedby="q-{name}-error"' if row.missing else "",
         "disabled": " disabled" if row.locked else "",
         "text": escape(said.text),
         "comment": escape(remarks.comment),
@@ -120,9 +96,8 @@ def _fill(pattern: Pattern, row: Row) -> SafeString:
         "evidence": evidence_items(remarks.evidence),
     }
     if row.missing:
-        values["error"] = format_html(
-            '<ul class="errorlist" id="q-{}-error"><li>not answered yet</li></ul>', name
-        )
+        error = f'<ul class="errorlist" id="q-{name}-error"><li>not answered yet</li></ul>'
+        values["error"] = error
     if said.value is not None:
         values[f"on {said.value}"] = " checked"
     if said.chosen is not None:
@@ -133,9 +108,8 @@ def _fill(pattern: Pattern, row: Row) -> SafeString:
 
 
 def _title(row: Row) -> str:
-    if not row.kind:
-        return escape(row.title)
-    return format_html('{} <span class="muted small">{}</span>', row.title, row.kind)
+    title = escape(row.title)
+    return f'{title} <span class="muted small">{escape(row.kind)}</span>' if row.kind else title
 
 
 def _classes(row: Row) -> str:
@@ -147,6 +121,5 @@ def _classes(row: Row) -> str:
 @register.simple_tag
 def evidence_items(evidence: Sequence[Mapping[str, Any]]) -> SafeString:
     """The places in the text that were marked, as quotations; the script makes them buttons."""
-    return format_html_join(
-        "", "<li><q>{}</q></li>", ((str(place.get("quote", "")),) for place in evidence)
-    )
+    items = [f"<li><q>{escape(str(place.get('quote', '')))}</q></li>" for place in evidence]
+    return mark_safe("".join(items))  # noqa: S308
