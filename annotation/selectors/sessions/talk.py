@@ -1,7 +1,9 @@
 """What has been said in a session, as far as one place was told: derived from stored rows alone."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 
 from annotation.models import LivePlace
 from annotation.selectors.desk_reading import is_all
@@ -21,6 +23,9 @@ _SPEAKERS = {
     "assistant": YOU,
     "tool": "Result of a call",
 }
+_JSON = re.compile(r'\{\s*"')
+# Lines of JSON, and marks around it.
+_FOR_PROGRAMS = re.compile(r'\s*[<{}\[\]"]|.*\{\s*"')
 _KINDS = Prepared(
     lambda trajectory: (
         OpenAsk.objects.filter(trajectory=trajectory)
@@ -66,8 +71,14 @@ class Said:
 
     @property
     def folded(self) -> bool:
-        """Instructions are read once, and long."""
-        return self.speaker == _SPEAKERS["system"]
+        """Instructions are read once, and long; what holds JSON is for programs to read."""
+        return self.speaker == _SPEAKERS["system"] or _JSON.search(self.text) is not None
+
+    @property
+    def gist(self) -> str:
+        """What stands for it while it is folded: its first words, if it has any for people."""
+        words = [line for line in self.text.splitlines() if not _FOR_PROGRAMS.match(line)]
+        return shorten(" ".join(words), 100, placeholder=" …") or "As it was sent"
 
 
 def dialogue(place: LivePlace, system: str) -> list[Said]:

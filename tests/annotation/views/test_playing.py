@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils.html import escape
 
 from annotation.models import LiveDraft, LiveEvent, LivePlan, LiveSession
+from annotation.selectors.sessions.talk import Said
 from annotation.services.sessions.changing import end_session, let_stand_in
 from annotation.services.sessions.playing import be_ready, pause_session
 from benchmarks.models import Exchange, Trajectory
@@ -209,6 +210,23 @@ def test_others_find_nothing(session: LiveSession, ann: User, bob: User) -> None
         answer = client.post(at(elsewhere, f"{kind}/{ask.pk}/"), {"text": "Hello"})
         assert answer.status_code == 404
     assert asked(session)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "text", "folded", "gist"),
+    [
+        ("Instructions", f"You plan. {'Well. ' * 40}", True, f"You plan. {'Well. ' * 14}…"),
+        ("Result of a call", 'Asked: {"a": 1}\nFound: 12\n[\n{"a": 2}\n]', True, "Found: 12"),
+        ("You", '<call>\n{"name": "x"}\n</call>', True, "As it was sent"),
+        ("You", '{\n"fit": true,\n"reason": ""\n}', True, "As it was sent"),
+        ("You", "[sighs] No <ladder>, please.", False, ""),
+        ("Agent", "1. Fill {the} jug.", False, ""),
+    ],
+)
+def test_what_is_for_programs_is_folded(speaker: str, text: str, folded: bool, gist: str) -> None:
+    said = Said(1, speaker, text, 1)
+    assert said.folded == folded
+    assert not folded or said.gist == gist
 
 
 def test_a_failed_call_is_told_without_its_reason(session: LiveSession, ann: User) -> None:
