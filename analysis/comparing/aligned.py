@@ -23,7 +23,6 @@ class Against:
     label: str
     turn: int
     change: PlanChange
-    steps: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,6 @@ def _cell(chosen: Chosen, column: Column, at: dict[int, TurnView | None]) -> Cel
     other = at.get(base.pk)
     if other is None:
         return Cell(column, card, turn, alone=True, scored=scored)
-    steps = split_steps(turn.row.text)
-    change = plan_change(split_steps(other.row.text), steps)
-    against = Against(base.label, other.row.index, change, tuple(steps))
+    change = plan_change(split_steps(other.row.text), split_steps(turn.row.text))
+    against = Against(base.label, other.row.index, change)
     return Cell(column, card, turn, against, scored=scored)

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from django.db.models import Case, Q, Value, When
+from django.urls import reverse
 
 from analysis.comparing.address import MOST, Address
 from benchmarks.blinding import Visibility
@@ -33,6 +35,11 @@ class Column:
     @property
     def pk(self) -> int:
         return self.trajectory.pk
+
+    @cached_property
+    def url(self) -> str:
+        """The page of the trajectory; every turn's head leads there."""
+        return reverse("analysis:trajectory", args=[self.pk])
 
 
 @dataclass(frozen=True)

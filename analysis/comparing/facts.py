@@ -14,6 +14,7 @@ from benchmarks.core.words import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
 from benchmarks.selectors import trajectories
 from benchmarks.selectors.casting import system_of
+from benchmarks.selectors.plain_rows import plain_rows
 from benchmarks.selectors.turns import NEW, REPEATED, WITHHELD
 
 MARKS = (NEW, REPEATED, WITHHELD)
@@ -114,20 +115,17 @@ def matrix(columns: Sequence[Column], found: Iterable[Found]) -> Matrix:
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over judges by trajectory, turn and dimension, of each run's own judging."""
+    """Means over judges by trajectory and turn, then dimension, of each run's own judging."""
 
     dimensions: tuple[tuple[str, str], ...]
-    means: Mapping[tuple[int, int, str], float]
+    means: Mapping[tuple[int, int], Mapping[str, float]]
 
     def value(self, pk: int, turn: int | None, dimension: str = "") -> float | None:
         """A dimension's mean at a turn; without one, the mean over those with a score."""
-        if turn is None:
+        found = self.means.get((pk, turn)) if turn is not None else None
+        if not found:
             return None
-        if dimension:
-            return self.means.get((pk, turn, dimension))
-        found = [self.means.get((pk, turn, key)) for key, _ in self.dimensions]
-        known = [value for value in found if value is not None]
-        return fmean(known) if known else None
+        return found.get(dimension) if dimension else fmean(found.values())
 
 
 def scores_of(columns: Sequence[Column]) -> Scores:
@@ -140,12 +138,12 @@ def scores_of(columns: Sequence[Column]) -> Scores:
         .values_list("trajectory", "turn_index", "dimension")
         .annotate(mean=Avg("value"))
     )
-    means: dict[tuple[int, int, str], float] = {}
+    means: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
     seen: dict[str, None] = {}
-    for pk, turn, dimension, mean in rows:
+    for pk, turn, dimension, mean in plain_rows(rows):
         seen[dimension] = None
         if mean is not None:
-            means[pk, turn, dimension] = float(mean)
+            means[pk, turn][dimension] = float(mean)
     titles: dict[str, str] = {}
     for column in columns:
         system = system_of(column.trajectory.run.dataset.system)

@@ -9,7 +9,7 @@ from django import template
 from django.http import HttpRequest
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.reading import Multiples, Panel, People, Point
+from analysis.reading import Multiples, Panel, People
 from analysis.views.browse import list_query
 from benchmarks.selectors.timeline import Bin, Spread
 from benchmarks.templatetags.turn_parts import short, undefined
@@ -21,6 +21,11 @@ LOWEST, HIGHEST = 1.0, 5.0
 MARKS, TALLEST = 16, 20.0
 # Rows of the drawing of violations, from the top.
 ROWS = {"new": 16.0, "repeated": 42.0, "withheld": 68.0}
+SIGNS = {
+    "new": '<path class="new" d="M-4-4 4 4M4-4-4 4"/>',
+    "repeated": '<path class="repeated" d="M0-5 5 4H-5Z"/>',
+    "withheld": '<circle class="withheld" r="4"/>',
+}
 
 
 def _x(place: int, count: int) -> float:
@@ -51,7 +56,8 @@ def small_multiple(panel: Panel, shown: Sequence[int]) -> dict[str, Any]:
             y = _y(point.people.mean)
             drawn += f'<circle class="people" cx="{x}" cy="{y}" r="4"/>'
         if drawn:
-            points.append(_linked(point, drawn, here=point.bin.first in shown))
+            first = point.bin.first
+            points.append(_link(first, point.words, drawn, here=first in shown))
     return {
         "panel": panel,
         "points": mark_safe("".join(points)),
@@ -62,12 +68,11 @@ def small_multiple(panel: Panel, shown: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _linked(point: Point, drawn: str, *, here: bool) -> str:
-    """What was drawn of a point, as a link to its turn; hundreds of them stand on a page."""
-    at = point.bin.first
-    address = f"#turn-{at}" if here else f"?turn={at}#turn-{at}"
-    link = f'<a href="{address}" data-turn-link="{at}" tabindex="-1">'
-    return f"{link}<title>{escape(point.words)}</title>{drawn}</a>"
+def _link(turn: int, words: str, drawn: str, *, here: bool, at: str = "") -> str:
+    """What was drawn of a place, as a link to its turn; hundreds of them stand on a page."""
+    address = f"#turn-{turn}" if here else f"?turn={turn}#turn-{turn}"
+    link = f'<a href="{address}" data-turn-link="{turn}" tabindex="-1"{at}>'
+    return f"{link}<title>{escape(words)}</title>{drawn}</a>"
 
 
 @register.inclusion_tag("analysis/_violation_strip.html")
@@ -75,29 +80,35 @@ def violation_strip(multiples: Multiples, shown: Sequence[int]) -> dict[str, Any
     """Violations turn by turn: a row for new, repeated and withheld ones, bars where many."""
     bins: Sequence[Bin] = multiples.bins
     most = max((n for one in bins for n in one.marks.values()), default=1)
-    marks = [
-        {
-            "kind": kind, "x": _x(place, len(bins)), "y": y, "count": one.marks[kind],
-            "tall": (tall := round(TALLEST * one.marks[kind] / most, 1)), "up": TALLEST / 2 - tall,
-            "first": one.first, "here": one.first in shown,
-            "words": f"{one.words}: {one.marks[kind]} {kind}",
-        }
-        for place, one in enumerate(bins)
-        for kind, y in ROWS.items()
-        if one.marks.get(kind)
-    ]  # fmt: skip
+    bars = len(bins) > MARKS
+    marks = []
+    for place, one in enumerate(bins):
+        for kind, y in ROWS.items():
+            if count := one.marks.get(kind):
+                drawn = _bar(kind, count / most) if bars else _sign(kind, count)
+                at = f' transform="translate({_x(place, len(bins))} {y})"'
+                words = f"{one.words}: {count} {kind}"
+                marks.append(_link(one.first, words, drawn, here=one.first in shown, at=at))
     totals = {kind: sum(one.marks.get(kind, 0) for one in bins) for kind in ROWS}
     words = ", ".join(f"{n} {kind}" for kind, n in totals.items())
     return {
-        "marks": marks,
-        "bars": len(bins) > MARKS,
+        "marks": mark_safe("".join(marks)),
         "rows": list(ROWS.values()),
         "words": f"Violations turn by turn: {words} in all",
         "width": f"{WIDTH:.0f}",
         "height": f"{HEIGHT:.0f}",
-        "edge": EDGE,
-        "end": WIDTH - EDGE,
     }
+
+
+def _bar(kind: str, share: float) -> str:
+    tall = round(TALLEST * share, 1)
+    up = TALLEST / 2 - tall
+    return f'<rect class="bar {kind}" x="-2" width="4" y="{up}" height="{tall}"/>'
+
+
+def _sign(kind: str, count: int) -> str:
+    number = f'<text x="6" y="-3">{count}</text>' if count > 1 else ""
+    return SIGNS[kind] + number
 
 
 @register.simple_tag
