@@ -2,7 +2,8 @@
 
 The rules (docs/architecture.md, "Driver"):
 
-* an attempt is committed as *sent* before its call leaves, and its reply before it is used;
+* an attempt is committed as *sent* before its call leaves, and its reply before it is used; what is
+  answered within this process leaves nothing behind but its reply;
 * a stored reply is never asked for again, a partly answered batch asks only what is missing;
 * a call that was in flight when its process died is repeated under the same seed, as a new attempt
   that names the lost one;
@@ -152,17 +153,13 @@ class Driver:
                 calls.append(call)
         while calls:
             self._check_stop()
-            calls = [self._priced(call) for call in calls]
-            self.log.record_sent(calls)
             again: list[Call] = []
             failures: list[str] = []
-            for call, answer in self._call_all(calls):
-                verdict = read_answer(call.ask, answer, self.parsers)
-                self.log.record_verdict(call, verdict)
+            for call, verdict, once_more in self._settle([self._priced(call) for call in calls]):
                 match verdict.state:
                     case "unreadable" if call.unreadable + 1 < self.max_attempts:
                         again.append(_retry(call, verdict.answer.text, verdict.reason))
-                    case "lost" if _worth_another(answer) and call.lost + 1 < self.max_lost:
+                    case "lost" if once_more and call.lost + 1 < self.max_lost:
                         again.append(_once_more(call))
                     case "answered" | "declined" | "unreadable" as state:
                         text, reason = verdict.answer.text, verdict.reason
@@ -211,31 +208,49 @@ class Driver:
         if reason := self.stop():
             raise _StopAsked(reason)
 
-    def _call_all(self, calls: Sequence[Call]) -> Iterable[tuple[Call, Answer | AnswererFailed]]:
+    def _settle(self, calls: Sequence[Call]) -> Iterable[tuple[Call, Verdict, bool]]:
+        """How each call ended, once that is stored, and whether a lost one is worth another.
+
+        What is answered at once is stored together with the *sent* rows of the others.
+        """
+        away: list[tuple[Call, Answerer]] = []
+        settled: list[tuple[Call, Verdict]] = []
+        for call in calls:
+            answerer = self.cast.filler(call.ask)
+            if answerer.instant:
+                answer = answer_or_failure(answerer, call)
+                settled.append((call, read_answer(call.ask, answer, self.parsers)))
+            else:
+                away.append((call, answerer))
+        self.log.record_sent([call for call, _ in away], settled)
+        for call, verdict in settled:
+            yield call, verdict, False
+        for call, reply in self._call_all(away):
+            verdict = read_answer(call.ask, reply, self.parsers)
+            self.log.record_verdict(call, verdict)
+            yield call, verdict, isinstance(reply, OutcomeUnknown) and reply.again
+
+    def _call_all(
+        self, away: Sequence[tuple[Call, Answerer]]
+    ) -> Iterable[tuple[Call, Answer | AnswererFailed]]:
         """Each call with its answer, in the order in which the answers arrive.
 
         An unexpected error of one call is raised after the others of the batch have been handed on:
         they are under way, and what they bring has been paid for.
         """
-        slow = []
-        for call in calls:
-            answerer = self.cast.filler(call.ask)
-            if answerer.instant or self.executor is None:
+        if self.executor is None:
+            for call, answerer in away:
                 yield call, answer_or_failure(answerer, call)
+            return
+        futures = {self.executor.submit(answer_or_failure, who, call): call for call, who in away}
+        errors = []
+        for future in as_completed(futures):
+            if error := future.exception():
+                errors.append(error)
             else:
-                slow.append((call, answerer))
-        if self.executor is not None and slow:
-            futures = {
-                self.executor.submit(answer_or_failure, who, call): call for call, who in slow
-            }
-            errors = []
-            for future in as_completed(futures):
-                if error := future.exception():
-                    errors.append(error)
-                else:
-                    yield futures[future], future.result()
-            if errors:
-                raise errors[0]
+                yield futures[future], future.result()
+        if errors:
+            raise errors[0]
 
 
 class _StopAsked(Exception):
@@ -276,10 +291,6 @@ def _storable_answer(answer: Answer) -> Answer:
         model_reported=storable(answer.model_reported),
         finish=storable(answer.finish),
     )
-
-
-def _worth_another(answer: Answer | AnswererFailed) -> bool:
-    return isinstance(answer, OutcomeUnknown) and answer.again
 
 
 def _once_more(call: Call) -> Call:

@@ -59,6 +59,9 @@ class Verdict:
     reason: str = ""
 
 
+Settled = tuple[Call, Verdict]
+
+
 def counted_cost(call: Call, verdict: Verdict) -> float:
     """What a settled call counts against a cap: its cost, or all it may have cost if unknown."""
     if verdict.answer.cost is not None:
@@ -72,11 +75,11 @@ class Log(Protocol):
     def exchanges(self) -> Iterable[Exchange]:
         """Everything stored, ordered by (step, slot, attempt)."""
 
-    def record_sent(self, calls: Sequence[Call]) -> None:
-        """Rows in state *sent*, before any call leaves.
+    def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
+        """Rows in state *sent*, before any call leaves, and those of calls that need not leave.
 
         The most that the calls can cost is put aside with them; ``CapReached``, and nothing
-        written, where a cap does not allow it.
+        written, where a cap does not allow it. ``settled`` was answered within this process.
         """
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
@@ -122,12 +125,12 @@ class MemoryLog:
     def exchanges(self) -> list[Exchange]:
         return [self.rows[key] for key in sorted(self.rows)]
 
-    def record_sent(self, calls: Sequence[Call]) -> None:
+    def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
         most = total_most(calls, capped=self.cap is not None)
         if self.cap is not None and self.committed + most > self.cap:
             raise cap_reached(self.cap, self.committed, most)
         self.committed += most
-        for call in calls:
+        for call in [*calls, *(call for call, _ in settled)]:
             if call.repeats:
                 lost = (call.step, call.slot, call.repeats)
                 self.rows[lost] = replace(self.rows[lost], state="lost")
@@ -139,10 +142,16 @@ class MemoryLog:
                 "sent",
                 message_digests=tuple(m.digest for m in call.ask.messages),
             )
+        for call, verdict in settled:
+            self.committed += counted_cost(call, verdict)
+            self._store_verdict(call, verdict)
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
-        key = (call.step, call.slot, call.attempt)
         self.committed += counted_cost(call, verdict) - (call.most or 0.0)
+        self._store_verdict(call, verdict)
+
+    def _store_verdict(self, call: Call, verdict: Verdict) -> None:
+        key = (call.step, call.slot, call.attempt)
         self.rows[key] = replace(
             self.rows[key],
             state=verdict.state,

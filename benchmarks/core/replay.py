@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from benchmarks.core.answerers import Answer, Cast, Identity
 from benchmarks.core.driver import Driver, Parser
 from benchmarks.core.errors import AnswererFailed, CoreError
-from benchmarks.core.log import Call, Exchange, Verdict
+from benchmarks.core.log import Call, Exchange, Settled, Verdict
 from benchmarks.core.types import Ask, Episode, Outcome, Turn
 
 
@@ -52,8 +52,8 @@ class Playback:
     def exchanges(self) -> Sequence[Exchange]:
         return self.rows
 
-    def record_sent(self, calls: Sequence[Call]) -> None:
-        raise NotStored(calls[0])
+    def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
+        raise NotStored(calls[0] if calls else settled[0][0])
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
         raise NotStored(call)

@@ -1,4 +1,4 @@
-"""What calls leave beside their exchanges: who answered, what was said, and money put aside."""
+"""What calls leave beside their exchanges: who answered, what was said, money put aside."""
 
 from collections.abc import Iterable
 
@@ -7,13 +7,26 @@ from django.db.models import F, Q
 from benchmarks.core.answerers import Identity
 from benchmarks.core.log import cap_reached
 from benchmarks.core.types import Message
-from benchmarks.models import AnswererVersion, Run, StoredMessage
+from benchmarks.models import AnswererVersion, OpenAsk, Run, StoredMessage
 from benchmarks.prepared import Prepared, add_rows
 
 _VERSION = Prepared(
     lambda digest: AnswererVersion.objects.filter(digest=digest).values_list("pk", flat=True),
     digest=str,
 )
+_OPEN = Prepared(
+    lambda trajectory: (
+        OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)
+        .order_by()
+        .values_list("pk", flat=True)[:1]
+    ),
+    trajectory=int,
+)
+
+
+def people_are_asked(trajectory: int) -> bool:
+    """Whether an ask of this trajectory waits for a person."""
+    return bool(_OPEN.all(trajectory=trajectory))
 
 
 def answerer_version(identity: Identity) -> int:

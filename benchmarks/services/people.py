@@ -12,7 +12,7 @@ from benchmarks.core.registry import get_system
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
 from benchmarks.prepared import Prepared, PreparedUpdate, add_row
 from benchmarks.selectors.players import player_name
-from benchmarks.services.calls import answerer_version
+from benchmarks.services.calls import answerer_version, people_are_asked
 from benchmarks.services.locks import lock_trajectory
 from benchmarks.services.runs import RunError, reopen_run
 
@@ -33,14 +33,6 @@ _LAST = Prepared(
     trajectory=int,
     step=int,
     slot=int,
-)
-_OPEN = Prepared(
-    lambda trajectory: (
-        OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)
-        .order_by()
-        .values_list("pk", flat=True)[:1]
-    ),
-    trajectory=int,
 )
 _GOES_ON = PreparedUpdate(
     lambda pk: (
@@ -95,7 +87,6 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) 
             settled_at=now,
         )
         add_row(exchange)
-        still_open = _OPEN.all(trajectory=trajectory.pk)
-        if not still_open and _GOES_ON.run(pk=trajectory.pk):
+        if not people_are_asked(trajectory.pk) and _GOES_ON.run(pk=trajectory.pk):
             reopen_run(Run.objects.get(pk=trajectory.run_id), people=trajectory)
     return exchange

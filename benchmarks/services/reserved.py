@@ -25,6 +25,7 @@ from benchmarks.models import (
     Task,
     Trajectory,
 )
+from benchmarks.services.calls import people_are_asked
 from benchmarks.services.casting import agent_filler, assign_roles
 from benchmarks.services.locks import lock_run, lock_trajectory
 from benchmarks.services.runs import RunError, bump_data_version, create_empty_run, reopen_run
@@ -100,7 +101,7 @@ def release_trajectory(*, trajectory: Trajectory) -> None:
     with transaction.atomic():
         lock_trajectory(trajectory.pk)
         rows = Trajectory.objects.filter(pk=trajectory.pk, status=S.WAITING)
-        if OpenAsk.objects.filter(trajectory=trajectory, answered_at=None).exists():
+        if people_are_asked(trajectory.pk):
             return
         if rows.update(status=S.PENDING):
             reopen_run(trajectory.run, people=trajectory)

@@ -324,11 +324,14 @@ def _refuse_cancelled(run: Run, *, lock: bool = True) -> None:
 def reopen_run(run: Run, *, people: Trajectory | None = None) -> None:
     """Let workers take up a run again; one that is paused or cancelled stays as it is.
 
-    For the sake of one trajectory with ``people`` in it, a worker is sent to just that one.
+    For the sake of one trajectory with ``people`` in it, a worker is sent to just that one; their
+    run waits for people before and after.
     """
-    Run.objects.filter(pk=run.pk).exclude(
-        status__in=[Run.Status.PAUSED, Run.Status.CANCELLED]
-    ).update(status=Run.Status.QUEUED, finished_at=None)
+    R = Run.Status
+    alone = people is not None and people.reserved
+    as_is = [R.PAUSED, R.CANCELLED, *([R.QUEUED, R.RUNNING, R.WAITING] if alone else [])]
+    rows = Run.objects.filter(pk=run.pk).exclude(status__in=as_is)
+    rows.update(status=R.QUEUED, finished_at=None)
     if people is not None and people.reserved:
         pk = people.pk
         transaction.on_commit(lambda: doorbell.ring_trajectory(pk))

@@ -15,6 +15,7 @@ from benchmarks.core.answerers import Identity
 from benchmarks.core.log import (
     Call,
     Exchange,
+    Settled,
     Verdict,
     check_same_turn,
     counted_cost,
@@ -33,7 +34,13 @@ from benchmarks.models import (
 )
 from benchmarks.models import Exchange as ExchangeRow
 from benchmarks.prepared import Prepared, PreparedUpdate, add_row, add_rows, change_row
-from benchmarks.services.calls import answerer_version, put_aside, store_messages, take_back
+from benchmarks.services.calls import (
+    answerer_version,
+    people_are_asked,
+    put_aside,
+    store_messages,
+    take_back,
+)
 from benchmarks.services.leases import LEASE
 
 _EXCHANGES = Prepared(
@@ -96,61 +103,33 @@ class DatabaseLog:
 
     # --- writing ----------------------------------------------------------------------------------
 
-    def record_sent(self, calls: Sequence[Call]) -> None:
+    def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
         now = timezone.now()
         most = total_most(calls, capped=self.run.cost_cap is not None)
-        new = [
-            ExchangeRow(
-                trajectory=self.trajectory,
-                step=call.step,
-                slot=call.slot,
-                attempt=call.attempt,
-                role=call.ask.role,
-                seat=call.ask.seat,
-                answerer_id=self._version(call.by),
-                ask_digest=call.ask.digest,
-                messages=[message.digest for message in call.ask.messages],
-                expect={"kind": call.ask.expect.kind, "params": dict(call.ask.expect.params)},
-                tools=[dict(tool) for tool in call.ask.tools],
-                most=call.most,
-                seed=call.seed,
-                repeats=call.repeats,
-                state=ExchangeRow.State.SENT,
-                sent_at=now,
-            )
-            for call in calls
+        rows = [self._row(call, state=ExchangeRow.State.SENT, sent_at=now) for call in calls]
+        rows += [
+            self._row(call, sent_at=now, **_settled(verdict, now)) for call, verdict in settled
         ]
-        lost = [self._sent[c.step, c.slot, c.repeats][0] for c in calls if c.repeats]
+        told = [*calls, *(call for call, _ in settled)]
+        lost = [self._sent[c.step, c.slot, c.repeats][0] for c in told if c.repeats]
         with transaction.atomic():
             self._renew(now)
             put_aside(self.run.pk, most)
-            self._tell(calls)
+            self._tell(told)
             open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
             if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
                 raise LeaseLost  # a late worker's reply came in since this one read the log
-            for row in new:
+            for row in rows:
                 add_row(row)
-        for row in new:
+            take_back(self.run.pk, -sum(counted_cost(*each) for each in settled))
+        for row in rows:
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
+        for call, _ in settled:
+            self._settled[call.step, call.slot] = self._sent[call.step, call.slot, call.attempt]
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
         pk, version = self._sent[call.step, call.slot, call.attempt]
-        answer = verdict.answer
-        settled = {
-            "state": verdict.state,
-            "text": answer.text,
-            "value": verdict.value,
-            "reason": verdict.reason,
-            "reasoning": answer.reasoning,
-            "model_reported": answer.model_reported[:120],
-            "tokens_in": answer.tokens_in,
-            "tokens_out": answer.tokens_out,
-            "cost": answer.cost,
-            "latency": answer.latency,
-            "finish": answer.finish[:40],
-            "tries": answer.tries,
-            "settled_at": timezone.now(),
-        }
+        settled = _settled(verdict, timezone.now())
         if verdict.state == "failed" and call.most:
             settled["most"] = 0.0  # nothing was billed, so nothing stays put aside
         back = counted_cost(call, verdict) - (call.most or 0.0)
@@ -161,13 +140,14 @@ class DatabaseLog:
             row = ExchangeRow(pk=pk, **settled)
             if not change_row(row, *settled, state=ExchangeRow.State.SENT):
                 raise LeaseLost
-            if back:
-                take_back(self.run.pk, -back)
+            take_back(self.run.pk, -back)
         self._settled[call.step, call.slot] = (pk, version)
 
     def open_asks(self, calls: Sequence[Call]) -> None:
+        """Opens them and lays the trajectory aside, for now it can only wait."""
         now = timezone.now()
         with transaction.atomic():
+            # Locked before it looks: of this and a person who answers, the second sees the first.
             self._renew(now)
             self._tell(calls)
             OpenAsk.objects.bulk_create(
@@ -192,6 +172,15 @@ class DatabaseLog:
                     for call in calls
                 ],
                 ignore_conflicts=True,
+            )
+            S = Trajectory.Status
+            waits = people_are_asked(self.trajectory.pk)
+            self._renew(
+                now,
+                status=S.WAITING if waits else S.PENDING,  # people were quicker
+                problem="",
+                lease_owner="",
+                lease_until=None,
             )
 
     def record_turn(self, turn: types.Turn) -> None:
@@ -232,6 +221,26 @@ class DatabaseLog:
             self._mark_last()
 
     # --- parts ------------------------------------------------------------------------------------
+
+    def _row(self, call: Call, **changes: Any) -> ExchangeRow:
+        """The row of a call, as it is stored at first."""
+        return ExchangeRow(
+            trajectory=self.trajectory,
+            step=call.step,
+            slot=call.slot,
+            attempt=call.attempt,
+            role=call.ask.role,
+            seat=call.ask.seat,
+            answerer_id=self._version(call.by),
+            ask_digest=call.ask.digest,
+            messages=[message.digest for message in call.ask.messages],
+            expect={"kind": call.ask.expect.kind, "params": dict(call.ask.expect.params)},
+            tools=[dict(tool) for tool in call.ask.tools],
+            most=call.most,
+            seed=call.seed,
+            repeats=call.repeats,
+            **changes,
+        )
 
     @staticmethod
     def _judging(trajectory: Trajectory) -> int:
@@ -344,6 +353,26 @@ class DatabaseLog:
                 )
             )
         return scores
+
+
+def _settled(verdict: Verdict, now: datetime) -> dict[str, Any]:
+    """What a row says of how its call ended."""
+    answer = verdict.answer
+    return {
+        "state": verdict.state,
+        "text": answer.text,
+        "value": verdict.value,
+        "reason": verdict.reason,
+        "reasoning": answer.reasoning,
+        "model_reported": answer.model_reported[:120],
+        "tokens_in": answer.tokens_in,
+        "tokens_out": answer.tokens_out,
+        "cost": answer.cost,
+        "latency": answer.latency,
+        "finish": answer.finish[:40],
+        "tries": answer.tries,
+        "settled_at": now,
+    }
 
 
 def _turns_with_scores(

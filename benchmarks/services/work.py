@@ -17,13 +17,13 @@ from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Su
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.fillers import suggesting_fillers
 from benchmarks.mappers import core_task, system_of_run
-from benchmarks.models import OpenAsk, Run, Trajectory
+from benchmarks.models import Run, Trajectory
 from benchmarks.prepared import Prepared, PreparedUpdate
 from benchmarks.services.budgets import halt_run
 from benchmarks.services.casting import build_cast
 from benchmarks.services.judging.log import log_of
 from benchmarks.services.leases import LEASE, heartbeat
-from benchmarks.services.locks import lock_run, lock_trajectory
+from benchmarks.services.locks import lock_run
 from benchmarks.services.runs import bump_data_version
 from benchmarks.services.store import LeaseLost
 from benchmarks.services.suggestions import make_suggestions
@@ -90,6 +90,12 @@ _WHOLE = Prepared(
     ),
     pk=int,
 )
+_STANDS = Prepared(
+    lambda pk: Trajectory.objects.filter(pk=pk).values_list(
+        "status", "run", "run__status", "run__started_at"
+    ),
+    pk=int,
+)
 
 
 def claim_trajectory(*, run_id: int, owner: str) -> int | None:
@@ -117,13 +123,28 @@ def carry_reserved(*, pk: int, owner: str) -> bool:
 
     Suggestions are left to the caller (``suggest_beside``), who need not make people wait for them.
     """
-    run_id = Trajectory.objects.values_list("run", flat=True).get(pk=pk)
-    if not _claim(pk, owner):
-        return False
-    _begin(run_id)
-    carry_trajectory(pk=pk, owner=owner, suggests=False)
-    settle_run(run_id=run_id)
-    return True
+    _, run_id, _, begun = _stands(pk)
+    carried = False
+    while _claim(pk, owner):
+        if begun is None:
+            _begin(run_id)
+        carry_trajectory(pk=pk, owner=owner, suggests=False)
+        carried = True
+        status, _, run_status, begun = _stands(pk)
+        # Most replies leave all as it was: its people are to speak, and its run waits for people.
+        if (status, run_status) != (Trajectory.Status.WAITING, Run.Status.WAITING):
+            settle_run(run_id=run_id)
+        if status != Trajectory.Status.PENDING:
+            break  # else people answered before it was laid aside
+    return carried
+
+
+def _stands(pk: int) -> tuple[str, int, str, datetime | None]:
+    """Status of a trajectory, its run, that run's status, and when it was begun."""
+    found = _STANDS.first(pk=pk)
+    if found is None:
+        raise Trajectory.DoesNotExist(pk)
+    return found
 
 
 def suggest_beside(*, pk: int) -> None:
@@ -217,7 +238,7 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
         kind = type(error).__name__
         status = Trajectory.Status.FAILED
         problem = f"unexpected {kind}; the details are in the worker's log under trajectory {pk}"
-    if status != Trajectory.Status.DONE:
+    if status not in (Trajectory.Status.DONE, Trajectory.Status.WAITING):  # the log has said so
         _lay_aside(pk, owner, status, problem)
     # Only now: whoever is asked does not wait until an endpoint has made up its mind.
     if suggests and suggesting_fillers(trajectory.run.roles, trajectory.recast):
@@ -225,14 +246,9 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
 
 
 def _lay_aside(pk: int, owner: str, status: str, problem: str) -> None:
-    with transaction.atomic():
-        if status == Trajectory.Status.WAITING:
-            lock_trajectory(pk)
-            if not OpenAsk.objects.filter(trajectory=pk, answered_at=None).exists():
-                status = Trajectory.Status.PENDING  # people were quicker
-        Trajectory.objects.filter(pk=pk, lease_owner=owner).update(
-            status=status, problem=problem, lease_owner="", lease_until=None
-        )
+    Trajectory.objects.filter(pk=pk, lease_owner=owner).update(
+        status=status, problem=problem, lease_owner="", lease_until=None
+    )
 
 
 def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:

@@ -136,8 +136,8 @@ class Counting(MemoryLog):
 
     writes = 0
 
-    def record_sent(self, calls: Any) -> None:
-        super().record_sent(calls)
+    def record_sent(self, calls: Any, settled: Any = ()) -> None:
+        super().record_sent(calls, settled)
         self.writes += 1
 
     def record_verdict(self, call: Any, verdict: Any) -> None:

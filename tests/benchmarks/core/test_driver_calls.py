@@ -9,7 +9,7 @@ import pytest
 from benchmarks.core.answerers import Answer, Cast, Identity
 from benchmarks.core.driver import Failed, Finished, Stopped
 from benchmarks.core.errors import AnswererFailed
-from benchmarks.core.log import Call, MemoryLog, Verdict
+from benchmarks.core.log import Call, MemoryLog, Settled, Verdict
 from benchmarks.core.types import Ask, Outcome
 from tests.benchmarks.core.toys import (
     Actor,
@@ -42,6 +42,38 @@ class TestOrder:
 
         assert seen[0] == [(0, 0, 1, "sent"), (0, 1, 1, "sent")]
 
+    def test_what_is_answered_at_once_is_stored_with_the_sent_rows_of_the_others(self):
+        writes = []
+        spoken = []
+
+        class Watched(MemoryLog):
+            def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
+                super().record_sent(calls, settled)
+                writes.append(states(self))
+
+        log = Watched()
+
+        def speak(asked: Ask, seed: int) -> str:
+            spoken.append(states(log))
+            return "x"
+
+        roles = {"a": Actor(speak, instant=True), "b": Actor(speak)}
+        driver(log, roles).run(batches([ask("b"), ask("a"), ask("a", "??")]))
+
+        stored = [(0, 0, 1, "sent"), (0, 1, 1, "answered"), (0, 2, 1, "answered")]
+        assert writes == [stored]
+        assert spoken == [[], [], stored]
+
+    def test_an_unreadable_reply_of_a_script_is_asked_again(self):
+        log = MemoryLog()
+        texts = ["seven", "7"]
+        slip = Actor(lambda asked, seed: texts.pop(0), instant=True)
+
+        result = driver(log, {"a": slip}).run(batches([ask("a", kind="number")]))
+
+        assert states(log) == [(0, 0, 1, "unreadable"), (0, 0, 2, "answered")]
+        assert result.outcome.payload["replies"] == [[["answered", 7, ""]]]
+
     def test_a_reply_is_logged_before_the_protocol_sees_it(self):
         log = MemoryLog()
         stored = []
@@ -63,7 +95,7 @@ class TestOrder:
             assert log.seen.wait(10)
             return "slow"
 
-        slow, quick = Actor(wait, instant=False), saying("quick", instant=False)
+        slow, quick = Actor(wait), saying("quick")
         run = driver(log, {"a": slow, "b": quick}, threads)
 
         assert run.run(batches([ask("a"), ask("b")])).outcome.payload["replies"] == [
@@ -77,7 +109,7 @@ class TestOrder:
             assert log.seen.wait(10)
             return asked.messages[0].text
 
-        roles = {"a": Actor(wait, instant=False), "b": saying("third", instant=False)}
+        roles = {"a": Actor(wait), "b": saying("third")}
         result = driver(log, roles, threads).run(
             batches([ask("a", "first"), ask("a", "second"), ask("b")])
         )
@@ -108,7 +140,7 @@ class TestConcurrency:
             meeting.wait()
             return "met"
 
-        together = Actor(meet, instant=False)
+        together = Actor(meet)
         result = driver(MemoryLog(), {"a": together}, threads).run(
             batches([ask("a", "1"), ask("a", "2"), ask("a", "3")])
         )
@@ -122,14 +154,14 @@ class TestConcurrency:
             where.append(threading.current_thread())
             return "x"
 
-        roles = {"a": Actor(note), "b": Actor(note, instant=False)}
+        roles = {"a": Actor(note, instant=True), "b": Actor(note)}
         driver(MemoryLog(), roles, threads).run(batches([ask("a"), ask("b")]))
 
         assert where[0] is threading.main_thread()
         assert where[1] is not threading.main_thread()
 
     def test_without_an_executor_slow_answerers_run_in_turn(self):
-        slow = saying("x", instant=False)
+        slow = saying("x")
 
         result = driver(MemoryLog(), {"a": slow}).run(batches([ask("a"), ask("a", "??")]))
 
@@ -144,7 +176,7 @@ class TestConcurrency:
                 writers.add(threading.current_thread())
                 super().record_verdict(call, verdict)
 
-        slow = saying("x", instant=False)
+        slow = saying("x")
         driver(Watched(), {"a": slow}, threads).run(batches([ask("a"), ask("a", "??")]))
 
         assert writers == {threading.main_thread()}
@@ -165,9 +197,9 @@ class TestSeedsAndIdentity:
         sent = []
 
         class Watched(MemoryLog):
-            def record_sent(self, calls: Sequence[Call]) -> None:
+            def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
                 sent.extend(calls)
-                super().record_sent(calls)
+                super().record_sent(calls, settled)
 
         driver(Watched(), {"a": saying("x", name="Ann")}).run(batches([ask("a")]))
 
@@ -260,7 +292,7 @@ class TestBugs:
         with pytest.raises(ValueError, match="a bug"):
             driver(log, {"a": broken}, threads).run(batches([ask("a")]))
 
-        assert states(log) == [(0, 0, 1, "sent")]
+        assert states(log) == ([] if instant else [(0, 0, 1, "sent")])
 
     def test_concurrent_replies_of_its_batch_are_logged_all_the_same(self, threads):
         """They were under way and are paid for, wherever the bug stands in the batch."""
@@ -275,7 +307,7 @@ class TestBugs:
             gone.set()
             raise ValueError("a bug")
 
-        roles = {"a": Actor(bug, instant=False), "b": Actor(late, instant=False)}
+        roles = {"a": Actor(bug), "b": Actor(late)}
         with pytest.raises(ValueError, match="a bug"):
             driver(log, roles, threads).run(batches([ask("a"), ask("b")]))
 

@@ -50,7 +50,7 @@ def test_machines_of_the_batch_are_answered_and_logged_before_the_person_is_aske
             super().open_asks(calls)
 
     with ThreadPoolExecutor(2) as threads:
-        slow = saying("7", instant=False)
+        slow = saying("7")
         driver(Watched(), {"person": Human(), "machine": slow}, threads).run(
             batches([ask("person"), ask("machine", kind="number")])
         )

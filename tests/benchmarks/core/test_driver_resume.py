@@ -72,14 +72,22 @@ class TestReplay:
         assert seen[0] == seen[1]
         assert seen[0][0].state == state
 
+    def test_a_call_that_was_lost_may_be_settled_at_once(self):
+        """Another build may answer within its process what this one sent away."""
+        log = killed_after(1, [ask("a")])
+
+        driver(log, {"a": saying("x", instant=True)}).run(batches([ask("a")]))
+
+        assert states(log) == [(0, 0, 1, "lost"), (0, 0, 2, "answered")]
+
     def test_a_lost_call_is_repeated_under_the_same_seed_and_named(self):
         log = killed_after(1, *ROUNDS)
         sent = []
 
         class Watched(DyingLog):
-            def record_sent(self, calls):
+            def record_sent(self, calls, settled=()):
                 sent.extend(calls)
-                super().record_sent(calls)
+                super().record_sent(calls, settled)
 
         a, b = saying("A"), saying("B")
         run = driver(Watched(0, log), {"a": a, "b": b})

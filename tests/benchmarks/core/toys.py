@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.core.answerers import Answer, Answerer, Cast, Identity
 from benchmarks.core.driver import Driver
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.log import Call, MemoryLog, Verdict
+from benchmarks.core.log import Call, MemoryLog, Settled, Verdict
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.types import Ask, Episode, Expect, Message, Outcome, Reply, Turn
 
@@ -36,7 +36,7 @@ class Actor:
 
     rule: Callable[[Ask, int], Answer | str]
     name: str = "actor"
-    instant: bool = True
+    instant: bool = False
     calls: list[tuple[Ask, int]] = field(default_factory=list)
 
     @property
@@ -114,8 +114,8 @@ class DyingLog(MemoryLog):
         if self.left == 0:
             raise Death
 
-    def record_sent(self, calls: Sequence[Call]) -> None:
-        super().record_sent(calls)
+    def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
+        super().record_sent(calls, settled)
         self._written()
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:

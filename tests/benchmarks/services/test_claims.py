@@ -182,13 +182,13 @@ class TestFencing:
         (run,) = start_sample_runs(dataset=save_sample_dataset(1))
         pk = claim_trajectory(run_id=run.pk, owner="late")
         assert pk is not None
-        recorded = DatabaseLog.record_verdict
+        recorded = DatabaseLog.record_sent
 
         def lose(self: DatabaseLog, *given: object) -> None:
             recorded(self, *given)  # type: ignore[arg-type]
             Trajectory.objects.filter(pk=pk).update(lease_owner="heir")
 
-        monkeypatch.setattr(DatabaseLog, "record_verdict", lose)
+        monkeypatch.setattr(DatabaseLog, "record_sent", lose)
         carry_trajectory(pk=pk, owner="late")
         row = Trajectory.objects.get(pk=pk)
         assert (row.status, row.lease_owner, row.turn_count) == (S.RUNNING, "heir", 0)

@@ -14,6 +14,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from benchmarks.core.answerers import Identity
+from benchmarks.core.log import Exchange as LogExchange
 from benchmarks.models import Agent, Dataset, Exchange, OpenAsk, Run, Trajectory
 from benchmarks.services import people, store, work
 from benchmarks.services.calls import answerer_version
@@ -26,6 +27,7 @@ from benchmarks.services.runs import (
     retry_trajectory,
     start_runs,
 )
+from benchmarks.services.store import DatabaseLog
 from benchmarks.services.work import carry_trajectory, claim_trajectory, settle_run, work_on_run
 from tests.factories.benchmarks import (
     RunFactory,
@@ -91,16 +93,21 @@ def test_a_person_who_answers_before_the_worker_has_laid_it_aside(
 ) -> None:
     run = run_with_a_person()
     person = make_user("speaker")
-    lay_aside = work._lay_aside
+    read = DatabaseLog.exchanges
 
-    def answer_first(pk: int, owner: str, status: str, problem: str) -> None:
-        for ask in OpenAsk.objects.filter(trajectory=pk, answered_at=None):
+    def answer_meanwhile(log: DatabaseLog) -> list[LogExchange]:
+        rows = read(log)
+        for ask in OpenAsk.objects.filter(trajectory=log.trajectory, answered_at=None):
             answer_open_ask(ask=ask, by=person, text="No ladder here.")
-        lay_aside(pk, owner, status, problem)
+        return rows
 
-    monkeypatch.setattr(work, "_lay_aside", answer_first)
     play(run)
-    assert not run.trajectories.filter(status=S.WAITING).exists()
+    monkeypatch.setattr(DatabaseLog, "exchanges", answer_meanwhile)
+    # Taken up again with their asks still open.
+    while run.trajectories.filter(status=S.WAITING).update(status=S.PENDING):
+        play(run)
+        asked = OpenAsk.objects.filter(answered_at=None).values("trajectory")
+        assert not run.trajectories.filter(status=S.WAITING).exclude(pk__in=asked).exists()
     run.refresh_from_db()
     assert run.status == Run.Status.DONE
 

@@ -114,9 +114,10 @@ def test_who_judges_follows_from_what_the_lexicon_knows() -> None:
 class Counting(MemoryLog):
     """Counts what each role is asked."""
 
-    def record_sent(self, calls: Any) -> None:
-        super().record_sent(calls)
-        self.asked = getattr(self, "asked", Counter()) + Counter(map(_role, calls))
+    def record_sent(self, calls: Any, settled: Any = ()) -> None:
+        super().record_sent(calls, settled)
+        every = [*calls, *(call for call, _ in settled)]
+        self.asked = getattr(self, "asked", Counter()) + Counter(map(_role, every))
 
 
 def _role(call: Call) -> str:
