@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from textwrap import shorten
 
 from annotation.models import LivePlace
@@ -60,7 +61,7 @@ class Said:
     speaker: str
     text: str
     turn: int
-    steps: Sequence[str] = ()
+    steps: tuple[str, ...] = ()
     change: PlanChange | None = None
     before: int = 0
     whole: bool = True
@@ -172,14 +173,20 @@ def _words(message: Message) -> str:
 
 def _numbered(lines: Sequence[Line] | Iterator[Line]) -> list[Said]:
     found: list[Said] = []
-    last: Said | None = None
+    before: int = 0
+    plan: tuple[str, ...] = ()
     for number, line in enumerate(lines, 1):
-        steps = split_steps(line.text) if line.plan else ()
-        change = plan_change(last.steps, steps) if last is not None and steps else None
-        before = last.number if last else 0
-        whole = not steps or is_all(line.text, steps)
-        one = Said(number, line.speaker, line.text, line.turn, steps, change, before, whole)
-        if steps:
-            last = one
+        one = _said(number, line, before, plan)
+        if one.steps:
+            before, plan = number, one.steps
         found.append(one)
     return found
+
+
+@lru_cache(maxsize=2000)
+def _said(number: int, line: Line, before: int, plan: tuple[str, ...]) -> Said:
+    """A line after the ``plan`` of another one; every look comes by the same ones."""
+    steps = tuple(split_steps(line.text)) if line.plan else ()
+    change = plan_change(plan, steps) if plan and steps else None
+    whole = not steps or is_all(line.text, steps)
+    return Said(number, line.speaker, line.text, line.turn, steps, change, before, whole)
