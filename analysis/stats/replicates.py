@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.columns import as_column, check_length_of, encode
+from analysis.stats.columns import MISSING, as_column, check_length_of, encode
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.results import RESAMPLES, Estimate
 from benchmarks.core.means import Replicates, across_replicates
@@ -41,6 +41,9 @@ def replicated_mean(
         The task of each value: all runs play the same ones, so tasks are what is drawn.
     seed
         Of the bootstrap.
+    excluded
+        Why values are not there, each counted once, those that are None or NaN among ``values``
+        as well. Left out, these are counted as missing.
 
     Notes
     -----
@@ -57,5 +60,13 @@ def replicated_mean(
     ns = np.bincount(codes[there], minlength=len(names))
     sums = np.bincount(codes[there], weights=column[there], minlength=len(names))
     means = [float(total / n) if n else None for total, n in zip(sums, ns, strict=True)]
-    pooled = mean_by_cluster(column, tasks, seed=seed, resamples=resamples, excluded=excluded)
+    # With reasons given, a value that is not there was counted under its own.
+    gone = {MISSING: int((~there).sum())} if excluded is None and not there.all() else excluded
+    pooled = mean_by_cluster(
+        column[there],
+        [task for task, known in zip(tasks, there, strict=True) if known],
+        seed=seed,
+        resamples=resamples,
+        excluded=gone,
+    )
     return ReplicatedMean(across_replicates(means), pooled)

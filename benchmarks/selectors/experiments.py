@@ -179,13 +179,23 @@ class ExperimentRow:
 def experiment_rows(
     rows: Sequence[Experiment], seen: Visibility = EVERYTHING
 ) -> list[ExperimentRow]:
-    """Lines for these experiments; the trajectories of all in one query."""
-    runs = seen.of(Run.objects.filter(experiment__in=rows))
+    """Lines for these experiments, with runs that they took; the trajectories in one query."""
+    taken = {one.pk: taken_runs(one) for one in rows}
+    every = {pk for found in taken.values() for pk in found}
+    runs = seen.of(Run.objects.filter(Q(experiment__in=rows) | Q(pk__in=every)))
+    known = {run.pk: run for run in runs.only("pk", "experiment", "agent", "level").order_by("pk")}
     mine: dict[int, list[Run]] = {}
-    for run in runs.only("pk", "experiment", "agent", "level").order_by("pk"):
+    for run in known.values():
         mine.setdefault(run.experiment_id or 0, []).append(run)
-    counts = run_counts([run for found in mine.values() for run in found])
-    return [_row(one, mine.get(one.pk, []), counts) for one in rows]
+    counts = run_counts(list(known.values()))
+    return [
+        _row(
+            one,
+            [*mine.get(one.pk, ()), *(known[pk] for pk in taken[one.pk] if pk in known)],
+            counts,
+        )
+        for one in rows
+    ]
 
 
 def _row(

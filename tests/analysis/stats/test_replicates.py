@@ -2,6 +2,7 @@
 
 import pytest
 
+from analysis.stats.columns import MISSING
 from analysis.stats.replicates import replicated_mean
 from benchmarks.core.means import across_replicates
 
@@ -23,7 +24,15 @@ def test_a_run_counts_once_however_many_of_its_values_are_undefined() -> None:
     values = [1, None, None, None, 1, 0, 0, 0]
     found = replicated_mean(values, ["a"] * 4 + ["b"] * 4, [1, 2, 3, 4] * 2, seed=1)
     assert found.across.mean == 0.625 and found.pooled.value == 0.4
-    assert sum(found.pooled.excluded.values()) == 3
+    assert found.pooled.excluded == {MISSING: 3}
+
+
+def test_what_is_left_out_for_a_reason_is_counted_once() -> None:
+    why = {"a judge was silent": 2, "not ended": 1}
+    found = replicated_mean(
+        [1, None, None, 0], ["a", "a", "b", "c"], [1, 2, 1, 1], seed=1, excluded=why
+    )
+    assert found.pooled.excluded == why and found.pooled.n == 2 and found.across.n == 2
 
 
 def test_spread_takes_two_runs() -> None:

@@ -114,6 +114,17 @@ def test_an_experiment_shows_its_runs_and_is_moved_as_one(
     assert "Small table" in words(reader.get("/experiments/"))
 
 
+def test_a_list_counts_the_runs_that_an_experiment_took(reader: Client) -> None:
+    first = made()
+    plan = plan_design(read_checked(TEXT))
+    second = make_experiment(plan=plan, take=True, ring=False)
+    assert not second.runs.exists()
+    rows = {row.experiment.pk: row for row in reader.get("/experiments/").context["rows"]}
+    for experiment in (first, second):
+        row = rows[experiment.pk]
+        assert (row.runs, row.agents, row.levels, row.total, row.ended) == (4, 2, ("mid",), 4, 0)
+
+
 def test_a_fragment_says_nothing_while_nothing_moves(researcher: Client) -> None:
     url = reverse("benchmarks:experiment_progress", args=[made().pk])
     version = researcher.get(url).context["version"]
