@@ -24,8 +24,8 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("config.account_urls")),
     path("api/v1/", api.urls),
+    path("", include("annotation.urls")),
     path("", include("benchmarks.api.urls")),
     path("", include("benchmarks.urls")),
-    path("", include("annotation.urls")),
     path("", include("analysis.urls")),
 ]

@@ -45,7 +45,7 @@ MIDDLEWARE = [
     "config.addresses.client_address",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.policy.ContentPolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     # Also sets Content-Length, without which small answers would go out in chunks.
     "django.middleware.common.CommonMiddleware",
