@@ -25,6 +25,7 @@ from benchmarks.systems.planbench_xl.world import load_world
 
 NAME = "Household demo"
 NURSERY = "Nursery demo"
+TEN_AGENTS = f"{NAME}: ten scripted agents"
 PROBLEMS = "Household problems"
 CONDITIONS = ("default", "blocker")
 SEED = 20261121
@@ -104,7 +105,9 @@ def save_demo_problems() -> Dataset:
 def start_demo_runs(dataset: Dataset, levels: Sequence[str]) -> list[Run]:
     """Ten scripted agents at each level; levels that have their runs already are left alone."""
     ensure_scripted_agents()
-    existing = set(Run.objects.filter(dataset=dataset).values_list("level", flat=True))
+    # Not those that people start meanwhile, such as those of a session.
+    own = Run.objects.filter(dataset=dataset, experiment__name__startswith=f"{TEN_AGENTS}, ")
+    existing = set(own.values_list("level", flat=True))
     missing = [level for level in levels if level not in existing]
     if not missing:
         return []
@@ -114,7 +117,7 @@ def start_demo_runs(dataset: Dataset, levels: Sequence[str]) -> list[Run]:
         agents=[agents[name] for name in TEMPERAMENTS],
         levels=missing,
         seed=SEED,
-        name=f"{NAME}: ten scripted agents, {', '.join(missing)}",
+        name=f"{TEN_AGENTS}, {', '.join(missing)}",
     )
 
 
@@ -220,7 +223,8 @@ def save_nursery_dataset() -> Dataset:
 def start_nursery_runs(dataset: Dataset, condition: str) -> list[Run]:
     """The scripted agents of PlanBench-XL under a condition, unless they have their runs."""
     ensure_scripted_agents()
-    if Run.objects.filter(dataset=dataset, settings__condition=condition).exists():
+    name = f"{NURSERY}: four scripted agents, {condition}"
+    if Run.objects.filter(dataset=dataset, experiment__name=name).exists():
         return []
     agents = {agent.name: agent for agent in Agent.objects.filter(name__in=POLICIES)}
     return start_runs(
@@ -228,7 +232,7 @@ def start_nursery_runs(dataset: Dataset, condition: str) -> list[Run]:
         agents=[agents[name] for name in POLICIES],
         settings={"condition": condition},
         seed=SEED,
-        name=f"{NURSERY}: four scripted agents, {condition}",
+        name=name,
     )
 
 

@@ -14,10 +14,13 @@ from django.utils import timezone
 from annotation.models import Annotator, Assignment, LiveSession, Rating, RatingEdit, Study
 from annotation.selectors.ratings import human_scores
 from annotation.services import demo, demo_plans
+from annotation.services.sessions.making import make_session
 from annotation.services.simulation import simulate_annotator
-from benchmarks.models import Dataset, Job, Judging, Run, Trajectory
+from benchmarks.models import Agent, Dataset, Job, Judging, Run, Trajectory
 from benchmarks.services import demo as benchmark_demo
 from benchmarks.services import jobs
+from benchmarks.services.agents import ensure_scripted_agents
+from tests.annotation.live import make_live_study
 from tests.annotation.rows import make_person
 from tests.small_demo import shrink_demo
 
@@ -110,6 +113,22 @@ def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.Monk
     scores = list(human_scores())
     assert scores
     assert all(score.is_simulated for score in scores)
+
+
+def test_a_session_while_it_loads_takes_no_level_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink_demo(monkeypatch, tasks=2)
+    dataset = benchmark_demo.save_demo_dataset()
+    ensure_scripted_agents()
+    session = make_session(
+        study=make_live_study(),
+        agent=Agent.objects.get(name="coin-flipper"),
+        task=dataset.tasks.order_by("pk")[0],
+        level="high",
+        by=None,
+    )
+    runs = benchmark_demo.start_demo_runs(dataset, ["high"])
+    assert runs and session.trajectory.run not in runs
+    assert not benchmark_demo.start_demo_runs(dataset, ["high"])
 
 
 def test_variations_are_few_and_are_not_what_the_studies_are_about(
