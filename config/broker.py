@@ -4,6 +4,7 @@ kombu's own file system transport loses what a worker held when it dies, and may
 that is still being written; docs/decisions/embedded-broker.md has the measurements. Only queues are
 offered, no fanout: the truth about background work is a Job row, and a message is a doorbell.
 
+A reader is woken by a bell, and looks by itself as well, every ``polling_interval`` seconds.
 Transport options: ``folder`` (required), ``polling_interval``, ``recovery_interval``.
 """
 
@@ -20,7 +21,7 @@ from config.spool import Held, Spool
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_POLLING_SECONDS = 0.02
+DEFAULT_POLLING_SECONDS = 0.2
 DEFAULT_RECOVERY_SECONDS = 10.0
 
 
@@ -130,6 +131,32 @@ class Transport(virtual.Transport):
     polling_interval = DEFAULT_POLLING_SECONDS
     driver_type = "fsq"
     driver_name = "fsq"
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        super().__init__(client, **kwargs)
+        self._bell = Spool(Path(client.transport_options["folder"])).bell
+
+    def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
+        """Deliver one message. As kombu's own, but for the bell that is waited for."""
+        cycle: Any = self.cycle
+        began = time.monotonic()
+        while True:
+            try:
+                cycle.get(self._deliver, timeout=timeout)
+            except Empty:
+                wait = self.polling_interval
+                if timeout is not None:
+                    wait = min(wait, timeout - (time.monotonic() - began))
+                    if wait <= 0:
+                        raise TimeoutError from None
+                self._bell.wait(wait)
+            else:
+                return
+
+    def close_connection(self, connection: Any) -> None:
+        """Close the channels, and stop listening."""
+        super().close_connection(connection)
+        self._bell.close()
 
     @property
     def default_connection_params(self) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def checked_broker(url: str, *, name: str) -> str:
 def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
     """What Celery is to know about its broker."""
     if not is_redis(url):
-        return {"folder": str(folder), "polling_interval": 0.02}
+        return {"folder": str(folder)}
     return {
         # After this time Redis gives a message to a second worker, although the first may be busy
         # with it: a run takes as long as it takes. What a dead worker held is rung for anew by the

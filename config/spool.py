@@ -6,6 +6,7 @@
     ready/            complete and waiting, oldest first by name
     held/<holder>/    taken by one reader and not yet done with
     broken/           could not be read, kept for a look
+    bell              rings when something is ready
 
 * A reader never sees half a message: it is written in ``draft`` and renamed into ``ready``.
 * A message is taken by one reader alone: of two renames of one file, one fails.
@@ -25,6 +26,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from config.bell import Bell
 
 _QUEUE_NAME = re.compile(r"\A[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 _ABANDONED_DRAFT_SECONDS = 3600.0
@@ -49,6 +52,7 @@ class Spool:
         self._broken = folder / "broken"
         for place in (self._ready, self._draft, self._held, self._broken):
             place.mkdir(parents=True, exist_ok=True)
+        self.bell = Bell(folder / "bell")
         self._mine: Path | None = None
         self._lock: IO[bytes] | None = None
         self._owner = 0
@@ -59,6 +63,7 @@ class Spool:
         draft = self._draft / name
         draft.write_bytes(body)
         draft.rename(self._ready / name)
+        self.bell.ring()
 
     def take(self, queue: str) -> Held | None:
         """Take the oldest message of ``queue``, if there is one."""
@@ -76,11 +81,13 @@ class Spool:
     def done(self, held: Held) -> None:
         """Forget a message for good."""
         held.path.unlink(missing_ok=True)
+        self.bell.ring()  # whoever had taken as many as they may can take another one
 
     def give_back(self, held: Held) -> None:
         """Put a message back where it was taken from."""
         with suppress(FileNotFoundError):
             held.path.rename(self._ready / held.path.name)
+        self.bell.ring()
 
     def set_aside(self, held: Held) -> Path:
         """Keep a message that cannot be read out of everybody's way."""
@@ -106,11 +113,14 @@ class Spool:
         for place in self._held.iterdir():
             if place != self._mine:
                 recovered += self._recover_from(place)
+        if recovered:
+            self.bell.ring()
         self._clear_drafts()
         return recovered
 
     def close(self) -> None:
         """Give back everything held and give up the place."""
+        self.bell.close()
         if self._mine is None or self._lock is None:
             return
         if self._owner == os.getpid():  # after a fork the place is still the parent's

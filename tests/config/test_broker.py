@@ -1,11 +1,13 @@
 """kombu's side of the embedded broker."""
 
 import json
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kombu import Connection
+from kombu import Connection, Exchange, Queue
 
 from config import celery  # noqa: F401  (registers the scheme)
 
@@ -116,3 +118,28 @@ def test_what_is_stored_is_plain_json(connect, tmp_path: Path) -> None:
     connect().SimpleQueue(QUEUE).put({"job": 7})
     (file,) = (tmp_path / "ready").iterdir()
     assert json.loads(file.read_text())["properties"]["delivery_info"]["routing_key"] == QUEUE
+
+
+def test_whoever_waits_is_woken_by_a_message(tmp_path: Path) -> None:
+    """Long before they would look by themselves."""
+    options = {"folder": str(tmp_path), "polling_interval": 30.0}
+    with (
+        Connection("fsq://", transport_options=options) as reader,
+        Connection("fsq://", transport_options=options) as writer,
+    ):
+        heard: list[object] = []
+        consumer = reader.Consumer(
+            [Queue(QUEUE, Exchange(QUEUE), QUEUE)], callbacks=[lambda body, m: heard.append(body)]
+        )
+        with consumer:
+            threading.Timer(0.2, lambda: writer.SimpleQueue(QUEUE).put({"job": 7})).start()
+            began = time.monotonic()
+            reader.drain_events(timeout=20)
+        assert heard == [{"job": 7}]
+        assert time.monotonic() - began < 10
+
+
+def test_whoever_waits_in_vain_is_told(connect) -> None:
+    connection = connect()
+    with connection.Consumer([Queue(QUEUE, Exchange(QUEUE), QUEUE)]), pytest.raises(TimeoutError):
+        connection.drain_events(timeout=0.05)
