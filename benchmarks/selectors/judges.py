@@ -12,6 +12,7 @@ from django.db.models import Count, Max, Min, QuerySet
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.rejudging import find_rejudging
+from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.words import plain
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import (
@@ -152,15 +153,20 @@ def _in_several_roles() -> list[int]:
 def _title(who: AnswererVersion, endpoint: Endpoint | None) -> str:
     if endpoint is not None:
         return agent_title(endpoint)
-    for key in SYSTEMS:
-        system = system_of(key)
-        if system is not None and who.name in system.scripted:
-            return policy_title(system, who.name)
-    return plain(who.name)
+    policy = _policy(who)
+    return policy.title if policy else plain(who.name)
+
+
+def _policy(who: AnswererVersion) -> ScriptedPolicy | None:
+    """The script; None for others, and for one that is gone."""
+    systems = map(system_of, SYSTEMS) if who.kind == "scripted" else ()
+    return next((s.scripted[who.name] for s in systems if s and who.name in s.scripted), None)
 
 
 def _label(who: AnswererVersion, endpoint: Endpoint | None) -> str:
     kind = who.kind
+    if policy := _policy(who):
+        kind = policy.label
     if endpoint is not None:
         local = endpoint_config(endpoint).address.loopback
         kind = "simulated" if endpoint.simulated else "local" if local else kind

@@ -11,12 +11,20 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Prefetch
 
 from benchmarks.core import types
+from benchmarks.core.digests import storable
 from benchmarks.mappers import core_profile
 from benchmarks.models import Dataset, Profile
+from benchmarks.selectors.cautions import tasks_cautions
 from benchmarks.services.datasets import CHUNK, SavedDataset, save_dataset
 from benchmarks.services.exports import ExportRefused
 from benchmarks.services.uploads import safe_name
-from benchmarks.systems.adaplanbench.dataset import Checked, check_file, read_tasks, write_tasks
+from benchmarks.systems.adaplanbench.dataset import (
+    Checked,
+    check_file,
+    read_about,
+    read_tasks,
+    write_tasks,
+)
 from benchmarks.systems.planbench_xl import dataset as planbench_xl
 
 # The system whose datasets can be written in the published format.
@@ -35,14 +43,20 @@ class Imported:
 
 
 def import_adaplanbench(*, path: Path, source: str, name: str, licence: str = "") -> Imported:
-    """The published AdaPlanBench file; the same content a second time adds nothing."""
+    """The published AdaPlanBench file; the same content a second time adds nothing.
+
+    Where the tasks of a file came from, what they are labelled as, and its licence are taken from
+    the file if it says so, as files that were written here do.
+    """
     checked = check_file(path)
+    about = {key: storable(text).strip() for key, text in read_about(path).items()}
+    origin = "; ".join(filter(None, [about.get("source"), about.get("label")]))
     saved = save_dataset(
         system=PUBLISHED_FORMAT,
         name=name,
         version="",
-        source=source,
-        licence=licence,
+        source=": ".join(filter(None, [source, origin]))[:400],
+        licence=licence or about.get("licence", "")[:200],
         checksum=checked.checksum,
         tasks=read_tasks(path),
         roles=ROLES,
@@ -116,6 +130,8 @@ def export_adaplanbench(*, dataset: Dataset, file: IO[str]) -> int:
         "name": dataset.name, "version": dataset.version, "source": dataset.source,
         "licence": dataset.licence, "checksum": dataset.checksum,
     }  # fmt: skip
+    if labels := [one.title for one in tasks_cautions(dataset)]:
+        about["label"] = "; ".join(labels)
     return write_tasks(_with_profiles(dataset), file, about)
 
 

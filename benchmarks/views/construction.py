@@ -171,7 +171,8 @@ def construction_dataset(request: HttpRequest, run_id: int) -> HttpResponse:
             form.add_error(None, f"{text[:1].upper()}{text[1:]}.")
         else:
             stored = made.saved.dataset
-            words = f"Made {stored} with {made.saved.tasks:,} tasks."
+            n = made.saved.tasks
+            words = f"Made {stored} with {n:,} task{'s' * (n != 1)}."
             if not made.saved.created:
                 words = f"These tasks are stored as {stored} already; nothing was added."
             messages.success(request, words)

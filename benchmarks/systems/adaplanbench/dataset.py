@@ -80,6 +80,15 @@ def check_file(path: Path) -> Checked:
     return Checked(checksum=checksum, **counts)
 
 
+def read_about(path: Path) -> dict[str, str]:
+    """What a sound file says of itself under ``metadata``, as far as that is texts."""
+    with path.open("rb") as raw:
+        for name, _, value in JsonFile(path, raw).entries(skip=("data",)):
+            if name == "metadata" and isinstance(value, dict):
+                return {key: text for key, text in value.items() if isinstance(text, str)}
+    return {}
+
+
 def read_tasks(path: Path) -> Iterator[tuple[Task, tuple[Profile, ...]]]:
     """The tasks of a file, each with its profiles from the first construction round on."""
     with path.open("rb") as raw:

@@ -92,6 +92,8 @@ class TestFiles:
         call_command("export_adaplanbench", dataset="A", out=path, stdout=io.StringIO())
         back = import_adaplanbench(path=path, source="queries.json", name="B").saved.dataset
         assert texts(back) == texts(dataset)
+        assert back.licence == dataset.licence == "CC0"
+        assert back.source == f"queries.json: {dataset.source}; Tasks constructed by scripts"
         queries = dataset.tasks.values_list("external_id", "prompt")
         assert list(back.tasks.values_list("external_id", "prompt")) == list(queries)
         again = io.StringIO()

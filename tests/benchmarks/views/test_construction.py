@@ -122,7 +122,11 @@ class TestStarting:
         assert (run.kind, run.seed, run.settings["rounds"]) == (Run.Kind.CONSTRUCTION, 5, 2)
         assert [task.external_id for task in Task.objects.filter(trajectories__run=run)] == ["kite"]
         page = researcher.get(response["Location"]).content.decode()
-        assert "Scripted construction" in page and "Construction" in page
+        assert (
+            "Scripted construction" in page
+            and "<h1>Pilot " in page
+            and "construction</span>" in page
+        )
         assert "construction" in researcher.get("/runs/").content.decode()
 
     @pytest.mark.parametrize(
