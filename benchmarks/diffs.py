@@ -53,6 +53,8 @@ def diff_words(before: str, after: str) -> list[Segment]:
     Same and removed segments together are ``before``, same and added ones ``after``; where words
     are replaced, what went out stands before what came in.
     """
+    if before == after:
+        return [Segment("same", before)] if before else []
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     head = _shared(old, new)
     tail = _shared(old[head:][::-1], new[head:][::-1])
@@ -122,6 +124,19 @@ def diff_steps(before: Sequence[str], after: Sequence[str]) -> list[Line]:
 
 def _align(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """Pairs of places, in order, that make the sum of likenesses greatest; None has no partner."""
+    # Nothing is liker than the same: what both begin with stands side by side in any case.
+    head = _shared(before, after)
+    pairs: list[tuple[int | None, int | None]] = [(place, place) for place in range(head)]
+    rest = _align_rest(before[head:], after[head:])
+    pairs += [(_moved(old, head), _moved(new, head)) for old, new in rest]
+    return pairs
+
+
+def _moved(place: int | None, by: int) -> int | None:
+    return None if place is None else place + by
+
+
+def _align_rest(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None, int | None]]:
     bags_old = [_bag(text) for text in before]
     bags_new = [_bag(text) for text in after]
     rows, columns = len(before), len(after)
@@ -147,10 +162,15 @@ def _align(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None
     return pairs
 
 
+# The words of a step with how often each is there, and how many there are.
+Bag = tuple[dict[str, int], int]
+
+
 @lru_cache(maxsize=1024)
-def _bag(text: str) -> Counter[str]:
+def _bag(text: str) -> Bag:
     """The words of a step; a plan is compared with the one before it and the one after it."""
-    return Counter(_words(text))
+    words = _words(text)
+    return dict(Counter(words)), len(words)
 
 
 def _words(text: str) -> list[str]:
@@ -159,9 +179,15 @@ def _words(text: str) -> list[str]:
     return [word for word in words if len(word) > 3] or words
 
 
-def _likeness(one: Counter[str], other: Counter[str]) -> float:
+def _likeness(one: Bag, other: Bag) -> float:
     """Share of words in common (Dice), or 0 where it is below ``ALIKE``."""
-    total = one.total() + other.total()
-    shared = sum(min(count, other[word]) for word, count in one.items() if word in other)
-    share = 2 * shared / total if total else 1.0
+    (words, count), (others, other_count) = one, other
+    total = count + other_count
+    if not total:
+        return 1.0
+    common = words.keys() & others.keys()
+    # No more of them are shared than the shorter step has.
+    if not common or 2 * min(count, other_count) < ALIKE * total:
+        return 0.0
+    share = 2 * sum([min(words[word], others[word]) for word in common]) / total
     return share if share >= ALIKE else 0.0

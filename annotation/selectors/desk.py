@@ -100,15 +100,20 @@ class Desk:
 
 
 _RATINGS = Prepared(
-    lambda assignment: Rating.objects.filter(assignment=assignment).order_by(), assignment=int
+    lambda assignment: (
+        Rating.objects.filter(assignment=assignment)
+        .order_by()
+        .values_list("question", "subject", "aspect", "value", "chosen", "text", "version")
+    ),
+    assignment=int,
 )
+# With those that were taken back: SQLite would look for what takes nothing back among all edits
+# there are, rather than among those of the item.
 _EDITS = Prepared(
     lambda assignment: (
-        RatingEdit.objects.filter(
-            assignment=assignment, aspect=Aspect.ANSWER, undoes=None, undone_by__isnull=True
-        )
+        RatingEdit.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
         .order_by("pk")
-        .values_list("client_id", "question", "subject", "value", "chosen", "text")
+        .values_list("pk", "undoes", "client_id", "question", "subject", "value", "chosen", "text")
     ),
     assignment=int,
 )
@@ -211,13 +216,16 @@ def _progress(item: Assignment, participant: Participant | None) -> tuple[Counts
 
 def _edits(item: Assignment) -> list[dict[str, Any]]:
     """Answers that stand: neither taken back, nor themselves taking something back."""
+    rows = _EDITS.all(assignment=item.pk)
+    undone = {undoes for _, undoes, *_ in rows}
     return [
         {
-            "id": str(pk),
+            "id": str(client_id),
             "slot": slot_name(question, subject),
             "value": value,
             "chosen": chosen,
             "text": text,
         }
-        for pk, question, subject, value, chosen, text in _EDITS.all(assignment=item.pk)
+        for pk, undoes, client_id, question, subject, value, chosen, text in rows
+        if undoes is None and pk not in undone
     ]

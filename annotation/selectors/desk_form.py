@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.models import Aspect, Rating
+from annotation.models import Aspect
 from annotation.questionnaires import Question, Questionnaire, Slot, slot_name
 from annotation.questionnaires.types import MANY
 from annotation.selectors.desk_reading import KINDS, Statement
@@ -40,6 +40,8 @@ class Said:
 
 
 NOTHING = Said()
+# Question, part of the item, aspect; value, chosen, text, version.
+Stored = tuple[str, str, str, int | None, list[Any] | None, str, int]
 # Field name → what stands there.
 Places = Mapping[str, Said]
 
@@ -49,13 +51,11 @@ def field_name(slot: str, aspect: str = Aspect.ANSWER) -> str:
     return slot if aspect == Aspect.ANSWER else f"{slot}:{aspect}"
 
 
-def stored_places(rows: Iterable[Rating]) -> dict[str, Said]:
+def stored_places(rows: Iterable[Stored]) -> dict[str, Said]:
     """What is stored of an item."""
     return {
-        field_name(slot_name(row.question, row.subject), row.aspect): Said(
-            row.value, row.chosen, row.text, row.version
-        )
-        for row in rows
+        field_name(slot_name(question, subject), aspect): Said(value, chosen, text, version)
+        for question, subject, aspect, value, chosen, text, version in rows
     }
 
 

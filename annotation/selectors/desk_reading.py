@@ -67,7 +67,11 @@ def _turns(feedback: bool, findings: bool) -> Prepared[Turn]:
 
 _TURNS = {(a, b): _turns(a, b) for a in (False, True) for b in (False, True)}
 _VIOLATIONS = Prepared(
-    lambda trajectory: Violation.objects.filter(turn__trajectory=trajectory).order_by("pk"),
+    lambda trajectory: (
+        Violation.objects.filter(turn__trajectory=trajectory)
+        .order_by("pk")
+        .values_list("turn", "text", "kind", "repeated", "revealed")
+    ),
     trajectory=int,
 )
 
@@ -78,8 +82,9 @@ def load_turns(
     """All turns with what changed in each; without what is not asked for."""
     rows = _TURNS[feedback, findings].all(trajectory=trajectory)
     violated: dict[int, list[Finding]] = {}
-    for violation in _VIOLATIONS.all(trajectory=trajectory) if findings else ():
-        violated.setdefault(violation.turn_id, []).append(_finding(violation))
+    judged = _VIOLATIONS.all(trajectory=trajectory) if findings else []
+    for turn, text, kind, repeated, revealed in judged:
+        violated.setdefault(turn, []).append(_finding(text, kind, repeated, revealed))
     views: list[TurnView] = []
     for place, row in enumerate(rows):
         steps = split_steps(row.text)
@@ -103,13 +108,20 @@ def load_turns(
     return views
 
 
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 _STEP_WORD = re.compile(r"^\s*step(?=\s*\d)", re.IGNORECASE | re.MULTILINE)
 
 
 def is_all(text: str, steps: Sequence[str]) -> bool:
     """Whether the steps are the whole text, numbers aside; else the text is shown as it is."""
-    bare = _STEP_WORD.sub("", text)
-    return _letters(bare) == _letters("".join(steps))
+    bare, told = _STEP_WORD.sub("", text), "".join(steps)
+    # Nearly always they are the same in all that is in words, which is found sooner.
+    return _in_words(bare) == _in_words(told) or _letters(bare) == _letters(told)
+
+
+def _in_words(text: str) -> str:
+    """The letters, and numerals that are no digits, such as ½."""
+    return _NO_LETTERS.sub("", text)
 
 
 def _letters(text: str) -> str:
@@ -135,19 +147,19 @@ def _change(
 KINDS = {"world": "situation", "user": "preference"}
 
 
-def _finding(violation: Violation) -> Finding:
-    if violation.repeated:
+def _finding(text: str, kind: str, repeated: bool, revealed: bool) -> Finding:
+    if repeated:
         word, tone = "repeated", "warn"
         why = "The assistant had been told of this in an earlier turn."
-        if violation.revealed:
+        if revealed:
             why += " The feedback says it once more."
-    elif violation.revealed:
+    elif revealed:
         word, tone = "revealed now", "info"
         why = "The feedback of this turn is to tell the assistant of this for the first time."
     else:
         word, tone = "withheld", "idle"
         why = "Violated too, but the feedback of this turn is not to mention it."
-    return Finding(violation.text, KINDS.get(violation.kind, violation.kind), word, tone, why)
+    return Finding(text, KINDS.get(kind, kind), word, tone, why)
 
 
 # --- Conditions and candidates --------------------------------------------------------------------

@@ -7,24 +7,31 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.models import Assignment, Item, Study
 from annotation.selectors.returned import not_taken_back
-from benchmarks.models import Exchange
+from benchmarks.models import AnswererVersion, Exchange
 from benchmarks.prepared import Prepared
 from benchmarks.selectors.players import player_name
 
-_PLAYED = Prepared(
+_PLAYERS = Prepared(
     lambda name: (
-        Exchange.objects.filter(answerer__kind="human", answerer__name=name)
+        AnswererVersion.objects.filter(kind="human", name=name)
         .order_by()
-        .values_list("trajectory", flat=True)
-        .distinct()
+        .values_list("pk", flat=True)
     ),
     name=str,
 )
 
 
 def played_by(user: User) -> list[int]:
-    """The trajectories in which this person played; they judge none of them."""
-    return _PLAYED.all(name=player_name(user))
+    """The trajectories in which this person played; they judge none of them.
+
+    Most play in none, which few rows tell; a look through all exchanges would take as long as there
+    are exchanges.
+    """
+    answerers = _PLAYERS.all(name=player_name(user))
+    if not answerers:
+        return []
+    found = Exchange.objects.filter(answerer__in=answerers).order_by()
+    return sorted(set(found.values_list("trajectory", flat=True)))
 
 
 def free_items(study: Study, user: User, played: Sequence[int] | None = None) -> QuerySet[Item]:

@@ -244,13 +244,14 @@ _EXPIRED = Prepared(
 def return_expired(*, study: Study) -> int:
     """Give back the seats whose lease ran out; returns how many."""
     now = timezone.now()
-    late = Assignment.objects.filter(study=study, state=State.OPEN, leased_until__lt=now)
     count = 0
     for pk, annotator in _EXPIRED.all(study=study.pk, now=now):
         with transaction.atomic():
             # In the order in which everybody locks: first the person, then the assignment.
             Participant.objects.select_for_update(no_key=True).get(study=study, user=annotator)
-            assignment = late.select_for_update(of=("self",), no_key=True).filter(pk=pk).first()
+            rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
+            late = rows.filter(study=study, state=State.OPEN, leased_until__lt=now)
+            assignment = late.filter(pk=pk).first()
             if assignment is None:
                 continue
             assignment.study = study
