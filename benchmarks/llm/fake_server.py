@@ -16,16 +16,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from benchmarks.core.seeds import derive_seed
-from benchmarks.llm.fake_construction import contradicted, repeated
+from benchmarks.llm.fake_completions import completion
 from benchmarks.llm.fake_models import MODELS, Fault, Model, model_named
-from benchmarks.llm.fake_replies import Reader, nonsense, reply_to, tool_call
+from benchmarks.llm.fake_replies import Reader
 
 HOST = "127.0.0.1"
 _STATUS = {"429": 429, "quota": 429, "500": 500, "503": 503, "400": 400, "401": 401, "echo": 400}
 # Answered, and to be billed, is what is neither this nor nothing.
 _REFUSALS = frozenset({*_STATUS, "redirect", "error-inside"})
-# By this, replies tell that no model made them.
-FINGERPRINT = "planjury-fake-endpoint"
 _STALL, _DRIP, _FLOOD = 600.0, 0.05, 64 * 1024
 
 
@@ -197,7 +195,7 @@ class Handler(BaseHTTPRequestHandler):
     def _serve(self, reader: Reader, model: Model, fault: Fault) -> None:
         if latency := self.server.latency + model.latency:
             self.server.closing.wait(latency)
-        reply, usage = self._completion(reader, model)
+        reply, usage = completion(reader, model, self.headers.get("authorization"))
         self._count(reader, fault, usage)
         if fault:
             self._misbehave(fault, reader)
@@ -216,52 +214,6 @@ class Handler(BaseHTTPRequestHandler):
             if end != "refused":
                 counts.tokens_in += usage["prompt_tokens"]
                 counts.tokens_out += usage["completion_tokens"]
-
-    def _completion(self, reader: Reader, model: Model) -> tuple[dict[str, Any], dict[str, int]]:
-        """A reply, and what it used, whether the reply says so or not."""
-        drawn = random.Random(derive_seed("style", reader.digest)).random()
-        style = model.style if drawn < model.share else ""
-        call = tool_call(reader) if not style else None
-        text = "" if call else reply_to(reader)
-        message: dict[str, Any] = {"role": "assistant", "content": text or None}
-        finish = "tool_calls" if call else "stop"
-        thoughts = "The question wants an answer in its own form. So be it."
-        match style:
-            case "nonsense":
-                message["content"] = nonsense(reader)
-            case "empty":
-                message["content"] = None
-            case "cut-off":
-                message["content"], finish = text[: len(text) // 2], "length"
-            case "filtered":
-                message["content"], finish = "", "content_filter"
-            case "repeats":
-                message["content"] = repeated(text)
-            case "contradicts":
-                message["content"] = contradicted(text)
-            case "thinks":
-                message["reasoning_content"] = thoughts
-            case "think-tags":
-                message["content"] = f"<think>\n{thoughts}\n</think>\n\n{text}"
-            case "echo":
-                message["content"] = f"{text}\n{self.headers.get('authorization')}"
-        if call:
-            message["tool_calls"] = [call]
-        said = str(message["content"] or "")
-        asked = sum(len(str(m.get("content") or "")) for m in reader.messages)
-        usage = {"prompt_tokens": asked // 4 + 1, "completion_tokens": len(said) // 4 + 1}
-        reply = {
-            "id": f"chatcmpl-{reader.digest[:12]}",
-            "object": "chat.completion",
-            "created": 0,
-            "model": f"{reader.body.get('model')}-2025",
-            "system_fingerprint": FINGERPRINT,
-            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-            "usage": usage | {"total_tokens": sum(usage.values())},
-        }
-        if style == "no-usage":
-            del reply["usage"]
-        return reply, usage
 
     def _misbehave(self, fault: Fault, reader: Reader) -> None:
         match fault:
