@@ -1,13 +1,16 @@
 """Numbers, durations, plans and addresses in templates."""
 
+from calendar import month_abbr
 from collections.abc import Sequence
+from datetime import datetime
 from html import escape
 from typing import Any
 
 from django import template
 from django.http import QueryDict
-from django.utils.html import format_html
+from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timezone import localtime
 
 from benchmarks.selectors.turns import PlanChange, plan_change
 from benchmarks.systems.adaplanbench.plans import split_steps
@@ -16,16 +19,25 @@ register = template.Library()
 
 
 @register.simple_tag
-def badge(text: object, tone: str = "", *, live: bool = False, why: object = "") -> str:
+def badge(text: Any, tone: str = "", *, live: bool = False, why: Any = "") -> SafeString:
     """A word that stands out; ``tone`` is ok, warn, bad, info, aside, idle or empty.
 
     ``why`` is shown on focus; ``live``: it stands for something under way. A list may have dozens,
     so that it is no template of its own.
     """
-    reason = format_html(' tabindex="0" data-tip="{}"', why) if why else ""
-    return format_html(
-        '\n<span class="badge {}{}"{}>{}</span>\n', tone, " live" if live else "", reason, text
-    )
+    reason = f' tabindex="0" data-tip="{conditional_escape(why)}"' if why else ""
+    classes = f"badge {escape(tone)}{' live' if live else ''}"
+    return mark_safe(f'\n<span class="{classes}"{reason}>{conditional_escape(text)}</span>\n')
+
+
+@register.simple_tag
+def moment(at: datetime | None) -> SafeString:
+    """A date with its time, in the time zone of this machine; nothing for none."""
+    if at is None:
+        return mark_safe("")
+    here = localtime(at)
+    words = f"{here.day} {month_abbr[here.month]} {here:%Y, %H:%M}"
+    return mark_safe(f'<time datetime="{here.isoformat()}">{words}</time>')
 
 
 @register.filter

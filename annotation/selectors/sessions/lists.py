@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.blinding import blind_studies
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
-from annotation.selectors.sessions.turns import Turn, whose_turns
+from annotation.selectors.sessions.turns import Turn, places_of, whose_turns
 from benchmarks.core.live import modes_of
 
 State = LiveSession.State
@@ -100,7 +100,7 @@ def own_rows(user: User) -> list[SessionRow]:
 
     Of those in a study that they have not begun the next one alone.
     """
-    mine = LiveSession.objects.filter(places__player=user).select_related("study").order_by()
+    mine = LiveSession.objects.filter(places__player=user).prefetch_related("study").order_by()
     under_way = mine.exclude(state__in=LiveSession.OVER).order_by(
         "-practice", "places__order", "study_id", "number"
     )
@@ -132,7 +132,7 @@ def study_rows(study: Study, reader: User, *, told: bool) -> list[SessionRow]:
     """The sessions of a study; ``told``: the reader may know agents and tasks."""
     rows = LiveSession.objects.filter(study=study, practice=False).order_by("number")
     return session_rows(
-        rows.select_related("study"), reader=reader, told=[study.pk] if told else []
+        rows.prefetch_related("study"), reader=reader, told=[study.pk] if told else []
     )
 
 
@@ -141,7 +141,7 @@ def overseen_rows(user: User) -> list[tuple[Study, list[SessionRow]]]:
     rows = LiveSession.objects.filter(practice=False, study__in=overseen_studies(user))
     rows = rows.exclude(state__in=LiveSession.OVER).exclude(study__status=Study.Status.ARCHIVED)
     blind = blind_studies(user)
-    sessions = list(rows.select_related("study").order_by("-study_id", "number")[:MOST_OPEN])
+    sessions = list(rows.prefetch_related("study").order_by("-study_id", "number")[:MOST_OPEN])
     told = {session.study_id for session in sessions} - blind
     found: dict[int, tuple[Study, list[SessionRow]]] = {}
     for row in session_rows(sessions, reader=user, told=told):
@@ -163,11 +163,8 @@ def session_rows(
 ) -> list[SessionRow]:
     """Rows of these sessions, six queries; ``told`` are studies whose agents may be named."""
     listed = list(sessions)
-    turns = whose_turns(listed)
-    places: dict[int, list[LivePlace]] = {}
-    rows = LivePlace.objects.filter(session__in=listed).select_related("player")
-    for place in rows.order_by("session", "number"):
-        places.setdefault(place.session_id, []).append(place)
+    places = places_of(listed)
+    turns = whose_turns(listed, places)
     names = _names([session.pk for session in listed if session.study_id in told])
     return [
         _row(session, places.get(session.pk, []), turns[session.pk], reader, names)

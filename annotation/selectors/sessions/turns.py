@@ -12,6 +12,11 @@ from benchmarks.models import OpenAsk, Trajectory
 
 Standing = Literal["gathering", "asked", "background", "stuck", "paused", "over"]
 _S = Trajectory.Status
+# What is read of places, and of their players the name.
+PLACE = (
+    "session", "number", "title", "roles", "stand_in", "order", "joined_at", "ready_at",
+    "last_seen_at", "player__username",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,13 @@ def whose_turn(session: LiveSession) -> Turn:
     return whose_turns([session])[session.pk]
 
 
-def whose_turns(sessions: Iterable[LiveSession]) -> Mapping[int, Turn]:
-    """The same for many, in three queries and one for their places."""
+def whose_turns(
+    sessions: Iterable[LiveSession], places: Mapping[int, list[LivePlace]] | None = None
+) -> Mapping[int, Turn]:
+    """The same for many, in two queries and one for their ``places`` where these are not at hand.
+
+    What is asked is not read, only who is.
+    """
     rows = {session.pk: session for session in sessions}
     if not rows:
         return {}
@@ -55,11 +65,10 @@ def whose_turns(sessions: Iterable[LiveSession]) -> Mapping[int, Turn]:
     asks: dict[int, list[OpenAsk]] = {}
     if waiting:
         open_ = OpenAsk.objects.filter(trajectory__in=waiting, answered_at=None)
+        open_ = open_.defer("messages", "expect", "tools", "context")
         for ask in open_.order_by("step", "slot"):
             asks.setdefault(ask.trajectory_id, []).append(ask)
-    places: dict[int, list[LivePlace]] = {}
-    for place in LivePlace.objects.filter(session__in=rows).order_by("session", "number"):
-        places.setdefault(place.session_id, []).append(place)
+    places = places_of(rows.values()) if places is None else places
     return {
         pk: turn_of(
             session,
@@ -69,6 +78,15 @@ def whose_turns(sessions: Iterable[LiveSession]) -> Mapping[int, Turn]:
         )
         for pk, session in rows.items()
     }
+
+
+def places_of(sessions: Iterable[LiveSession]) -> dict[int, list[LivePlace]]:
+    """The places of sessions with their players, by session, in one query."""
+    found: dict[int, list[LivePlace]] = {}
+    rows = LivePlace.objects.filter(session__in=list(sessions)).select_related("player")
+    for place in rows.only(*PLACE).order_by("session", "number"):
+        found.setdefault(place.session_id, []).append(place)
+    return found
 
 
 def turn_of(

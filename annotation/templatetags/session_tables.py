@@ -1,0 +1,44 @@
+"""The rows of a table of sessions, which may have hundreds."""
+
+from html import escape
+
+from django import template
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.models import LivePlace
+from annotation.selectors.sessions.lists import SessionRow
+from benchmarks.templatetags.planjury import badge, moment
+from benchmarks.templatetags.turn_parts import undefined
+
+register = template.Library()
+
+
+@register.simple_tag
+def session_cells(row: SessionRow, told: object) -> SafeString:
+    """A session's number, state, places, and since when; ``told``: its agent and task too."""
+    name, known = f"Session {row.session.number}", ""
+    if told:
+        url = reverse("annotation:session_watch", args=[row.session.pk])
+        name = f'<a href="{url}">{name}</a>'
+        known = "".join(f'<td class="nowrap">{escape(w)}</td>' for w in (row.agent, row.task))
+    places = "".join(f'<div class="nowrap">{_place(place)}</div>' for place in row.places)
+    at = row.turn.since
+    since = moment(at) if at else undefined("it was not kept when this began")
+    return mark_safe(
+        f'<th scope="row" class="nowrap">{name}</th>\n'
+        f"<td>{badge(row.words, row.tone)}</td>\n"
+        f"<td>{places}</td>\n"
+        f"{known}"
+        f'<td class="nowrap">{since}</td>'
+    )
+
+
+def _place(place: LivePlace) -> str:
+    if place.player is not None:
+        who = escape(place.player.get_username())
+    elif place.stand_in:
+        who = f"{escape(place.stand_in)} stands in"
+    else:
+        who = "free"
+    return f"{escape(place.title)}: {who}"
