@@ -57,18 +57,43 @@ def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Why it ended, and where the last plan stands."""
     match outcome.termination:
         case "valid_plan":
+            if again := _judged_otherwise(outcome, played=True):
+                return f"While it was played, the last plan violated no hidden constraint. {again}"
             return f"The last plan violates no hidden constraint{_passing(outcome, settings)}"
         case "early_stop":
-            return (
+            why = (
                 f"{settings.get('patience', 2)} turns in a row violated constraints without "
-                "bringing a new one to light. The last plan is not valid."
+                "bringing a new one to light."
             )
+            return f"{why} {_invalid(outcome)}"
         case "max_turns":
             turns = settings.get("max_turns", 20)
-            return f"The budget of {turns} turns was used up. The last plan is not valid."
+            return f"The budget of {turns} turns was used up. {_invalid(outcome)}"
     ending = ENDINGS.get(outcome.termination)
     reason = str(outcome.payload.get("reason", "")).removeprefix(f"{outcome.termination}: ")
     return (ending.sentence if ending else "") + (f" Reason given: {reason}" if reason else "")
+
+
+def _invalid(outcome: Outcome) -> str:
+    if again := _judged_otherwise(outcome, played=False):
+        return f"The last plan was not valid then. {again}"
+    return "The last plan is not valid."
+
+
+def _judged_otherwise(outcome: Outcome, *, played: bool) -> str:
+    """What judges who looked once more make of the last plan, where that is something else.
+
+    How a trajectory ended says what they found while it was played; metrics are of the judging that
+    counts.
+    """
+    valid = outcome.metrics.get("valid", float(played))
+    if valid is None:
+        why = in_words(outcome.undefined.get("valid", "verdicts are missing"))
+        return f"Whether it is valid by the judging that counts is undefined: {why}."
+    if bool(valid) == played:
+        return ""
+    verdict = "violates none" if valid else "violates one"
+    return f"By the judging that counts it {verdict}: {'valid' if valid else 'not valid'}."
 
 
 def _passing(outcome: Outcome, settings: Mapping[str, Any]) -> str:
