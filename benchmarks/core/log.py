@@ -70,7 +70,7 @@ def counted_cost(call: Call, verdict: Verdict) -> float:
 
 
 class Log(Protocol):
-    """Append-only store of one trajectory. Each method commits before it returns."""
+    """Append-only store of one trajectory. What cannot be derived is committed on return."""
 
     def exchanges(self) -> Iterable[Exchange]:
         """Everything stored, ordered by (step, slot, attempt)."""
@@ -89,7 +89,10 @@ class Log(Protocol):
         """Asks that wait for a person; opening one twice changes nothing."""
 
     def record_turn(self, turn: Turn) -> None:
-        """A derived turn: inserted once, compared ever after (``TurnMismatch``)."""
+        """A derived turn: inserted once, compared ever after (``TurnMismatch``).
+
+        It follows from what is stored, so it may be committed together with what comes next.
+        """
 
     def record_outcome(self, outcome: Outcome) -> None:
         """The end of the episode."""

@@ -1,13 +1,11 @@
 """The log port on the database: what the driver has it remember is committed when it returns."""
 
-from collections import defaultdict
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from benchmarks.core import types
@@ -22,7 +20,6 @@ from benchmarks.core.log import (
     total_most,
 )
 from benchmarks.core.types import Outcome
-from benchmarks.mappers import core_violations
 from benchmarks.models import (
     Constraint,
     JudgeScore,
@@ -42,6 +39,7 @@ from benchmarks.services.calls import (
     take_back,
 )
 from benchmarks.services.leases import LEASE
+from benchmarks.services.log_rows import ask_row, call_row, settled_fields, turns_with_scores
 
 _EXCHANGES = Prepared(
     lambda trajectory: ExchangeRow.objects.filter(trajectory=trajectory).order_by(
@@ -75,6 +73,7 @@ class DatabaseLog:
         self._settled: dict[tuple[int, int], tuple[int, int]] = {}
         self._stored_turns = trajectory.turn_count
         self._last_turn: int | None = None
+        self._kept: list[types.Turn] = []
         self._turns_before: dict[int, types.Turn] | None = None
         self._constraints: dict[str, int] | None = None
 
@@ -108,12 +107,12 @@ class DatabaseLog:
         most = total_most(calls, capped=self.run.cost_cap is not None)
         rows = [self._row(call, state=ExchangeRow.State.SENT, sent_at=now) for call in calls]
         rows += [
-            self._row(call, sent_at=now, **_settled(verdict, now)) for call, verdict in settled
+            self._row(call, sent_at=now, **settled_fields(verdict, now))
+            for call, verdict in settled
         ]
         told = [*calls, *(call for call, _ in settled)]
         lost = [self._sent[c.step, c.slot, c.repeats][0] for c in told if c.repeats]
-        with transaction.atomic():
-            self._renew(now)
+        with self._writing(now):
             put_aside(self.run.pk, most)
             self._tell(told)
             open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
@@ -129,7 +128,7 @@ class DatabaseLog:
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
         pk, version = self._sent[call.step, call.slot, call.attempt]
-        settled = _settled(verdict, timezone.now())
+        settled = settled_fields(verdict, timezone.now())
         if verdict.state == "failed" and call.most:
             settled["most"] = 0.0  # nothing was billed, so nothing stays put aside
         back = counted_cost(call, verdict) - (call.most or 0.0)
@@ -146,32 +145,11 @@ class DatabaseLog:
     def open_asks(self, calls: Sequence[Call]) -> None:
         """Opens them and lays the trajectory aside, for now it can only wait."""
         now = timezone.now()
-        with transaction.atomic():
-            # Locked before it looks: of this and a person who answers, the second sees the first.
-            self._renew(now)
+        # Held before it looks: of this and a person who answers, the second sees the first.
+        with self._writing(now):
             self._tell(calls)
             OpenAsk.objects.bulk_create(
-                [
-                    OpenAsk(
-                        trajectory=self.trajectory,
-                        step=call.step,
-                        slot=call.slot,
-                        role=call.ask.role,
-                        seat=call.ask.seat,
-                        ask_digest=call.ask.digest,
-                        messages=[message.digest for message in call.ask.messages],
-                        expect={
-                            "kind": call.ask.expect.kind,
-                            "params": dict(call.ask.expect.params),
-                        },
-                        tools=[dict(tool) for tool in call.ask.tools],
-                        context=dict(call.ask.context),
-                        seed=call.seed,
-                        opened_at=now,
-                    )
-                    for call in calls
-                ],
-                ignore_conflicts=True,
+                [ask_row(self.trajectory, call, now) for call in calls], ignore_conflicts=True
             )
             S = Trajectory.Status
             waits = people_are_asked(self.trajectory.pk)
@@ -184,63 +162,64 @@ class DatabaseLog:
             )
 
     def record_turn(self, turn: types.Turn) -> None:
+        """Kept for the transaction of what comes next, or for ``store_kept``."""
         if turn.index <= self._stored_turns:
             check_same_turn(self._stored_turn(turn.index), turn)
             return
-        with transaction.atomic():
-            self._renew(timezone.now(), turn_count=turn.index)
-            row = add_row(
-                Turn(
-                    trajectory=self.trajectory,
-                    index=turn.index,
-                    text=turn.text,
-                    feedback=turn.feedback,
-                    payload=dict(turn.payload),
-                )
-            )
-            add_rows(self._violations(row, turn))
-            add_rows(self._scores(row, turn))
-        self._stored_turns, self._last_turn = turn.index, row.pk
+        self._kept.append(turn)
+        self._stored_turns = turn.index
+
+    def store_kept(self) -> None:
+        """Store the turns after which nothing came."""
+        if self._kept:
+            with self._writing(timezone.now()):
+                pass
 
     def record_outcome(self, outcome: Outcome) -> None:
         now = timezone.now()
-        with transaction.atomic():
-            self._renew(
-                now,
-                status=Trajectory.Status.DONE,
-                termination=outcome.termination,
-                metrics=dict(outcome.metrics),
-                undefined=dict(outcome.undefined),
-                payload=dict(outcome.payload),
-                problem="",
-                scorer_version=self.run.pins.get("scorer", ""),
-                finished_at=now,
-                lease_owner="",
-                lease_until=None,
-            )
+        ended = {
+            "status": Trajectory.Status.DONE,
+            "termination": outcome.termination,
+            "metrics": dict(outcome.metrics),
+            "undefined": dict(outcome.undefined),
+            "payload": dict(outcome.payload),
+            "problem": "",
+            "scorer_version": self.run.pins.get("scorer", ""),
+            "finished_at": now,
+            "lease_owner": "",
+            "lease_until": None,
+        }
+        with self._writing(now, **ended):
             self._mark_last()
 
     # --- parts ------------------------------------------------------------------------------------
 
+    @contextmanager
+    def _writing(self, now: datetime, **changes: Any) -> Iterator[None]:
+        """A transaction in which the lease is renewed and the turns that were kept are stored."""
+        kept = self._kept
+        if kept:
+            changes["turn_count"] = kept[-1].index
+        with transaction.atomic():
+            self._renew(now, **changes)
+            for turn in kept:
+                row = add_row(
+                    Turn(
+                        trajectory=self.trajectory,
+                        index=turn.index,
+                        text=turn.text,
+                        feedback=turn.feedback,
+                        payload=dict(turn.payload),
+                    )
+                )
+                add_rows(self._violations(row, turn))
+                add_rows(self._scores(row, turn))
+                self._last_turn = row.pk
+            yield
+        self._kept = []
+
     def _row(self, call: Call, **changes: Any) -> ExchangeRow:
-        """The row of a call, as it is stored at first."""
-        return ExchangeRow(
-            trajectory=self.trajectory,
-            step=call.step,
-            slot=call.slot,
-            attempt=call.attempt,
-            role=call.ask.role,
-            seat=call.ask.seat,
-            answerer_id=self._version(call.by),
-            ask_digest=call.ask.digest,
-            messages=[message.digest for message in call.ask.messages],
-            expect={"kind": call.ask.expect.kind, "params": dict(call.ask.expect.params)},
-            tools=[dict(tool) for tool in call.ask.tools],
-            most=call.most,
-            seed=call.seed,
-            repeats=call.repeats,
-            **changes,
-        )
+        return call_row(self.trajectory, call, self._version(call.by), **changes)
 
     @staticmethod
     def _judging(trajectory: Trajectory) -> int:
@@ -258,7 +237,7 @@ class DatabaseLog:
             scores = JudgeScore.objects.filter(
                 trajectory=self._scored_trajectory(), judging=self.judging_id
             )
-            self._turns_before = _turns_with_scores(self.trajectory, scores)
+            self._turns_before = turns_with_scores(self.trajectory, scores)
         return self._turns_before[index]
 
     def _scored_trajectory(self) -> Trajectory:
@@ -353,48 +332,3 @@ class DatabaseLog:
                 )
             )
         return scores
-
-
-def _settled(verdict: Verdict, now: datetime) -> dict[str, Any]:
-    """What a row says of how its call ended."""
-    answer = verdict.answer
-    return {
-        "state": verdict.state,
-        "text": answer.text,
-        "value": verdict.value,
-        "reason": verdict.reason,
-        "reasoning": answer.reasoning,
-        "model_reported": answer.model_reported[:120],
-        "tokens_in": answer.tokens_in,
-        "tokens_out": answer.tokens_out,
-        "cost": answer.cost,
-        "latency": answer.latency,
-        "finish": answer.finish[:40],
-        "tries": answer.tries,
-        "settled_at": now,
-    }
-
-
-def _turns_with_scores(
-    trajectory: Trajectory, scores: QuerySet[JudgeScore]
-) -> dict[int, types.Turn]:
-    """The stored turns by index, with their violations and these scores, as the core's values."""
-    given: dict[int, list[types.Score]] = defaultdict(list)
-    columns = ("turn_index", "seat", "dimension", "value", "reason", "replicate")
-    for index, seat, dimension, value, reason, replicate in scores.order_by("pk").values_list(
-        *columns
-    ):
-        score = types.Score(seat, dimension, value, reason, replicate=replicate)
-        given[index].append(score)
-    violations = Prefetch("violations", Violation.objects.order_by("pk"))
-    return {
-        row.index: types.Turn(
-            row.index,
-            row.text,
-            row.feedback,
-            row.payload,
-            core_violations(row),
-            tuple(given[row.index]),
-        )
-        for row in Turn.objects.filter(trajectory=trajectory).prefetch_related(violations)
-    }

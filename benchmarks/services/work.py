@@ -259,16 +259,19 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
     trajectory.task.dataset = run.dataset  # known already; saves a query
     task = core_task(trajectory.task, trajectory.profile)
 
+    log = log_of(trajectory, owner)
     driver = Driver(
         cast=build_cast(system, task, {**run.roles, **trajectory.recast}, run.settings),
-        log=log_of(trajectory, owner),
+        log=log,
         parsers=system.parsers,
         seed_for=seeds_of(trajectory, task),
         max_attempts=run.settings.get("reply_attempts", 3),
         stop=_stop_check(run.pk),
         executor=_executor(),
     )
-    match driver.run(episode_of(trajectory, system, task)):
+    result = driver.run(episode_of(trajectory, system, task))
+    log.store_kept()
+    match result:
         case Finished():
             return Trajectory.Status.DONE, ""
         case Suspended():

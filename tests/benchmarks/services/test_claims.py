@@ -136,13 +136,13 @@ class TestFencing:
         [
             lambda log: log.record_sent([Call(1, 0, 1, ASK, BY, 8)]),
             lambda log: log.open_asks([Call(1, 0, 1, ASK, BY, 8)]),
-            lambda log: log.record_turn(Turn(1, "1. Fetch it.")),
+            lambda log: [log.record_turn(Turn(1, "1. Fetch it.")), log.store_kept()],
             lambda log: log.record_outcome(Outcome("valid_plan", {})),
         ],
         ids=["sent", "open", "turn", "outcome"],
     )
     def test_a_late_worker_writes_nothing(
-        self, taken_over: DatabaseLog, write: Callable[[DatabaseLog], None]
+        self, taken_over: DatabaseLog, write: Callable[[DatabaseLog], object]
     ) -> None:
         before = Trajectory.objects.values().get()
         with pytest.raises(LeaseLost):
