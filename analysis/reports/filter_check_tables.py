@@ -167,6 +167,9 @@ def disagreement_table(whole: "Checked", candidates: Sequence[AskedCandidate]) -
                 ),
             )
         )
+    none = "Nowhere: every compared decision is the same, and none is tied."
+    if not whole.decisions.clusters:
+        none = "No decision can be compared yet."
     return Table(
         "differences",
         "Where checker and majority differ, and where people tie",
@@ -182,7 +185,7 @@ def disagreement_table(whole: "Checked", candidates: Sequence[AskedCandidate]) -
             Column("Checker", ("checker", "reason"), num=False),
         ),
         tuple(rows),
-        note="" if rows else "Nowhere: every compared decision is the same, and none is tied.",
+        note="" if rows else none,
         most=MOST_ROWS,
     )
 

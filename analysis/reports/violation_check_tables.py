@@ -173,9 +173,8 @@ def difference_table(
             given[turn] += 1
             votes.update((turn, key) for key in marked)
     rows = []
-    for compared in sets.each:
-        if compared.state in (TurnState.NO_JUDGE, TurnState.TOO_FEW):
-            continue
+    known = [one for one in sets.each if one.state not in (TurnState.NO_JUDGE, TurnState.TOO_FEW)]
+    for compared in known:
         place = cast(TurnKey, compared.turn)
         item = by_trajectory[place[0]]
         for key, what in _differences(compared, item):
@@ -197,6 +196,9 @@ def difference_table(
                     text_cell("violated" if found else "respected"),
                 )
             )
+    none = "Nowhere: every compared turn has equal sets, and none is tied."
+    if not known:
+        none = "No turn can be compared yet."
     return Table(
         "differences",
         "Where judges and the majority differ, and where people tie",
@@ -210,7 +212,7 @@ def difference_table(
             text_column("Judges"),
         ),
         tuple(rows),
-        note="" if rows else "Nowhere: every compared turn has equal sets, and none is tied.",
+        note="" if rows else none,
         most=MOST_ROWS,
     )
 

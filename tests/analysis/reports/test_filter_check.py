@@ -132,3 +132,13 @@ def test_no_study_and_no_decisions(reader: User) -> None:
     make_member(made, reader)
     found = report(reader)
     assert found.empty is not None and found.empty.title == "No answers yet"
+
+
+def test_where_nothing_is_compared_nothing_is_said_to_agree(reader: User) -> None:
+    make_member(make_filter_check(make_people()[:1]), reader)
+    Candidate.objects.update(decision=None)
+    found = report(reader)
+    table = found.table("differences")
+    assert lines(found.table("rates"))["All candidates"]["compared"] == 0
+    assert table is not None and table.rows == ()
+    assert table.note == "No decision can be compared yet."
