@@ -20,7 +20,10 @@ class ControlForm(forms.Form):
     do = forms.ChoiceField(choices=[(deed, deed) for deed in DEEDS])
     place = forms.IntegerField(required=False, min_value=1, max_value=100)
     agent = forms.ModelChoiceField(
-        label="Another agent", queryset=Agent.objects.none(), required=False, empty_label=None
+        label="Another agent",
+        queryset=Agent.objects.none(),
+        empty_label=None,
+        error_messages={"required": "choose the agent that is to go on"},
     )
     reason = forms.CharField(label="Why", required=False, max_length=500)
 
@@ -28,5 +31,6 @@ class ControlForm(forms.Form):
         super().__init__(*args, **kwargs)
         known = [agent.pk for agent in agents_for(system) if agent.kind != Agent.Kind.HUMAN]
         field = self.fields["agent"]
+        field.required = not self.is_bound or self.data.get("do") == "agent"
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = Agent.objects.filter(pk__in=known)

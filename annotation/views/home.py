@@ -13,6 +13,7 @@ from annotation.selectors.home import (
 )
 from annotation.selectors.messages import unread_messages
 from annotation.selectors.sessions.lists import waiting_rows
+from annotation.selectors.sessions.monitor import needing_rows
 from annotation.services.demo import reload_demo
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 
@@ -37,6 +38,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
         {
             "own": own,
             "sessions": sessions,
+            "needing": needing_rows(user, visibility(request)),
             "others": [row for row in rows if row.study.pk not in elsewhere],
             "sees_results": sees_results,
             "may_start": user.has_perm(START),

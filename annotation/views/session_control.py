@@ -11,7 +11,14 @@ from annotation.access import person
 from annotation.access_sessions import SessionAccess, fetch_session
 from annotation.forms.control import ControlForm
 from annotation.models import LivePlace, LiveSession, Membership
-from annotation.selectors.sessions.monitor import TONES, WORDS, SeatRow, monitor_rows, stands
+from annotation.selectors.sessions.monitor import (
+    TONES,
+    WORDS,
+    SeatRow,
+    agent_now,
+    monitor_rows,
+    stands,
+)
 from annotation.selectors.sessions.turns import Turn, whose_turn
 from annotation.services.errors import Refused
 from annotation.services.sessions.changing import (
@@ -91,6 +98,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
         "access": access,
         "session": session,
         "trajectory": trajectory,
+        "agent": agent_now(trajectory),
         "turn": turn,
         "words": WORDS[standing],
         "tone": TONES[standing],
@@ -130,8 +138,6 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
             retry_call(session=session, by=user)
             return "The call is tried again."
         case "agent":
-            if given["agent"] is None:
-                raise Refused("invalid", "choose the agent that is to go on")
             give_to_agent(session=session, agent=given["agent"], by=user, reason=reason)
             return f"{given['agent'].title} goes on from here."
     place = next((each for each in access.places if each.number == given["place"]), None)

@@ -8,6 +8,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from annotation.access_sessions import fetch_session
+from annotation.selectors.sessions.monitor import agent_now
 from annotation.selectors.sessions.table import Table, read_table
 from annotation.selectors.sessions.telling import headline, limits
 from annotation.selectors.sessions.watching import (
@@ -70,6 +71,7 @@ def _context(request: HttpRequest, table: Table, after: int) -> dict[str, Any]:
         "trajectory": trajectory,
         "caution": run_caution(trajectory.run, trajectory.recast),
         "run": trajectory.run,
+        "agent": agent_now(trajectory),
         "turns": turns,
         "open": [one for one in spoken if not one.verdict],
         "verdicts": [one for one in spoken if one.verdict],

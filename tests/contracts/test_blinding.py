@@ -250,7 +250,7 @@ def test_no_address_tells_who_annotates_blind_who_made_an_item(world: World) -> 
     for path in ("/runs/", "/agents/", "/trajectories/", "/analysis/leaderboard/"):
         assert "Lion-Agent" in hidden[path], path
         assert "runs are closed to you while you annotate blind" in hidden[path], path
-        assert hidden[path].count("1 item of <a") == 1, path  # the session
+        assert hidden[path].count("1 session of <a") == 1, path
         assert "2 items of <a" in hidden[path], path
 
     for study in world.studies:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
 from annotation.access import OVERSEERS
-from annotation.models import LivePlace, LiveSession
+from annotation.models import LivePlace, LiveSession, Membership
 from annotation.selectors.sessions.turns import Turn, whose_turns
 from benchmarks.blinding import Visibility
-from benchmarks.models import Trajectory
+from benchmarks.models import Agent, Trajectory
 
 MOST = 200
 # What stands in a row, by where the session stands; in this order where rows are sorted by it.
@@ -23,6 +23,8 @@ WORDS: Mapping[str, str] = {
     "gathering": "waiting for its people",
     "over": "over",
 }
+# Somebody in charge has to do something.
+NEEDING = ("stuck", "vacant")
 TONES: Mapping[str, str] = {
     "gathering": "idle",
     "vacant": "warn",
@@ -81,6 +83,10 @@ class MonitorRow:
         return TONES[self.stands]
 
     @property
+    def agent(self) -> str:
+        return agent_now(self.session.trajectory)
+
+    @property
     def at_work(self) -> bool:
         return self.turn.standing == "background"
 
@@ -97,6 +103,16 @@ def _seen(seat: SeatRow) -> bool:
     return seat.place.last_seen_at is not None
 
 
+def agent_now(trajectory: Trajectory) -> str:
+    """Who is the agent by now: the run's, or whoever took over."""
+    for filler in trajectory.recast.get("agent", ()):
+        if "title" in filler:
+            return str(filler["title"])
+        titles = Agent.objects.filter(policy=filler.get("policy", "")).values_list("title")
+        return next((title for (title,) in titles[:1]), trajectory.run.agent.title)
+    return trajectory.run.agent.title
+
+
 def overseen_sessions(user: User, seen: Visibility) -> QuerySet[LiveSession]:
     """Sessions of studies that this person oversees, without those in which they play blind."""
     rows = LiveSession.objects.exclude(trajectory__run__in=seen.closed)
@@ -108,12 +124,26 @@ def overseen_sessions(user: User, seen: Visibility) -> QuerySet[LiveSession]:
 
 def monitor_rows(user: User, seen: Visibility, study: int | None = None) -> list[MonitorRow]:
     """Sessions that are not over, those that need somebody first, then the longest wait."""
+    rows = overseen_sessions(user, seen).exclude(state__in=LiveSession.OVER)
+    return _rows(rows if study is None else rows.filter(study=study))
+
+
+def needing_rows(user: User, seen: Visibility) -> list[MonitorRow]:
+    """Sessions that wait for somebody in charge: one query, and no more where there are none."""
+    free = LivePlace.objects.filter(session=OuterRef("pk"), player=None, stand_in="").order_by()
+    failed = Q(trajectory__status__in=[Trajectory.Status.FAILED, Trajectory.Status.DECISION])
+    rows = overseen_sessions(user, seen).filter(failed | Exists(free))
+    rows = rows.filter(state=LiveSession.State.RUNNING)
+    if not user.is_superuser:
+        mine = user.memberships.filter(role=Membership.Role.MANAGER).order_by()
+        rows = rows.filter(study__in=mine.values("study"))
+    return [row for row in _rows(rows) if row.stands in NEEDING]
+
+
+def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
     trajectories = Trajectory.objects.select_related("run__agent", "task").defer(
         "run__settings", "run__roles", "task__payload", "metrics", "undefined", "payload"
     )
-    rows = overseen_sessions(user, seen).exclude(state__in=LiveSession.OVER)
-    if study is not None:
-        rows = rows.filter(study=study)
     rows = rows.select_related("study").prefetch_related(
         Prefetch("trajectory", queryset=trajectories),
         Prefetch("places", queryset=LivePlace.objects.select_related("player")),

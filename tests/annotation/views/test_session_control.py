@@ -129,14 +129,21 @@ def test_places_change_hands(session: LiveSession, as_manager: Client, manager: 
 
 
 def test_a_failed_call_is_tried_again_or_given_to_another_agent(
-    session: LiveSession, as_manager: Client
+    session: LiveSession, as_manager: Client, ann: User
 ) -> None:
     url = reverse("annotation:session_control", args=[session.pk])
+    assert "Sessions that need you" not in as_manager.get("/").content.decode()
     fail = {"status": Trajectory.Status.FAILED, "problem": "the endpoint is down"}
     session.trajectory.open_asks.all().delete()
     Trajectory.objects.update(**fail)
     page = as_manager.get(url).content.decode()
     assert "the endpoint is down" in page and "Try the call again" in page
+    # Those in charge are told at home, nobody else.
+    home = as_manager.get("/").content.decode()
+    assert "Sessions that need you" in home and url in home
+    player = Client()
+    player.force_login(ann)
+    assert url not in player.get("/").content.decode()
     assert steer(as_manager, session, do="retry") == 302
     carry(session)
     assert session.trajectory.status == Trajectory.Status.WAITING
@@ -153,6 +160,9 @@ def test_a_failed_call_is_tried_again_or_given_to_another_agent(
     agents = session.trajectory.exchanges.filter(role="agent").order_by("step")
     names = [row.answerer.name for row in agents]
     assert names[0] == "coin-flipper" and names[-1] == "explorer"
+    # From then on pages name who goes on.
+    assert as_manager.get(url).context["agent"] == "Explorer"
+    assert as_manager.get(MONITOR).context["rows"][0].agent == "Explorer"
 
 
 @pytest.mark.parametrize(
