@@ -16,6 +16,7 @@ from annotation.selectors.desk_reading import (
     reference_steps,
 )
 from annotation.selectors.dialogue import Dialogue, load_dialogue
+from annotation.selectors.guide import Guide, build_guide
 from annotation.selectors.studies import Counts, own_counts
 from annotation.services.items import questionnaire_of
 from benchmarks.core.registry import EXTERNAL
@@ -67,36 +68,23 @@ class Desk:
         return self.item.position + 1 if self.item.position < self.last else None
 
     @property
-    def by_turn(self) -> bool:
-        """Whether the form has a group of questions for every turn."""
-        return any(block.kind == "turn" for block in self.form.blocks)
-
-    @property
     def not_asked(self) -> list[Question]:
         """Questions of the questionnaire that this item has nothing for."""
         return [q for q in self.questionnaire.questions if q.key not in self.item.item.asked]
 
     @property
-    def has_examples(self) -> bool:
-        return any(row.question.examples for row in self.form.rows)
-
-    @property
-    def scale_keys(self) -> list[tuple[list[str], str]]:
-        """Which keys answer which kind of question, of the kinds that are asked here."""
-        found: dict[str, tuple[list[str], str]] = {}
-        for row in self.form.rows:
-            scale = row.question.scale
-            if scale.kind == "points":
-                keys = ["1", "–", str(scale.most)]
-                found.setdefault(f"points {scale.most}", (keys, "score, and go on to the next"))
-            elif scale.kind == "choice":
-                words = ", ".join(option.label for option in scale.options)
-                keys = [option.key for option in scale.options]
-                found.setdefault(row.question.key, (keys, f"{words}; and go on to the next"))
-            elif scale.kind == "marks":
-                found["marks"] = (["1", "–", "9"], "mark a condition, or take the mark away")
-                found["none"] = (["0"], "mark that none applies, and go on to the next")
-        return list(found.values())
+    def guide(self) -> Guide:
+        """What the dialog of guidelines and keys tells."""
+        read = self.reading
+        judged = bool(read.turns) and read.turns[0].findings is not None
+        return build_guide(
+            self.questionnaire,
+            self.form.rows,
+            turns="dialogue" if read.dialogue is not None else "plans" if read.turns else "",
+            judged=judged,
+            by_turn=any(block.kind == "turn" for block in self.form.blocks),
+            skips=self.item.part == Part.MAIN,
+        )
 
 
 _RATINGS = Prepared(

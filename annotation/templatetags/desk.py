@@ -1,19 +1,22 @@
-"""Questions of the desk's form.
+"""Questions of the desk's form, and what is the same on all its pages.
 
 What stands beside a question is the same for every item, so its HTML is a pattern with holes: for
 the name of the slot, what was said, and what is wrong with it.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
 from django import template
+from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.patterns import Pattern, hole, holes
 from annotation.questionnaires import Question
 from annotation.selectors.desk_form import NONE_KEY, Form, Mark, Row
+from annotation.selectors.guide import Guide
 
 register = template.Library()
 
@@ -123,3 +126,17 @@ def evidence_items(evidence: Sequence[Mapping[str, Any]]) -> SafeString:
     """The places in the text that were marked, as quotations; the script makes them buttons."""
     items = [f"<li><q>{escape(str(place.get('quote', '')))}</q></li>" for place in evidence]
     return mark_safe("".join(items))  # noqa: S308
+
+
+@register.simple_tag
+@lru_cache(maxsize=256)
+def guidelines(guide: Guide) -> SafeString:
+    """The dialog of guidelines and keys; nothing in it is of an item, or of a person."""
+    return render_to_string("annotation/partials/_keys.html", {"guide": guide})
+
+
+@register.simple_tag
+@cache
+def desk_links() -> SafeString:
+    """The desk's styles and scripts."""
+    return render_to_string("annotation/partials/_desk_links.html")
