@@ -16,13 +16,14 @@ from django.core.cache import caches
 from django.http import QueryDict
 
 from analysis.comparing_choice import with_measure
+from analysis.dataset_choice import select_runs
 from analysis.filters import SHARED, Filters, read_filters
 from analysis.judging_choice import with_beside
 from analysis.later import Params, Wanted, keep_later, report_maker
 from analysis.people_choice import with_people
 from analysis.reports.parts import Report
 from analysis.run_choice import is_judged
-from analysis.selection import Selection, select_runs
+from analysis.selection import Selection
 from analysis.study_choice import Fits, select_study
 from analysis.study_kinds import (
     asks_about_turns,

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from analysis.dataset_choice import in_words_of, with_dimensions
 from analysis.filters import Filters
 from analysis.pages import PAGES, Page
-from analysis.selection import Selection, in_words_of, narrow, with_dimensions
+from analysis.selection import Selection, narrow
 from benchmarks.blinding import Visibility
 from benchmarks.models import Run
 

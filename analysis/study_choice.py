@@ -7,9 +7,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Aggregate, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
+from analysis.dataset_choice import number_of, runs_in_order
 from analysis.filters import Filters
 from analysis.options import Option
-from analysis.selection import Selection, narrow, number_of, runs_in_order
+from analysis.selection import Selection, narrow
 from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent

@@ -7,18 +7,17 @@ from analysis.figures.dispersion import dispersion_bars, severity_dots
 from analysis.frames.scores import Unread, judge_cells, unread
 from analysis.reports import common
 from analysis.reports.dispersion_panels import dispersion_later as dispersion_later
+from analysis.reports.dispersion_tables import (
+    NOBODY,
+    means_table,
+    severity_table,
+    spread_table,
+    unread_table,
+    without_table,
+)
 from analysis.reports.parts import (
-    Column,
     Notice,
     Report,
-    Table,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    number_cell,
-    number_column,
-    text_cell,
-    text_column,
 )
 from analysis.reports.references import Reference, reference_of
 from analysis.reports.words import listed, number, plural, stated
@@ -29,15 +28,11 @@ from analysis.stats.dispersion import (
     JudgeMean,
     ModelSpread,
     Severity,
-    WithoutJudge,
     judge_dispersion,
     leave_one_judge_out,
 )
 from analysis.stats.results import Estimate
 
-NOBODY = "no judge scored it"
-NOTHING = Estimate.without_value(NOBODY)
-MOST_ROWS = 100
 PURPOSE = "The dispersion page shows how far the judges differ from each other."
 
 
@@ -89,11 +84,11 @@ def dispersion_report(selection: Selection) -> Report:
             ),
         ),
         tables=(
-            _spread(result, reference),
-            _severity(result),
-            *_without(result, without),
-            *_unread(gone, selection),
-            _means(result),
+            spread_table(result, reference),
+            severity_table(result),
+            *without_table(result, without),
+            *unread_table(gone, selection),
+            means_table(result),
         ),
         notices=(
             *common.selection_notices(selection),
@@ -196,115 +191,6 @@ def _strictest(result: Dispersion) -> str:
     )
 
 
-def _spread(result: Dispersion, reference: Reference) -> Table:
-    paper = ""
-    if reference.dispersion is not None:
-        bound = number(reference.dispersion, "points")
-        paper = f" Published: below {bound} on every dimension ({reference.dispersion_source})."
-    columns = [text_column("Dimension"), estimate_column("Mean SD")]
-    columns += [number_column(model) for model in result.models]
-    rows = []
-    for row in result.dimensions:
-        cells = [text_cell(row.dimension), estimate_cell(row.mean_sd, "points", show_n=True)]
-        cells += [
-            number_cell(model.sd.value, "points", reason=model.sd.undefined) for model in row.models
-        ]
-        rows.append(tuple(cells))
-    return Table(
-        "spread",
-        "Spread between judges",
-        tuple(columns),
-        tuple(rows),
-        note="Population standard deviation, over judges, of each judge's mean score for an agent; "
-        f"mean over agents with a 95 % t interval and n agents.{paper}",
-    )
-
-
-def _severity(result: Dispersion) -> Table:
-    names = list(dict.fromkeys(row.dimension for row in result.severity))
-    found = {(row.judge, row.dimension): row.bias for row in result.severity}
-    return Table(
-        "severity",
-        "Strict and lenient judges",
-        (text_column("Judge"), *(estimate_column(name[:1].upper() + name[1:]) for name in names)),
-        tuple(
-            (
-                text_cell(judge),
-                *(estimate_cell(found[judge, name], "points", signed=True) for name in names),
-            )
-            for judge in result.judges
-        ),
-        note="How much higher a judge scores than all judges' mean, over agents, with 95 % t "
-        "intervals.",
-    )
-
-
-def _without(result: Dispersion, without: Sequence[WithoutJudge]) -> list[Table]:
-    """The spread and the agents' order if each judge were not on the panel."""
-    if not without:
-        return []
-    found = {
-        (one.judge, spread.dimension): (spread.mean_sd, one.kendall[spread.dimension])
-        for one in without
-        for spread in one.dimensions
-    }
-    columns = [text_column("Dimension"), number_column("All judges")]
-    for judge in result.judges:
-        columns.append(estimate_column(f"Without {judge}", help="SD between the judges left"))
-        columns.append(number_column("τ_b", f"order without {judge}", help="With the order by all"))
-    rows = []
-    for row in result.dimensions:
-        every = number_cell(row.mean_sd.value, "points", reason=row.mean_sd.undefined)
-        cells = [text_cell(row.dimension), every]
-        for judge in result.judges:
-            spread, order = found.get((judge, row.dimension), (NOTHING, NOTHING))
-            cells.append(estimate_cell(spread, "points"))
-            cells.append(number_cell(order.value, "points", reason=order.undefined))
-        rows.append(tuple(cells))
-    return [
-        Table(
-            "without",
-            "The spread of means without each judge",
-            tuple(columns),
-            tuple(rows),
-            note="Kendall's τ_b: how far the agents' order by the judges that are left is their "
-            "order by all; 1 is the same order.",
-        )
-    ]
-
-
-def _unread(gone: Mapping[str, Unread], selection: Selection) -> list[Table]:
-    """Where the panel is smaller than it should be, with the trajectories."""
-    if not gone:
-        return []
-    runs = {run.label: run for run in selection.runs}
-    rows = []
-    for label, one in gone.items():
-        url = common.trajectories_of(runs[label], unscored="yes")
-        judges = [f"{judge}: {count:,}" for judge, count in one.judges.items()]
-        rows.append(
-            (
-                common.agent_cell(runs[label]),
-                count_cell(one.turns, url=url, tip="The run's trajectories that lack a score"),
-                count_cell(one.of),
-                text_cell("; ".join(judges)),
-            )
-        )
-    return [
-        Table(
-            "unread",
-            "Replies that could not be read",
-            (
-                Column("Agent", ("agent", "kind", "run"), num=False),
-                number_column("Turns", help="With a missing score of some judge"),
-                number_column("Of", help="Judged turns"),
-                text_column("Missing scores by judge", "judges"),
-            ),
-            tuple(rows),
-        )
-    ]
-
-
 def _shrunk(gone: Mapping[str, Unread]) -> list[Notice]:
     if not gone:
         return []
@@ -316,33 +202,6 @@ def _shrunk(gone: Mapping[str, Unread]) -> list[Notice]:
             "below leads to the trajectories."
         )
     ]
-
-
-def _means(result: Dispersion) -> Table:
-    rows = [
-        (
-            text_cell(cell.model),
-            text_cell(cell.dimension),
-            text_cell(cell.judge),
-            number_cell(cell.mean, "points", reason="this judge scored nothing here"),
-            count_cell(cell.n),
-        )
-        for cell in result.means
-    ]
-    return Table(
-        "means",
-        f"Each judge's means ({plural(len(rows), 'row')})",
-        (
-            text_column("Agent"),
-            text_column("Dimension"),
-            text_column("Judge"),
-            number_column("Mean"),
-            number_column("Scores"),
-        ),
-        tuple(rows),
-        open=False,
-        most=MOST_ROWS,
-    )
 
 
 def _how(result: Dispersion, turns: str) -> Sequence[str]:

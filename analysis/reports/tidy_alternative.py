@@ -18,7 +18,7 @@ from analysis.reports.parts import (
 )
 from analysis.reports.tidy_tables import named, naming
 from analysis.reports.tidy_words import Tested, epsilon_words, lacking
-from analysis.stats.alt_test import PASSING, AltTest
+from analysis.stats.alt_family import PASSING, AltTest
 
 PASSES, FAILS = "may stand in", "may not"
 

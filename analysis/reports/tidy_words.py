@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from analysis.reports.parts import Notice
 from analysis.reports.words import ends, listed, number, plural, stated
-from analysis.stats.alt_test import ITEMS_NEEDED, NEAR_START, PEOPLE_NEEDED, AltTest
+from analysis.stats.alt_family import NEAR_START, AltTest
+from analysis.stats.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED
 from analysis.stats.results import Bin, Distribution, Estimate
 from analysis.tidy.against import Against
 from analysis.tidy.report import ONE_EACH, UNLIKE_PART, Group, SectionReport, TidyReport

@@ -7,7 +7,8 @@ from analysis.figures.decline import decline_figure
 from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Style
 from analysis.frames.ratings import every_turn_scores, rating_frame
 from analysis.reports import common
-from analysis.reports.agreement import agreement_table, compare, difference_table
+from analysis.reports.agreement import compare
+from analysis.reports.agreement_tables import agreement_table, difference_table
 from analysis.reports.parts import (
     Cell,
     FigureSpec,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from analysis.comparing_choice import with_measure
+from analysis.dataset_choice import in_words_of, with_dimensions
 from analysis.exports.report_file import Section
 from analysis.factor_choice import choose_factor
 from analysis.filters import Filters, with_query
@@ -14,7 +15,7 @@ from analysis.pages import PAGES, Page, later_of, make_report, report_key, write
 from analysis.reports.common import banners
 from analysis.reports.parts import Report
 from analysis.reproducing.presets import Part
-from analysis.selection import Selection, in_words_of, narrow, with_dimensions
+from analysis.selection import Selection, narrow
 from analysis.views.reports import subject_of
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.models import Run

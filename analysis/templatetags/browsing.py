@@ -24,7 +24,7 @@ from benchmarks.templatetags.trajectory_rows import (
 from benchmarks.templatetags.turn_parts import undefined
 
 if TYPE_CHECKING:  # arrays are slow to import, and tags are imported when the server starts
-    from analysis.facts.listing import Facet, Offer
+    from analysis.facts.facets import Facet, Offer
 
 register = template.Library()
 

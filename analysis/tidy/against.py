@@ -8,7 +8,8 @@ import numpy as np
 
 from analysis.stats.agreement import Agreement, agreement
 from analysis.stats.alpha import METRICS, Metric, krippendorff_alpha
-from analysis.stats.alt_test import AltTest, adjust_together, alt_test
+from analysis.stats.alt_family import AltTest, adjust_together
+from analysis.stats.alt_test import alt_test
 from analysis.stats.answers import answers_of_scores
 from analysis.stats.bland_altman import Limits, Pairs, bland_altman, paired_points
 from analysis.stats.bootstrap import repeated

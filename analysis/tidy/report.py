@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.alpha import Metric, krippendorff_alpha
-from analysis.stats.alt_test import AltTest
+from analysis.stats.alt_family import AltTest
 from analysis.stats.answers import answers_of_scores
 from analysis.stats.columns import Floats
 from analysis.stats.correlation import pearson

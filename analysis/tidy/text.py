@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from analysis.stats.alt_test import AltTest
+from analysis.stats.alt_family import AltTest
 from analysis.stats.results import Estimate
 from analysis.stats.sample_size import SampleSize
 from analysis.stats.weights import weights_in_words

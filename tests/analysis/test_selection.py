@@ -2,8 +2,8 @@
 
 import pytest
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
-from analysis.selection import select_runs
 from analysis.study_choice import select_study
 from annotation.models import Assignment, Membership
 from benchmarks.models import Experiment, Judging, Run, Trajectory

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.reports.conditions import conditions_report
 from analysis.reports.parts import Report, Table
-from analysis.selection import select_runs
 from benchmarks.models import Dataset, Run
 from benchmarks.systems.planbench_xl.comparisons import remaining_length
 from tests.analysis.rows import make_dataset, make_imported, make_run, make_trajectory

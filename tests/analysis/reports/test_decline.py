@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.reports.decline import decline_later, decline_report
 from analysis.reports.parts import Report
-from analysis.selection import select_runs
 from benchmarks.models import AnswererVersion, JudgeScore, Run, Task, Trajectory, Turn
 from tests.analysis.rows import flat, make_dataset, make_run, make_trajectory
 from tests.shared_data import shared_rows

@@ -3,11 +3,11 @@
 import pytest
 from django.contrib.auth.models import User
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.people_choice import with_people
 from analysis.reports.dispersion import dispersion_later, dispersion_report
 from analysis.reports.parts import Report
-from analysis.selection import select_runs
 from benchmarks.models import Run
 from tests.analysis.rows import (
     flat,

@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.frames.judgings import Sitting, matches
 from analysis.frames.outcomes import outcome_frame
@@ -12,7 +13,7 @@ from analysis.people_choice import with_people
 from analysis.reports.judgings import judgings_later, judgings_report
 from analysis.reports.leaderboard import leaderboard_report
 from analysis.reports.parts import Report
-from analysis.selection import Selection, select_runs
+from analysis.selection import Selection
 from benchmarks.models import Run, Task, Trajectory
 from tests.analysis.judged_again import judge_again
 from tests.analysis.rows import (

@@ -2,10 +2,10 @@
 
 import pytest
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.reports.leaderboard import leaderboard_report
 from analysis.reports.parts import Report, Table
-from analysis.selection import select_runs
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
 from tests.analysis.rows import make_dataset, make_run, make_trajectory
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.reports.leaderboard import leaderboard_report
 from analysis.reports.outcomes import outcomes_report
 from analysis.reports.parts import Report, Table
 from analysis.reports.verdicts import verdicts_report
-from analysis.selection import select_runs
 from benchmarks.models import Run, Trajectory
 from benchmarks.services.imports import import_trajectories
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory

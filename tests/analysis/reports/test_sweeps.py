@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.reports.parts import Report, Table
 from analysis.reports.sweeps import published_sweep, sweeps_later, sweeps_report
-from analysis.selection import Selection, select_runs
+from analysis.selection import Selection
 from benchmarks.models import Dataset, Run
 from tests.analysis.rows import JUDGES, flat, make_dataset, make_imported, make_run, make_trajectory
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from analysis.dataset_choice import select_runs
 from analysis.figures.tools import Part, stacked_shares
 from analysis.filters import Filters
 from analysis.pages import PAGES, select
@@ -9,7 +10,6 @@ from analysis.reports.leaderboard import leaderboard_report
 from analysis.reports.parts import Report, Table
 from analysis.reports.rubric import rubric_report
 from analysis.reports.tools import tools_report
-from analysis.selection import select_runs
 from benchmarks.mappers import core_task
 from benchmarks.models import Dataset
 from benchmarks.selectors.trajectories import trajectory_list

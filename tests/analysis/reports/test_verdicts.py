@@ -2,10 +2,10 @@
 
 import pytest
 
+from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.reports.parts import Report
 from analysis.reports.verdicts import verdicts_report
-from analysis.selection import select_runs
 from benchmarks.models import Task
 from tests.analysis.rows import flat, make_dataset, make_run, make_trajectory
 

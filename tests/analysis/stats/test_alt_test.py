@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from analysis.stats.alt_test import NEAR_START, adjust_together, alt_test, worse_by
+from analysis.stats.alt_family import NEAR_START, adjust_together
+from analysis.stats.alt_test import alt_test, worse_by
 
 rng = np.random.default_rng(5)
 TRUTH = rng.integers(1, 6, 60)

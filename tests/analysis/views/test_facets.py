@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from analysis.facts import table
-from analysis.facts.listing import Facet
+from analysis.facts.facets import Facet
 from annotation.models import Adjudication, FailureLabel, LabelRemoval, TrajectoryLabel
 from benchmarks.models import Job, Run, Trajectory
 from benchmarks.services.jobs import perform
