@@ -108,7 +108,7 @@ class TestStarting:
                 ExchangeFactory(trajectory=row, role=role, step=step, answerer=by, cost=0.5)
         page = researcher.get(NEW, given)
         assert page.context["size"]["estimate"].amount == 2 * (0.5 + 0.5)
-        assert "Likely cost: about" in page.content.decode()
+        assert "Likely cost, if all pass the filter: about" in page.content.decode()
         researcher.post(NEW, given)
         begun = Run.objects.get(kind=Run.Kind.CONSTRUCTION)
         assert begun.agent.endpoint is not None
