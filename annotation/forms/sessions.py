@@ -120,6 +120,8 @@ class LiveForm(CastForm):
             if name.removeprefix("role_").rpartition("_")[0] in mode.suggests:
                 self.fields[name].label = f"{self.fields[name].label}, suggests"
                 self.fields[name].help_text = "Asked beside the person, and decides nothing."
+        for name, value in mode.settings.items():
+            self.fields[f"set_{name}"].initial = value
         self.mode = mode
         self.all_agents = meetable_agents(system.key, seen)
         self.levels = dataset_levels(dataset)

@@ -7,7 +7,7 @@ shows the messages of the ask.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from benchmarks.core.registry import get_system
 from benchmarks.core.types import Json
@@ -27,7 +27,8 @@ class Mode:
     """One way in which people take part. Results of different modes are never pooled.
 
     ``suggests`` are roles of which a script or model answers beside the person, without deciding.
-    ``advice`` is for those who make sessions, ``about`` for everybody.
+    ``advice`` is for those who make sessions, ``about`` for everybody. ``settings`` are offered in
+    place of the protocol's usual ones, by name and as text.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Mode:
     places: tuple[Place, ...]
     suggests: tuple[str, ...] = ()
     advice: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def roles(self) -> frozenset[str]:

@@ -38,6 +38,8 @@ MODES = (
         "The person judges each plan: what it violates, and how good it is.",
         (Place("Judge", (*_JUDGES, "rubric_judge")),),
         suggests=_JUDGES,
+        # One person has one opinion of a plan.
+        settings={"rubric_judges": "1"},
     ),
     Mode(
         "two_people",

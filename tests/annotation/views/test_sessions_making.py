@@ -131,12 +131,15 @@ def test_nothing_waits_for_somebody_new(stranger: Client) -> None:
 
 
 @pytest.mark.parametrize("mode", [mode.key for mode in modes_of("adaplanbench")])
-def test_who_judges_a_persons_own_words_is_advised_on(researcher: Client, mode: str) -> None:
+def test_what_is_advised_and_offered_belongs_to_the_mode(researcher: Client, mode: str) -> None:
     sample_dataset()
     for name in ("annotation:session_new", "annotation:live_study_new"):
-        shown = researcher.get(reverse(name), {"mode": mode}).content.decode()
-        advised = "Let a language model judge" in shown
+        page = researcher.get(reverse(name), {"mode": mode})
+        advised = "Let a language model judge" in page.content.decode()
         assert advised == (mode in ("agent", "two_people"))
+        # Nobody is asked three times how good they find the same plan.
+        judges = page.context["form"]["set_rubric_judges"].value()
+        assert judges == ("1" if mode == "judge" else "3")
 
 
 def test_a_study_is_looked_at_before_it_is_made(researcher: Client) -> None:
