@@ -71,14 +71,9 @@ class Listing:
         self.facts, self.said, self.seen = facts, said, seen
         columns = facts.columns
         self.visible = _visible(facts, seen)
-        self.parts = all_parts(facts, said, params.getlist("violated"))
-        self._base = {part.name: part.count(self.visible) for part in self.parts}
-        self.parts = [_among_visible(part, self._base[part.name]) for part in self.parts]
-        # What is left of each after its names were taken out.
-        self._base = {
-            part.name: base if len(base) == len(part.offers) else base[base > 0]
-            for part, base in zip(self.parts, self._base.values(), strict=True)
-        }
+        self._bases: dict[str, Any] = {}
+        found = all_parts(facts, said, params.getlist("violated"))
+        self.parts = [self._among_visible(part) if part.named else part for part in found]
         self.choice: Choice = read_choice(params, facts, self.parts, self.visible)
         wanted = params.get("order", "")
         if wanted not in ORDERS:
@@ -94,6 +89,19 @@ class Listing:
         for test in self.choice.tests:
             self._failed += ~test.rows
         self.rows = self.begun & (self._failed == 0)
+
+    def _among_visible(self, part: Part) -> Part:
+        """Without names that only closed rows have: these very names may tell."""
+        base = part.count(self.visible)
+        kept = np.flatnonzero(base > 0)
+        self._bases[part.name] = base[kept]
+        return part.only(kept) if len(kept) < len(part.offers) else part
+
+    def _base(self, part: Part) -> Any:
+        """How many rows there are of each of a part's names without any choice."""
+        if part.name not in self._bases:
+            self._bases[part.name] = part.count(self.visible)
+        return self._bases[part.name]
 
     @cached_property
     def state(self) -> State:
@@ -138,7 +146,7 @@ class Listing:
     def _varies(self, part: Part) -> bool:
         if part.name in self.choice.chosen:
             return True
-        base = self._base[part.name]
+        base = self._base(part)
         offers = int((base > 0).sum())
         return offers > 1 or (offers == 1 and part.sparse and base.max() < self.visible.sum())
 
@@ -151,7 +159,7 @@ class Listing:
             rows = self.visible & (self._failed == 0)
         counts = part.count(rows).tolist()
         chosen = self.choice.chosen.get(part.name, ())
-        base = self._base[part.name].tolist()
+        base = self._base(part).tolist()
         return Facet(
             part.name,
             part.title,
@@ -250,12 +258,6 @@ def _visible(facts: Facts, seen: Visibility) -> Any:
     if seen.tasks:
         visible &= ~np.isin(facts.columns.task, np.array(sorted(seen.tasks), dtype=np.int64))
     return visible
-
-
-def _among_visible(part: Part, base: Any) -> Part:
-    """Without names that only closed rows have: these very names may tell."""
-    kept = np.flatnonzero(base > 0)
-    return part.only(kept) if part.named and len(kept) < len(part.offers) else part
 
 
 def listing(params: QueryDict, seen: Visibility) -> Listing:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -113,6 +114,7 @@ def _version(made: datetime, data: int, judging: int | None, states: Mapping[str
     )
 
 
+@lru_cache(maxsize=20_000)  # three for each run, which change seldom
 def _digest(*parts: Any) -> str:
     return blake2b(repr(parts).encode(), digest_size=8).hexdigest()
 
