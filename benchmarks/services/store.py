@@ -1,7 +1,7 @@
 """The log port on the database: what the driver has it remember is committed when it returns."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -132,8 +132,7 @@ class DatabaseLog:
         if verdict.state == "failed" and call.most:
             settled["most"] = 0.0  # nothing was billed, so nothing stays put aside
         back = counted_cost(call, verdict) - (call.most or 0.0)
-        # What costs nothing takes one statement, hence needs no transaction of its own.
-        with transaction.atomic() if back else nullcontext():
+        with transaction.atomic():
             # A row that is no longer *sent* was given up by another worker, so this reply comes
             # from one that had lost its lease.
             row = ExchangeRow(pk=pk, **settled)

@@ -1,7 +1,7 @@
 """Playing: sitting down, being ready, replying, pausing."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -24,7 +24,7 @@ from annotation.services.sessions.events import lock_open_session, record_live_e
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.reply_forms import Hint
 from benchmarks.models import Exchange, OpenAsk, Trajectory
-from benchmarks.prepared import Prepared
+from benchmarks.prepared import Prepared, PreparedUpdate
 from benchmarks.selectors.players import player_name
 from benchmarks.services.people import answer_open_ask
 from benchmarks.services.reserved import release_trajectory
@@ -34,6 +34,9 @@ Kind, State = LiveEvent.Kind, LiveSession.State
 EVERY = timedelta(seconds=5)
 
 _PLACE = Prepared(lambda pk: LivePlace.objects.filter(pk=pk), pk=int)
+_SEEN = PreparedUpdate(
+    lambda pk, now: (LivePlace.objects.filter(pk=pk), {"last_seen_at": now}), pk=int, now=datetime
+)
 _SAID = Prepared(
     lambda trajectory, step, slot, name: Exchange.objects.filter(
         trajectory=trajectory,
@@ -200,7 +203,8 @@ def note_player(*, place: LivePlace) -> None:
     now = timezone.now()
     if place.last_seen_at is not None and now - place.last_seen_at < EVERY:
         return
-    LivePlace.objects.filter(pk=place.pk).update(last_seen_at=now)
+    with transaction.atomic():  # one statement, but it is to wait in turn (config/sqlite)
+        _SEEN.run(pk=place.pk, now=now)
     place.last_seen_at = now
 
 
