@@ -20,7 +20,7 @@ from benchmarks.models import (
     StoredMessage,
     Task,
     Trajectory,
-    Turn,
+    Violation,
 )
 
 # What an endpoint's row and the client's configuration have in common.
@@ -78,11 +78,10 @@ def system_of_run(run: Run) -> System:
     return rejudging_of(key) if run.kind == Run.Kind.JUDGING else get_system(key)
 
 
-def core_violations(turn: Turn) -> tuple[types.Violation, ...]:
-    """What was violated in a turn, in the order of its rows as they were fetched."""
+def core_violations(rows: Iterable[Violation]) -> tuple[types.Violation, ...]:
+    """What was violated in a turn, in the order of these rows."""
     return tuple(
-        types.Violation(v.key, v.kind, v.text, v.revealed, v.new, v.repeated)
-        for v in turn.violations.all()
+        types.Violation(v.key, v.kind, v.text, v.revealed, v.new, v.repeated) for v in rows
     )
 
 
@@ -96,7 +95,7 @@ def stored_trajectory(trajectory: Trajectory) -> Stored:
                 turn.text,
                 turn.feedback,
                 turn.payload,
-                core_violations(turn),
+                core_violations(turn.violations.all()),
             )
             for turn in trajectory.turns.order_by("index").prefetch_related("violations")
         ),

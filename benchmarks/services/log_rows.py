@@ -4,12 +4,11 @@ from collections import defaultdict
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
-
 from benchmarks.core import types
 from benchmarks.core.log import Call, Verdict
 from benchmarks.mappers import core_violations
 from benchmarks.models import Exchange, JudgeScore, OpenAsk, Trajectory, Turn, Violation
+from benchmarks.prepared import Prepared
 
 
 def _asked(trajectory: Trajectory, call: Call) -> dict[str, Any]:
@@ -66,26 +65,46 @@ def settled_fields(verdict: Verdict, now: datetime) -> dict[str, Any]:
     }
 
 
-def turns_with_scores(
-    trajectory: Trajectory, scores: QuerySet[JudgeScore]
-) -> dict[int, types.Turn]:
-    """The stored turns by index, with their violations and these scores, as the core's values."""
+_TURNS = Prepared(
+    lambda trajectory: Turn.objects.filter(trajectory=trajectory).order_by("index"), trajectory=int
+)
+_VIOLATIONS = Prepared(
+    lambda trajectory: Violation.objects.filter(turn__trajectory=trajectory).order_by("pk"),
+    trajectory=int,
+)
+_SCORES = Prepared(
+    lambda trajectory, judging: (
+        JudgeScore.objects.filter(trajectory=trajectory, judging=judging)
+        .order_by("pk")
+        .values_list("turn_index", "seat", "dimension", "value", "reason", "replicate")
+    ),
+    trajectory=int,
+    judging=int,
+)
+
+
+def turns_with_scores(trajectory: int, *, scored: int, judging: int) -> dict[int, types.Turn]:
+    """The stored turns by index, with their violations, as the core's values.
+
+    Their scores are those of a ``judging`` of the trajectory ``scored``. All of them are ids.
+    """
     given: dict[int, list[types.Score]] = defaultdict(list)
-    columns = ("turn_index", "seat", "dimension", "value", "reason", "replicate")
-    for index, seat, dimension, value, reason, replicate in scores.order_by("pk").values_list(
-        *columns
+    for index, seat, dimension, value, reason, replicate in _SCORES.all(
+        trajectory=scored, judging=judging
     ):
         score = types.Score(seat, dimension, value, reason, replicate=replicate)
         given[index].append(score)
-    violations = Prefetch("violations", Violation.objects.order_by("pk"))
+    violated: dict[int, list[Violation]] = defaultdict(list)
+    for violation in _VIOLATIONS.all(trajectory=trajectory):
+        violated[violation.turn_id].append(violation)
     return {
         row.index: types.Turn(
             row.index,
             row.text,
             row.feedback,
             row.payload,
-            core_violations(row),
+            core_violations(violated[row.pk]),
             tuple(given[row.index]),
         )
-        for row in Turn.objects.filter(trajectory=trajectory).prefetch_related(violations)
+        for row in _TURNS.all(trajectory=trajectory)
     }

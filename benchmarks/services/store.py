@@ -233,10 +233,9 @@ class DatabaseLog:
     def _stored_turn(self, index: int) -> types.Turn:
         """A turn that was there when this worker began; all are read at once."""
         if self._turns_before is None:
-            scores = JudgeScore.objects.filter(
-                trajectory=self._scored_trajectory(), judging=self.judging_id
+            self._turns_before = turns_with_scores(
+                self.trajectory.pk, scored=self._scored_trajectory().pk, judging=self.judging_id
             )
-            self._turns_before = turns_with_scores(self.trajectory, scores)
         return self._turns_before[index]
 
     def _scored_trajectory(self) -> Trajectory:
