@@ -8,6 +8,7 @@ millisecond. Then it is 70 ms (docs/decisions/writers-on-sqlite.md).
 """
 
 import os
+import sqlite3
 import threading
 import time
 from collections import defaultdict
@@ -15,6 +16,7 @@ from typing import Any
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
+from django.db.backends.utils import debug_transaction
 
 _LOOK_AGAIN = 0.001
 _queues: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -47,19 +49,20 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             raise
 
     def _begin(self, until: float, patience: float) -> None:
-        connection: Any = self.connection
-        connection.execute("PRAGMA busy_timeout = 0")
+        begin = f"BEGIN {self.transaction_mode or ''}"
+        self.connection.execute("PRAGMA busy_timeout = 0")
         try:
-            while True:
-                try:
-                    super()._start_transaction_under_autocommit()
-                    return
-                except OperationalError as error:
-                    if "locked" not in str(error) or time.monotonic() > until:
-                        raise
-                time.sleep(_LOOK_AGAIN)
+            with debug_transaction(self, begin), self.wrap_database_errors:
+                while True:
+                    try:
+                        self.connection.execute(begin)
+                        return
+                    except sqlite3.OperationalError as error:
+                        if "locked" not in str(error) or time.monotonic() > until:
+                            raise
+                    time.sleep(_LOOK_AGAIN)
         finally:
-            connection.execute(f"PRAGMA busy_timeout = {patience * 1000:.0f}")
+            self.connection.execute(f"PRAGMA busy_timeout = {patience * 1000:.0f}")
 
     def _leave(self) -> None:
         """Let the next one in; harmless where this one is not in."""
