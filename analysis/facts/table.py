@@ -29,7 +29,7 @@ from benchmarks.models import Trajectory
 AT_ONCE = 2000
 # A run that is under way is looked at again after so many seconds, or so many times what the last
 # look took.
-REST, TIMES = 3.0, 20.0
+REST, TIMES = 10.0, 20.0
 MOVING = [STATES.index(state) for state in ("running", "waiting")]
 
 

@@ -97,30 +97,24 @@ class At:
                 next_look = time.time() + LOOK_SECONDS
 
 
-def play(
-    server: Server,
-    users: Sequence[Any],
-    lists: list[list[int]],
-    seconds: float,
-    thinking: tuple[float, float],
-) -> dict[str, Any]:
-    """All of them at once for so long; the milliseconds that we added to each reply."""
+def seat(server: Server, users: Sequence[Any]) -> list[At]:
+    """All of them signed in, each with sessions of their own."""
     from tests.pools import PASSWORD
 
-    people = [
-        At(
-            Player(
-                Annotator(
-                    server.port, user.username, PASSWORD, {"X-Forwarded-For": f"10.0.2.{number}"}
-                ),
-                as_text=False,
-            ),
-            lists[number],
-        )
-        for number, user in enumerate(users)
-    ]
+    people = []
+    for number, (user, sessions) in enumerate(zip(users, make_lists(users, each=4), strict=True)):
+        address = {"X-Forwarded-For": f"10.0.2.{number}"}
+        person = Annotator(server.port, user.username, PASSWORD, address)
+        people.append(At(Player(person, as_text=False), sessions))
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda each: each.player.person.sign_in(), people))
+    return people
+
+
+def play(
+    server: Server, people: Sequence[At], seconds: float, thinking: tuple[float, float]
+) -> dict[str, Any]:
+    """All of them at once for so long; the milliseconds that we added to each reply."""
     until = time.time() + seconds
     cpu = server.cpu()
     with ThreadPoolExecutor(len(people)) as pool:
@@ -253,15 +247,14 @@ def run(seconds: float) -> dict[str, Any]:
         wait_until_answered(server)
         other = Annotator(server.port, admin.username, PASSWORD, {"X-Forwarded-For": "10.0.4.1"})
         other.sign_in()
-        few = users[:FEW]
-        play(server, few[:2], make_lists(few[:2], each=4), 8, (0.0, 0.0))  # modules are loaded
-        found["few"] = play(server, few, make_lists(few, each=4), seconds, (0.0, 0.0))
-        lists = make_lists(users, each=4)
+        play(server, seat(server, users[:2]), 8, (0.0, 0.0))  # modules are loaded
+        found["few"] = play(server, seat(server, users[:FEW]), seconds, (0.0, 0.0))
+        people = seat(server, users)
         visit(other, 3)
         idle = visit(other, seconds / 2)
         with ThreadPoolExecutor(1) as pool:
             beside = pool.submit(visit, other, seconds)
-            found["many"] = play(server, users, lists, seconds, THINKING)
+            found["many"] = play(server, people, seconds, THINKING)
             busy = beside.result()
         found["look_cpu_ms"] = round(cost_of_a_look(server, users[0]), 2)
         found["pages"] = {
