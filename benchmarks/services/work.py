@@ -60,8 +60,14 @@ _FREE = Prepared(
     now=datetime,
 )
 _CLAIM = PreparedUpdate(
+    # The run is asked for in a condition on the row itself. With a join the row would be found by a
+    # query of its own, which PostgreSQL does not repeat for who has waited for another's claim.
     lambda pk, now, owner, until: (
-        Trajectory.objects.filter(_claimable(now), pk=pk, run__status__in=WORKABLE),
+        Trajectory.objects.filter(
+            _claimable(now),
+            Exists(Run.objects.filter(pk=OuterRef("run"), status__in=WORKABLE)),
+            pk=pk,
+        ),
         {
             "status": Trajectory.Status.RUNNING,
             "lease_owner": owner,

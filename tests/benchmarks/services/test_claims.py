@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks.core.answerers import Answer, Identity
@@ -16,6 +18,7 @@ from benchmarks.models import Turn as TurnRow
 from benchmarks.services.leases import LEASE, Heartbeat
 from benchmarks.services.store import DatabaseLog, LeaseLost
 from benchmarks.services.work import (
+    _claim,
     carry_trajectory,
     claim_trajectory,
     work_on_run,
@@ -95,10 +98,18 @@ class TestSeveralWorkers:
 
     def test_one_lapsed_trajectory_has_one_heir(self) -> None:
         (run,) = start_sample_runs(dataset=save_sample_dataset(1))
-        lapse(claim_trajectory(run_id=run.pk, owner="dead"))
-        heirs: list[int | None] = []
-        in_threads(lambda n: heirs.append(claim_trajectory(run_id=run.pk, owner=f"{n}")), 4)
-        assert sum(pk is not None for pk in heirs) == 1
+        pk = claim_trajectory(run_id=run.pk, owner="dead")
+        for _ in range(20):
+            lapse(pk)
+            heirs = in_threads_claim(run, 4)
+            assert sum(heir is not None for heir in heirs) == 1
+
+    def test_a_claim_decides_by_the_row_itself(self) -> None:
+        """A row that a query of its own had found would be changed whatever became of it since."""
+        with CaptureQueriesContext(connection) as seen:
+            _claim(1, "me")
+        (claim,) = [q["sql"] for q in seen.captured_queries if q["sql"].startswith("UPDATE")]
+        assert " IN (SELECT" not in claim
 
     def test_together_they_do_what_one_does_alone(self) -> None:
         dataset = save_sample_dataset(6)
@@ -109,6 +120,13 @@ class TestSeveralWorkers:
         shared.refresh_from_db()
         assert shared.status == Run.Status.DONE
         assert outcomes(shared) == outcomes(alone)
+
+
+def in_threads_claim(run: Run, threads: int) -> list[int | None]:
+    """What several workers get that look for something to claim at the same moment."""
+    got: list[int | None] = []
+    in_threads(lambda n: got.append(claim_trajectory(run_id=run.pk, owner=f"{n}")), threads)
+    return got
 
 
 def void(_: object) -> None:
