@@ -42,7 +42,9 @@ class Bell:
             except OSError:
                 time.sleep(min(seconds, _LOOK_AGAIN))
                 return
-        if select.select([self._heard], [], [], seconds)[0]:
+        ready = select.poll()  # select() knows no descriptors beyond 1,023
+        ready.register(self._heard, select.POLLIN)
+        if ready.poll(1000 * seconds):
             with suppress(BlockingIOError):  # another process was quicker to read
                 os.read(self._heard, _RINGS)
 

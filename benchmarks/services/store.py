@@ -1,4 +1,4 @@
-"""The log port on the database: what the driver has it remember is committed when it returns."""
+"""The log port on the database: what cannot be derived is committed when a method returns."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,10 +1,9 @@
 """SQLite lets one transaction write at a time; here the others stand in a queue.
 
 SQLite itself has them look again after 1, 2, 5, … and at last 100 ms, so that whoever has waited
-longest looks least often: of 25 threads in each of two processes that write at once, one in a
-hundred waits for a second, and some for two. Here the threads of a process wait for a lock, which
-is handed on when it is free, and only the first of them looks whether another process writes, every
-millisecond. Then it is 70 ms (docs/decisions/writers-on-sqlite.md).
+longest looks least often, and on a slow disk some of dozens wait for seconds. Here the threads of a
+process wait for a lock, which is handed on when it is free, and only the first of them looks
+whether another process writes, every millisecond (docs/decisions/writers-on-sqlite.md).
 """
 
 import os

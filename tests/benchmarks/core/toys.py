@@ -1,5 +1,6 @@
 """A toy protocol and toy answerers, small enough that a test shows all that matters."""
 
+import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -131,6 +132,19 @@ class DyingLog(MemoryLog):
     def record_outcome(self, outcome: Outcome) -> None:
         super().record_outcome(outcome)
         self._written()
+
+
+class SignallingLog(MemoryLog):
+    """Sets ``seen`` when a certain reply has been logged."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text, self.seen = text, threading.Event()
+
+    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+        super().record_verdict(call, verdict)
+        if verdict.answer.text == self.text:
+            self.seen.set()
 
 
 def run_until_death(run: Driver, episode: Episode) -> bool:
