@@ -1,0 +1,132 @@
+"""Databases made by earlier versions upgrade to this one, and keep what was stored in them."""
+
+import lzma
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.installations import Install, Installation
+
+pytestmark = [pytest.mark.embedded, pytest.mark.slow]
+
+DATABASES = sorted(Path(__file__).parent.glob("demo-*.sqlite3.xz"))
+
+# What people, agents and judges said, and what it was said about.
+KEPT = (
+    "annotation_assignment",
+    "annotation_consent",
+    "annotation_item",
+    "annotation_liveevent",
+    "annotation_livesession",
+    "annotation_membership",
+    "annotation_rating",
+    "annotation_ratingedit",
+    "annotation_study",
+    "annotation_studyevent",
+    "auth_user",
+    "benchmarks_agent",
+    "benchmarks_constraint",
+    "benchmarks_dataset",
+    "benchmarks_exchange",
+    "benchmarks_experiment",
+    "benchmarks_judgescore",
+    "benchmarks_judging",
+    "benchmarks_profile",
+    "benchmarks_run",
+    "benchmarks_storedmessage",
+    "benchmarks_task",
+    "benchmarks_trajectory",
+    "benchmarks_turn",
+    "benchmarks_violation",
+)
+
+# What `serve` does first.
+PREPARE = """
+from config import preparation
+preparation.migrate_if_needed()
+preparation.collect_static_if_needed()
+"""
+
+# Visits the pages that show what was stored, as the people of the demo.
+VISIT = """
+from django.test import Client
+from django.contrib.auth import get_user_model
+from benchmarks.models import Run, Trajectory
+from annotation.models import Study
+
+def visit(name, *addresses):
+    client = Client(headers={"host": "localhost"})
+    client.force_login(
+        get_user_model().objects.get(username=name),
+        backend="django.contrib.auth.backends.ModelBackend",
+    )
+    for address in addresses:
+        answer = client.get(address, follow=True)
+        assert answer.status_code == 200, (name, address, answer.status_code)
+
+runs = [f"/runs/{run.pk}/" for run in Run.objects.order_by("pk")[::12]]
+paths = [f"/trajectories/{row.pk}/" for row in Trajectory.objects.order_by("pk")[::150]]
+studies = [f"/studies/{study.pk}/" for study in Study.objects.all()]
+visit("researcher", "/", "/datasets/", "/agents/", "/trajectories/", *runs, *paths)
+visit("researcher", "/analysis/leaderboard/", "/analysis/agreement/", "/analysis/decline/")
+visit("manager", "/", *studies)
+visit("annotator", "/", f"/studies/{Study.objects.earliest('pk').pk}/annotate/", "/sessions/")
+print("visited")
+"""
+
+
+@pytest.fixture(params=DATABASES, ids=lambda file: file.name.removesuffix(".sqlite3.xz"))
+def old(request: pytest.FixtureRequest, install: Install) -> tuple[Path, Installation]:
+    """A database of an earlier version, unpacked, and an installation with a copy of it."""
+    there = install("upgraded", migrated=False)
+    kept = there.folder / "before.sqlite3"
+    kept.write_bytes(lzma.decompress(request.param.read_bytes()))
+    (there.folder / "planjury.sqlite3").write_bytes(kept.read_bytes())
+    return kept, there
+
+
+def test_a_database_of_an_earlier_version_keeps_everything(old: tuple[Path, Installation]) -> None:
+    before, there = old
+    run_python(there, "manage.py", "shell", "--no-imports", "-c", PREPARE)
+
+    after = there.folder / "planjury.sqlite3"
+    for table in KEPT:
+        columns = sorted(set(columns_of(before, table)) & set(columns_of(after, table)))
+        assert len(columns) > 1, f"{table} has no column left"
+        lost = rows(before, table, columns) - rows(after, table, columns)
+        assert not lost, f"{lost.total()} rows of {table} are lost or changed"
+
+    assert "visited" in run_python(there, "manage.py", "shell", "--no-imports", "-c", VISIT)
+    first = there.read("select min(id) from benchmarks_run where status = 'done'")[0][0]
+    assert ": same" in run_python(there, "manage.py", "verify", str(first))
+
+
+def columns_of(file: Path, table: str) -> list[str]:
+    """Return the names of a table's columns."""
+    with closing(sqlite3.connect(file)) as database:
+        return [row[1] for row in database.execute(f"pragma table_info({table})")]
+
+
+def rows(file: Path, table: str, columns: list[str]) -> Counter[tuple[object, ...]]:
+    """Return how often each row stands in a table, of these columns."""
+    with closing(sqlite3.connect(file)) as database:
+        listed = ", ".join(f'"{column}"' for column in columns)
+        return Counter(database.execute(f"select {listed} from {table}"))
+
+
+def run_python(there: Installation, *command: str) -> str:
+    """Run a command of the product in this installation and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, *command],
+        env=there.environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
