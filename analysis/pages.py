@@ -278,7 +278,10 @@ def _write(path: str, selection: Selection) -> Report:
     module, _, name = path.rpartition(".")
     written: Callable[[Selection], Report] = getattr(import_module(module), name)
     lead: Callable[[Report, Selection], Report] = import_module("analysis.reports.leading").lead
-    return lead(written(selection), selection)
+    warn: Callable[[Report], Report] = import_module(
+        "analysis.reports.few_clusters"
+    ).with_few_clusters
+    return warn(lead(written(selection), selection))
 
 
 def later_of(page: Page, selection: Selection, key: str) -> Wanted | None:

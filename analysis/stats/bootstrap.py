@@ -10,7 +10,8 @@ from analysis.stats.columns import Codes, Floats, check_length_of, check_level, 
 from analysis.stats.results import RESAMPLES as RESAMPLES
 from analysis.stats.results import Estimate, Interval
 
-FEW_CLUSTERS = 20
+# With fewer independent clusters, intervals hold the truth less often than they say; pages warn.
+FEW_CLUSTERS = 40
 FEWEST_RESAMPLES = 100
 DRAWS_AT_ONCE = 500_000
 # From so many kinds on, with no more units than so many of each, units are drawn one by one.
@@ -206,15 +207,20 @@ def percentile_interval(
     """
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     details = {"seed": seed, "resamples": resamples, "clusters": clusters}
-    return Interval(float(low), float(high), level, f"{unit} bootstrap (percentile)", details)
+    method = f"{unit} bootstrap (percentile)"
+    return Interval(float(low), float(high), level, method, details, unit)
 
 
 def few_clusters(clusters: int, unit: str) -> tuple[str, ...]:
-    """Warn where fewer than 20 clusters make the interval too narrow.
+    """Warn where the interval rests on fewer than 40 clusters.
 
-    Cameron, Gelbach & Miller 2008, Rev. Econ. Stat. 90:414.
+    Cameron, Gelbach & Miller 2008, Rev. Econ. Stat. 90:414; coverage is in ``docs/statistics.md``.
     """
     if clusters >= FEW_CLUSTERS:
         return ()
-    plural = f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
-    return (f"only {clusters} {plural}: the bootstrap interval is too narrow",)
+    return (f"only {clusters} {plural_of(unit)}: the interval may be too narrow",)
+
+
+def plural_of(unit: str) -> str:
+    """Return the plural of what a cluster is called."""
+    return f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"

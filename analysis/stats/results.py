@@ -22,7 +22,8 @@ class Interval:
     """A confidence interval: ``level`` is a fraction (0.95), ``method`` names the formula.
 
     ``details`` holds what is needed to repeat it (a bootstrap's seed, resamples and clusters; the
-    degrees of freedom of a t interval).
+    degrees of freedom of a t interval). ``unit`` is what was taken as independent, where these are
+    clusters that ``details`` counts: a task, a trajectory.
     """
 
     low: float
@@ -30,6 +31,7 @@ class Interval:
     level: float
     method: str
     details: Mapping[str, int] = field(default_factory=dict)
+    unit: str = ""
 
     def __post_init__(self) -> None:
         """Refuse ends that are not finite or in the wrong order."""

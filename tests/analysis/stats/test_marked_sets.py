@@ -74,7 +74,7 @@ def test_by_hand() -> None:
     assert interval is not None and (interval.low, interval.high) == (0.5, 1)
     assert interval.method == "trajectory bootstrap (percentile)"
     assert result.exact.clustered.warnings == (
-        "only 2 trajectories: the bootstrap interval is too narrow",
+        "only 2 trajectories: the interval may be too narrow",
     )
     each = {turn.turn: turn for turn in result.each}
     assert (each["A", 2].missed, each["A", 2].extra) == ({"y"}, {"z", "w"})

@@ -52,6 +52,6 @@ def test_percentile_interval() -> None:
 
 
 def test_few_clusters() -> None:
-    assert few_clusters(20, "task") == ()
-    assert few_clusters(19, "task")[0].startswith("only 19 tasks:")
+    assert few_clusters(40, "task") == ()
+    assert few_clusters(39, "task")[0].startswith("only 39 tasks:")
     assert few_clusters(2, "trajectory")[0].startswith("only 2 trajectories:")

@@ -1,0 +1,44 @@
+"""The notice on the page itself where its intervals rest on few tasks, or other clusters."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from analysis.reports.parts import Notice, Report
+from analysis.stats.bootstrap import FEW_CLUSTERS, plural_of
+from analysis.stats.results import Estimate
+
+
+def few_clusters_notices(estimates: Iterable[Estimate]) -> tuple[Notice, ...]:
+    """Return one notice for each kind of cluster of which an interval has fewer than 40."""
+    found: dict[str, list[int]] = {}
+    for estimate in estimates:
+        interval = estimate.interval
+        if interval is not None and interval.unit:
+            clusters = interval.details["clusters"]
+            if clusters < FEW_CLUSTERS:
+                found.setdefault(interval.unit, []).append(clusters)
+    notices = []
+    for unit, counts in found.items():
+        many = plural_of(unit)
+        low, high = min(counts), max(counts)
+        rest = f"{low}" if low == high else f"{low} to {high}"
+        notices.append(
+            Notice(
+                f"Few {many}: intervals here rest on {rest} {many if high > 1 else unit}. With "
+                f"fewer than {FEW_CLUSTERS}, a 95 % interval can be too narrow."
+            )
+        )
+    return tuple(notices)
+
+
+def with_few_clusters(report: Report) -> Report:
+    """Add the notice to a report whose tables hold such intervals."""
+    estimates = (
+        cell.estimate
+        for table in report.tables
+        for row in table.rows
+        for cell in row
+        if cell.estimate is not None
+    )
+    notices = few_clusters_notices(estimates)
+    return replace(report, notices=(*report.notices, *notices)) if notices else report
