@@ -6,10 +6,8 @@ they were resolved, and the version of every run and study behind it.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache as cache_for_good
 from hashlib import sha256
 from importlib import import_module
-from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.core.cache import caches
@@ -37,6 +35,7 @@ from annotation.questionnaires import load_questionnaire
 from benchmarks.blinding import Visibility
 from benchmarks.core.comparisons import factors_of, refinement_of, tool_use_of
 from benchmarks.models import Run
+from benchmarks.source_digest import source_digest
 
 # The shared filters that mean something for trajectories made elsewhere.
 IMPORTED = ("dataset", "agents")
@@ -44,8 +43,6 @@ IMPORTED = ("dataset", "agents")
 RUN_FILTERS = SHARED[1:]
 # What every page on people's answers has beside its own: whose answers count.
 PEOPLE_FILTERS = ("simulated", "unblinded")
-# Part of every key: raise it when the same data make another report.
-REPORTS = 4
 KEEP_SECONDS = 24 * 60 * 60
 
 
@@ -256,18 +253,6 @@ def report_key(page: Page, selection: Selection) -> str:
     )
 
 
-@cache_for_good
-def _code() -> str:
-    """The code of reports and their pages: a cache that machines share outlives an upgrade."""
-    digest = sha256()
-    here = Path(__file__).parent
-    shown = (here.parent / "templates" / part for part in ("analysis", "includes"))
-    templates = (path for folder in shown for path in folder.glob("*.html"))
-    for path in sorted((*here.rglob("*.py"), *templates)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def make_report(page: Page, selection: Selection, key: str) -> Report:
     """The page's report, kept where it was written before."""
 
@@ -323,5 +308,5 @@ def kept_report(key: str) -> Report | None:
 
 
 def key_of(*parts: str) -> str:
-    """The key of a report that these words and the code make."""
-    return sha256("\n".join([str(REPORTS), _code(), *parts]).encode()).hexdigest()[:32]
+    """Return the key of a report that today's source files make of these parts."""
+    return sha256("\n".join([source_digest(), *parts]).encode()).hexdigest()[:32]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from django.core.management.base import BaseCommand
 from django.db import connections
 
+from benchmarks.source_digest import source_digest
 from config import background, preparation
 from config.supervisor import Child, Supervisor
 
@@ -16,6 +17,7 @@ SWEEP_SECONDS = 10.0
 
 def prepare(command: BaseCommand) -> None:
     """See to it that database and broker are there and the database is up to date."""
+    source_digest()  # before the processes fork, so that all have that of the code they run
     preparation.reach_database()
     preparation.reach_broker()
     if preparation.migrate_if_needed():

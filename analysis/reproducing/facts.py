@@ -2,12 +2,9 @@
 
 import platform
 from collections.abc import Mapping, Sequence
-from functools import cache
-from hashlib import sha256
 from importlib.metadata import version as version_of
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Count
 
 from analysis.exports.report_file import Section
@@ -18,8 +15,8 @@ from benchmarks.models import Judging, Run
 from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.runs import run_metrics
 from benchmarks.services.experiments.design import Design
+from benchmarks.source_digest import source_digest
 
-APPS = ("benchmarks", "annotation", "analysis", "config")
 PACKAGES = ("Django", "numpy", "scipy", "pandas")
 
 
@@ -93,19 +90,7 @@ def banners_of(sections: Sequence[Section]) -> tuple[Banner, ...]:
 def product_now() -> dict[str, Any]:
     """What the product runs on, and a digest of its code, which names it without a repository."""
     return {
-        "code_sha256": _code_digest(),
+        "code_sha256": source_digest(),
         "python": platform.python_version(),
         "packages": {name: version_of(name) for name in PACKAGES},
     }
-
-
-@cache
-def _code_digest() -> str:
-    digest = sha256()
-    base = settings.BASE_DIR
-    endings = {".py", ".txt", ".yaml"}
-    paths = (path for app in APPS for path in (base / app).rglob("*"))
-    for path in sorted(path for path in paths if path.suffix in endings):
-        digest.update(str(path.relative_to(base)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

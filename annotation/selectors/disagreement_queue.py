@@ -29,6 +29,7 @@ from annotation.selectors.disagreement import (
     variance_of,
 )
 from annotation.selectors.joined import BETWEEN, joined, whole_numbers
+from benchmarks.source_digest import source_digest
 
 if TYPE_CHECKING:
     from numpy import int64
@@ -128,7 +129,8 @@ def _is_decided(study: Study, places: Places) -> Any:
 
 
 def _load(study: Study, questionnaire: Questionnaire) -> Places:
-    key = f"disagreements:{study.pk}:{study.created_at.isoformat()}:{study.questionnaire}"
+    made = study.created_at.isoformat()
+    key = f"disagreements:{source_digest()}:{study.pk}:{made}:{study.questionnaire}"
     # Before the answers: what is submitted in between is compared again the next time.
     seats = _seats(study)
     kept: Places | None = caches["reports"].get(key)
