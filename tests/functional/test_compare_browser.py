@@ -52,6 +52,27 @@ def test_two_from_the_list_by_keyboard(live_server: Any, dataset: Dataset, page:
     expect(page).to_have_url(re.compile(f"base={ids['bob']}$"))
     first = page.locator('.compare-cell[data-col="1"]').last
     expect(first).to_contain_text("1 step kept, 1 reworded, 1 gone against Bob")
+    page.keyboard.press("b")
+    expect(page).not_to_have_url(re.compile("base="))
+    # A key that follows a swap at once asks by the swapped links, and does not leave the page.
+    page.evaluate(
+        """() => {
+          window.stayed = true;
+          const press = () => {
+            for (const key of ["d", "d"]) {
+              document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+            }
+          };
+          document.addEventListener("htmx:afterSwap", () => setTimeout(press, 0), { once: true });
+        }"""
+    )
+    page.keyboard.press("b")
+    expect(page).to_have_url(re.compile(f"base={ids['bob']}&diff=off$"))
+    page.wait_for_load_state("networkidle")
+    expect(page).to_have_url(re.compile(f"base={ids['bob']}&diff=off$"))
+    assert page.evaluate("window.stayed")
+    page.keyboard.press("d")
+    expect(page).not_to_have_url(re.compile("diff="))
     # Twice at once: the second counts from the first, whose answer is still under way.
     page.keyboard.press("d")
     page.keyboard.press("d")
