@@ -1,10 +1,11 @@
 """The project as an app, so that it can bring system checks and the server command."""
 
-from contextlib import suppress
 from pathlib import Path
 
 from django.apps import AppConfig
 from django.conf import settings
+
+from config.private_files import make_data_private
 
 
 class ConfigConfig(AppConfig):
@@ -15,9 +16,12 @@ class ConfigConfig(AppConfig):
     verbose_name = "PlanJury"
 
     def ready(self) -> None:
-        """Import what registers itself, and see to it that there is a data folder."""
+        """Import what registers itself, and see to it that there is a private data folder."""
         # Shared tasks belong to the Celery app that was made last; checks register themselves.
         from config import celery, checks  # noqa: F401
 
-        with suppress(OSError):  # a system check says so in words
-            Path(settings.DATA_DIR).mkdir(parents=True, exist_ok=True)
+        default = settings.DATABASES["default"]
+        embedded = default["ENGINE"] == "config.sqlite"
+        make_data_private(
+            Path(settings.DATA_DIR), Path(default["NAME"]) if embedded else None
+        )

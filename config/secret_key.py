@@ -7,6 +7,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config.private_files import FOLDER_MODE
+
 
 def stored_secret_key(path: Path) -> str:
     """The key in ``path``, made first if there is none."""
@@ -23,7 +25,7 @@ def stored_secret_key(path: Path) -> str:
 
 
 def _store(path: Path, key: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.touch(mode=0o600)
     try:

@@ -11,11 +11,14 @@ import sqlite3
 import threading
 import time
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 from django.db.backends.utils import debug_transaction
+
+from config.private_files import create_private
 
 _LOOK_AGAIN = 0.001
 _queues: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -30,6 +33,12 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
     """A connection whose transactions wait for each other in turn, ``timeout`` seconds at most."""
 
     _held: "threading.Lock | None" = None
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Open the file; a new one is readable by its owner alone, and so is what is beside it."""
+        if not self.is_in_memory_db():
+            create_private(Path(conn_params["database"]))
+        return super().get_new_connection(conn_params)
 
     def _start_transaction_under_autocommit(self) -> None:
         if self.is_in_memory_db():

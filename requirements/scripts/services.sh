@@ -7,6 +7,7 @@
 # installed and could not be.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+given=${2:-}
 folder=${2:-${PLANJURY_DATA_DIR:-$here/../../var}/services}
 export PGCONNECT_TIMEOUT=5
 
@@ -129,6 +130,8 @@ start() {
     folder=$(cd "$folder" && pwd)
     # Another user's server must be able to come to its own folder in it.
     [ "$(id -u)" -ne 0 ] || chmod 711 "$folder"
+    # The data folder itself is closed to others by the first start of PlanJury.
+    [ "$(id -u)" -ne 0 ] || [ -n "$given" ] || chmod 711 "$(dirname "$folder")"
     for user in postgres redis; do
         if ! (cd / && as "$user" test -x "$folder"); then
             say "The user $user cannot enter $folder: name another folder in PLANJURY_DATA_DIR."
