@@ -1,12 +1,18 @@
 """Rows as CSV, one line at a time, for spreadsheets and statistics programs."""
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 Cell = str | int | float
-FORMULA = frozenset("=+-@\t\r")
+# What spreadsheets run, also behind blanks, line ends and marks of no width, which they strip; some
+# read the full-width signs in the same way.
+_FORMULA = re.compile(
+    r"[\s\x00-\x20\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@＝＋－＠]|[\t\r\n]"
+)  # noqa: RUF001
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def cell(value: Any) -> Cell:
@@ -23,7 +29,14 @@ def cell(value: Any) -> Cell:
     if kind is not str and isinstance(value, int | float):
         return value
     text = value if kind is str else str(value)
-    return f"'{text}" if text[:1] in FORMULA else text
+    return plain_text(text)
+
+
+def plain_text(text: str) -> str:
+    """A text that no spreadsheet runs as a formula; a number such as -0.5 stays one."""
+    if _FORMULA.match(text) is None or _NUMBER.fullmatch(text) is not None:
+        return text
+    return f"'{text}"
 
 
 class _Line:

@@ -2,10 +2,12 @@
 
 import math
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
+from allauth.core import ratelimit as ratelimits
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal import ratelimit
 from django.core.cache import cache
@@ -21,6 +23,10 @@ ACTIONS = {
     "join": "join",
 }
 FAILED = "login_failed"
+# Counted for a name alone, from whatever address: wrong passwords, and attempts once there were
+# too many of those.
+FAILED_ANYWHERE = "login_failed_anywhere"
+SLOWED = "login_slowed"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
@@ -33,9 +39,27 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the attempt, or refuse it where there were too many."""
+        """Count the attempt, or refuse it where there were too many.
+
+        Wrong passwords from one address do not close a name to other addresses. Many from anywhere
+        slow all attempts on that name down.
+        """
         self._tried = self._get_login_attempts_cache_key(request, **credentials)
         super().pre_authenticate(request, **credentials)
+        name = name_key(credentials)
+        many = not ratelimits.consume(request, action=FAILED_ANYWHERE, key=name, dry_run=True)
+        if many and not ratelimits.consume(request, action=SLOWED, key=name):
+            wait = seconds_to_wait(request, SLOWED, key=name)
+            raise ImmediateHttpResponse(refuse_for_now(request, seconds=wait))
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count a wrong password for its name."""
+        super().authentication_failed(request, **credentials)
+        ratelimits.consume(request, action=FAILED_ANYWHERE, key=name_key(credentials))
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Name and address together; by itself allauth would count for the name alone."""
+        return f"{name_key(credentials)}|{ratelimit.get_ip(request)}"
 
     def validation_error(self, code: str, *args: Any) -> ValidationError:
         """The error of a form, except that too many attempts end the request with 429.
@@ -47,6 +71,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             raise ImmediateHttpResponse(refuse_for_now(context.request, seconds=wait))
         error: ValidationError = super().validation_error(code, *args)
         return error
+
+
+def name_key(credentials: Mapping[str, Any]) -> str:
+    """The name that somebody tries to sign in with, as it is counted."""
+    return str(credentials.get("email") or credentials.get("username") or "").lower()
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:

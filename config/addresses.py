@@ -1,6 +1,8 @@
 """Whose request it is, where proxies stand between them and this server."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import ip_address
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -19,9 +21,21 @@ def client_address(get_response: GetResponse) -> GetResponse:
     def answer(request: HttpRequest) -> HttpResponse:
         passed = request.headers.get("X-Forwarded-For", "").split(",")
         if 0 < settings.PROXIES <= len(passed):
-            address = passed[-settings.PROXIES].strip()
+            address = plain_address(passed[-settings.PROXIES])
             if address:
                 request.META["REMOTE_ADDR"] = address
         return get_response(request)
 
     return answer
+
+
+def plain_address(text: str) -> str:
+    """An address as a proxy wrote it, without the port that some add; empty for anything else.
+
+    With its port each connection would count as an address of its own.
+    """
+    text = text.strip()
+    for candidate in (text, text.rpartition(":")[0], text.partition("]")[0].removeprefix("[")):
+        with suppress(ValueError):
+            return str(ip_address(candidate))
+    return ""

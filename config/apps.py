@@ -22,6 +22,4 @@ class ConfigConfig(AppConfig):
 
         default = settings.DATABASES["default"]
         embedded = default["ENGINE"] == "config.sqlite"
-        make_data_private(
-            Path(settings.DATA_DIR), Path(default["NAME"]) if embedded else None
-        )
+        make_data_private(Path(settings.DATA_DIR), Path(default["NAME"]) if embedded else None)

@@ -111,11 +111,16 @@ ACCOUNT_ADAPTER = "config.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
-# Counted in the cache. A right password is not counted among the failures, a wrong one is, both for
-# the address that it came from and for the name: 5 wrong ones, and the name has to wait.
+# Counted in the cache. A right password is not counted among the failures, a wrong one is, for the
+# address that it came from, and for name and address together (the key): after 5 of those the name
+# has to wait at this address. From other addresses it can still sign in, so that nobody can lock
+# somebody else out. After 20 wrong ones from anywhere, one attempt on the name is let through every
+# 10 seconds.
 ACCOUNT_RATE_LIMITS = {
     "login": "30/m/ip",
     "login_failed": "10/m/ip,5/5m/key",
+    "login_failed_anywhere": "20/10m/key",
+    "login_slowed": "1/10s/key",
     "reauthenticate": "10/m/user",
     "change_password": "5/m/user",
     "join": "30/m/ip",

@@ -63,8 +63,42 @@ def test_other_names_from_elsewhere_are_not_held_up(rater: User) -> None:
     for _ in range(5):
         sign_in("wrong", at="10.0.0.1")
     assert sign_in("correct horse", name="other", at="10.0.0.2").status_code == 302
-    # The name waits wherever it is tried from.
-    assert sign_in("correct horse", at="10.0.0.2").status_code == 429
+
+
+def test_nobody_locks_a_name_for_other_addresses(rater: User) -> None:
+    for _ in range(5):
+        assert sign_in("wrong", at="10.0.0.1").status_code == 200
+    assert sign_in("correct horse", at="10.0.0.1").status_code == 429
+    assert sign_in("correct horse", at="10.0.0.2").status_code == 302
+
+
+def test_another_address_of_the_same_ipv6_network_is_the_same(rater: User) -> None:
+    for n in range(5):
+        assert sign_in("wrong", at=f"2001:db8::{n}").status_code == 200
+    assert sign_in("correct horse", at="2001:db8::77").status_code == 429
+    assert sign_in("correct horse", at="2001:db8:0:1::1").status_code == 302
+
+
+def test_wrong_passwords_from_everywhere_slow_the_name_down_without_locking_it(
+    rater: User,
+) -> None:
+    User.objects.create_user("other", password="correct horse")
+    with time_machine.travel(NOW, tick=False) as clock:
+        for n in range(20):
+            assert sign_in("wrong", at=f"10.0.1.{n}").status_code == 200
+        assert sign_in("wrong", at="10.0.2.1").status_code == 200  # the first of those slowed down
+        refused = sign_in("correct horse", at="10.0.2.2")
+        assert refused.status_code == 429
+        assert refused.headers["Retry-After"] == "10"
+        assert sign_in("correct horse", name="other", at="10.0.2.2").status_code == 302
+        clock.shift(11)
+        assert sign_in("correct horse", at="10.0.2.2").status_code == 302
+
+
+def test_many_right_passwords_slow_nobody_down(rater: User) -> None:
+    with time_machine.travel(NOW, tick=False):
+        answers = {sign_in("correct horse", at=f"10.0.1.{n}").status_code for n in range(25)}
+    assert answers == {302}
 
 
 def test_one_address_cannot_try_many_names(rater: User) -> None:
@@ -90,7 +124,7 @@ def test_the_limit_holds_when_attempts_come_at_once() -> None:
     seen, lock = [], Lock()
 
     def attempt(number: int) -> None:
-        status = sign_in("wrong", at=f"10.0.1.{number}").status_code
+        status = sign_in("wrong").status_code
         with lock:
             seen.append(status)
 
@@ -115,6 +149,24 @@ def test_behind_a_proxy_the_client_is_counted_and_nobody_made_up(rater: User, se
     assert held.status_code == 429
     free = sign_in("correct horse", at=proxy, X_Forwarded_For="10.0.0.2")
     assert free.status_code == 302
+
+
+@pytest.mark.parametrize("written", ["10.0.0.1:{port}", "[2001:db8::1]:{port}"])
+def test_a_port_that_a_proxy_adds_makes_no_other_address(
+    rater: User, settings, written: str
+) -> None:
+    settings.PROXIES = 1
+    for n in range(5):
+        sign_in("wrong", at="192.0.2.1", X_Forwarded_For=written.format(port=4000 + n))
+    last = sign_in("correct horse", at="192.0.2.1", X_Forwarded_For=written.format(port=5000))
+    assert last.status_code == 429
+
+
+@pytest.mark.parametrize("written", ["unknown", "", "999.1.1.1", "_hidden", "\x00"])
+def test_where_a_proxy_names_no_address_its_own_counts(rater: User, settings, written: str) -> None:
+    settings.PROXIES = 1
+    answer = sign_in("correct horse", at="192.0.2.1", X_Forwarded_For=f"10.0.0.1, {written}")
+    assert answer.status_code == 302
 
 
 def test_without_a_proxy_nobody_says_who_they_are(rater: User) -> None:
