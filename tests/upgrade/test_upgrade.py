@@ -61,13 +61,11 @@ from annotation.models import Study
 
 def visit(name, *addresses):
     client = Client(headers={"host": "localhost"})
-    client.force_login(
-        get_user_model().objects.get(username=name),
-        backend="django.contrib.auth.backends.ModelBackend",
-    )
+    client.force_login(get_user_model().objects.get(username=name))
     for address in addresses:
         answer = client.get(address, follow=True)
         assert answer.status_code == 200, (name, address, answer.status_code)
+        assert "login" not in answer.request["PATH_INFO"], (name, address)
 
 runs = [f"/runs/{run.pk}/" for run in Run.objects.order_by("pk")[::12]]
 paths = [f"/trajectories/{row.pk}/" for row in Trajectory.objects.order_by("pk")[::150]]
