@@ -32,7 +32,8 @@ class Schema:
     """The models at ``applied``, and how that state compares with this version's."""
 
     def __init__(self, applied: Collection[Node], *, whose: str) -> None:
-        self._loader = MigrationLoader(None)
+        # Squashed migrations and those that they replace: old databases know only the latter.
+        self._loader = MigrationLoader(None, replace_migrations=False)
         known = set(self._loader.graph.nodes)
         if unknown := sorted(set(applied) - known):
             names = ", ".join(f"{app} {name}" for app, name in unknown[:3])
@@ -42,7 +43,8 @@ class Schema:
                 f"{' and others' * (len(unknown) > 3)}. Install the newer version first."
             )
         self.applied = frozenset(applied)
-        self.is_older = bool(known - self.applied)
+        self._path = self._without_other_path()
+        self.is_older = bool(known - self._replaced - self._path)
 
     @property
     def leaves(self) -> list[Node]:
@@ -50,12 +52,28 @@ class Schema:
         nodes = self._loader.graph.node_map
         return sorted(
             node
-            for node in self.applied
+            for node in self._path
             if not any(
-                child.key in self.applied and child.key[0] == node[0]
+                child.key in self._path and child.key[0] == node[0]
                 for child in nodes[node].children
             )
         )
+
+    @property
+    def _replaced(self) -> frozenset[Node]:
+        """The migrations that squashed ones stand for."""
+        squashed = self._loader.replacements.values()
+        return frozenset(node for migration in squashed for node in migration.replaces)
+
+    def _without_other_path(self) -> frozenset[Node]:
+        """What was applied, with squashed migrations or what they replace, but not both.
+
+        They lead to the same tables. A database that has all of the replaced ones counts as if the
+        squashed ones had made it. For one that was left half way the replaced ones count.
+        """
+        if self._replaced <= self.applied:
+            return (self.applied - self._replaced) | self._loader.replacements.keys()
+        return self.applied - self._loader.replacements.keys()
 
     @cached_property
     def models(self) -> Mapping[str, Model]:

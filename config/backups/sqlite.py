@@ -7,7 +7,7 @@ writes waits, and a kill leaves the old data.
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,13 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.db.utils import DEFAULT_DB_ALIAS, load_backend
 
 from config.backups.archive import Archive
 from config.backups.errors import BackupError
 from config.backups.manifest import Table
-from config.backups.schema import Model, Schema, columns
+from config.backups.schema import Model, Node, Schema, columns
 from config.backups.values import rows, to_sqlite
 
 # It is thrown away when something fails, so nothing need be safe in it.
@@ -66,9 +67,17 @@ def aside(path: Path, *, page_size: int = USUAL_PAGE_SIZE) -> Iterator[BaseDatab
         wrapper.close()
 
 
+def migrate_to(connection: BaseDatabaseWrapper, leaves: Sequence[Node]) -> None:
+    """Migrate an empty database to these migrations, squashed since or not."""
+    executor = MigrationExecutor(connection)
+    if not all(leaf in executor.loader.graph.nodes for leaf in leaves):
+        executor.loader = MigrationLoader(connection, replace_migrations=False)
+    executor.migrate(leaves)
+
+
 def fill(connection: BaseDatabaseWrapper, archive: Archive, schema: Schema) -> None:
     """Make the tables as the backup has them, and put its rows in."""
-    MigrationExecutor(connection).migrate(schema.leaves)
+    migrate_to(connection, schema.leaves)
     connection.disable_constraint_checking()
     with transaction.atomic(), _without_indexes(connection.connection):
         for table in archive.manifest.tables:

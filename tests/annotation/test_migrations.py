@@ -1,37 +1,41 @@
 """Studies made by an earlier version keep everything when they are brought up to date."""
 
 import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps.registry import Apps
 from django.contrib.auth.models import User
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.core.management import call_command
+from django.db.migrations.loader import MigrationLoader
 
 from annotation.models import Assignment, Item, Participant, Rating, RatingEdit, StudyEvent
-from benchmarks.models import Trajectory
-from tests.annotation.rows import make_person, make_runs
+from config.backups.sqlite import aside, migrate_to
 
-BEFORE, AFTER = "0002_dialogue_studies", "0005_items_required"
+BEFORE = [
+    ("auth", "0012_alter_user_first_name_max_length"),
+    ("annotation", "0002_dialogue_studies"),
+]
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def migrate(to: str) -> Apps:
-    executor = MigrationExecutor(connection)
-    executor.migrate([("annotation", to)])
-    return MigrationExecutor(connection).loader.project_state([("annotation", to)]).apps
-
-
-@pytest.fixture
-def newest() -> Iterator[None]:
-    """Whatever a test does to the tables, the next one finds the newest."""
-    executor = MigrationExecutor(connection)
-    leaves = executor.loader.graph.leaf_nodes("annotation")
-    yield
-    MigrationExecutor(connection).migrate(leaves)
+def old_trajectories(apps: Apps) -> list[int]:
+    """Two of them, one task each."""
+    models = {
+        name: apps.get_model("benchmarks", name)
+        for name in ("Agent", "Dataset", "Run", "Task", "Trajectory")
+    }
+    dataset = models["Dataset"].objects.create(system="adaplanbench", name="Old", checksum="x")
+    agent = models["Agent"].objects.create(name="old", title="Old", kind="scripted")
+    run = models["Run"].objects.create(dataset=dataset, agent=agent)
+    tasks = [
+        models["Task"].objects.create(dataset=dataset, external_id=f"task-{n}", prompt="How?")
+        for n in (1, 2)
+    ]
+    make = models["Trajectory"].objects.create
+    return [make(run=run, task=task, seed=1).pk for task in tasks]
 
 
 def old_study(apps: Apps, ann: User, bob: User) -> Any:
@@ -41,7 +45,7 @@ def old_study(apps: Apps, ann: User, bob: User) -> Any:
         for name in ("Study", "Membership", "Assignment", "AssignmentEvent", "Rating", "RatingEdit")
     }
     study = models["Study"].objects.create(name="Old", questionnaire="ten_questions@1", seed=4)
-    first, second = Trajectory.objects.order_by("pk").values_list("pk", flat=True)[:2]
+    first, second = old_trajectories(apps)
     for user in (ann, bob):
         models["Membership"].objects.create(study=study, user_id=user.pk, role="annotator")
     given = {"study": study, "asked": ["safety", "autonomy"]}
@@ -72,14 +76,20 @@ def old_study(apps: Apps, ann: User, bob: User) -> Any:
 
 # Migrating takes long, and nothing in it differs by engine.
 @pytest.mark.embedded
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("newest")
-def test_an_earlier_study_is_brought_up_to_date() -> None:
-    make_runs(tasks=2)
-    ann, bob = make_person("ann"), make_person("bob")
-    study = old_study(migrate(BEFORE), ann, bob)
+@pytest.mark.django_db
+def test_an_earlier_study_is_brought_up_to_date(tmp_path: Path) -> None:
+    """It was made before the migrations were squashed, and by some of them only."""
+    with aside(tmp_path / "old.sqlite3") as connection:
+        migrate_to(connection, BEFORE)
+        apps = MigrationLoader(None, replace_migrations=False).project_state(BEFORE).apps
+        ann, bob = (User.objects.create(username=name) for name in ("ann", "bob"))
+        study = old_study(apps, ann, bob)
+        call_command("migrate", verbosity=0)
+        check_study(study, ann, bob)
 
-    migrate(AFTER)
+
+def check_study(study: Any, ann: User, bob: User) -> None:
+    """Nothing was lost, and what newer versions keep beside is there."""
     items = list(Item.objects.order_by("rank").values_list("wanted", "given", "done", "asked"))
     assert items == [(2, 2, 1, ["safety", "autonomy"]), (1, 0, 0, ["safety", "autonomy"])]
     assert not Item.objects.filter(task=None).exists()

@@ -466,7 +466,7 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path) -> N
     """Made by a database that stopped at the first migrations of the product's own apps."""
     with sqlite.aside(tmp_path / "older.sqlite3") as older:
         first = [("benchmarks", "0001_initial"), ("annotation", "0001_initial")]
-        MigrationExecutor(older).migrate(first)
+        sqlite.migrate_to(older, first)
         schema = stored_schema(older)
         assert schema.is_older
         schema.models["benchmarks_dataset"]._base_manager.create(name="from long ago", system="x")

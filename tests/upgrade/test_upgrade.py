@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import databases
 from tests.installations import Install, Installation
 
 pytestmark = [pytest.mark.embedded, pytest.mark.slow]
@@ -99,6 +100,10 @@ def test_a_database_of_an_earlier_version_keeps_everything(old: tuple[Path, Inst
         lost = rows(before, table, columns) - rows(after, table, columns)
         assert not lost, f"{lost.total()} rows of {table} are lost or changed"
 
+    new = there.folder / "new.sqlite3"
+    databases.make_copy(path=new)
+    assert tables(after) == tables(new)
+
     assert "visited" in run_python(there, "manage.py", "shell", "--no-imports", "-c", VISIT)
     first = there.read("select min(id) from benchmarks_run where status = 'done'")[0][0]
     assert ": same" in run_python(there, "manage.py", "verify", str(first))
@@ -108,6 +113,30 @@ def columns_of(file: Path, table: str) -> list[str]:
     """Return the names of a table's columns."""
     with closing(sqlite3.connect(file)) as database:
         return [row[1] for row in database.execute(f"pragma table_info({table})")]
+
+
+def tables(file: Path) -> dict[str, list[object]]:
+    """Return the columns, foreign keys and indexes of each table, in an order of their own."""
+    found: dict[str, list[object]] = {}
+    with closing(sqlite3.connect(file)) as database:
+
+        def read(query: str, *names: str) -> list[tuple[object, ...]]:
+            return database.execute(query, names).fetchall()
+
+        for (table,) in read("select name from sqlite_master where type = 'table'"):
+            name = str(table)
+            columns = read('select name, type, "notnull", pk from pragma_table_info(?)', name)
+            keys = read(
+                'select "table", "from", "to", on_delete from pragma_foreign_key_list(?)', name
+            )
+            indexes = read(
+                "select i.name, i.[unique], i.partial, c.seqno, c.name "
+                "from pragma_index_list(?) i, pragma_index_info(i.name) c "
+                "where i.origin = 'c'",
+                name,
+            )
+            found[name] = [sorted(columns), sorted(keys), sorted(indexes)]
+    return found
 
 
 def rows(file: Path, table: str, columns: list[str]) -> Counter[tuple[object, ...]]:
