@@ -28,10 +28,7 @@ class FileRefused(CoreError):
     def __init__(self, problems: Sequence[Problem], total: int | None = None) -> None:
         self.problems = tuple(problems)
         self.total = len(self.problems) if total is None else total
-        lines = [str(problem) for problem in self.problems]
-        if (more := self.total - len(self.problems)) > 0:
-            lines.append(f"… and {more} more")
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join(_lines(self.problems, self.total)))
 
 
 class Problems:
@@ -51,10 +48,19 @@ class Problems:
         self.total += refused.total
         self.kept += refused.problems[: SHOWN - len(self.kept)]
 
+    def lines(self) -> list[str]:
+        """What was found, a line each; the last line counts what was not kept."""
+        return _lines(self.kept, self.total)
+
     def check(self) -> None:
         """Raise ``FileRefused`` if anything was found."""
         if self.total:
             raise FileRefused(self.kept, self.total)
+
+
+def _lines(problems: Sequence[Problem], total: int) -> list[str]:
+    more = total - len(problems)
+    return [*map(str, problems), *([f"… and {more} more"] if more > 0 else [])]
 
 
 @dataclass(frozen=True)

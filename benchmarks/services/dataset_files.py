@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -71,9 +71,10 @@ def import_planbench_xl(
 ) -> SavedDataset:
     """A folder of PlanBench-XL's eight files; the same content a second time adds nothing."""
     loaded = planbench_xl.load_dataset(folder, domain)
-    return save_planbench_xl(
+    saved = save_planbench_xl(
         loaded=loaded, name=name, source=folder.resolve().name, licence=licence
     )
+    return replace(saved, warnings=loaded.warnings)
 
 
 def save_planbench_xl(

@@ -23,11 +23,15 @@ class ImportRefused(CoreError):
 
 @dataclass(frozen=True)
 class SavedDataset:
-    """The stored dataset, and whether this call is what stored it."""
+    """The stored dataset, and whether this call is what stored it.
+
+    ``warnings`` name entries of its files that were taken although something about them is odd.
+    """
 
     dataset: Dataset
     created: bool
     tasks: int
+    warnings: tuple[str, ...] = ()
 
 
 def save_dataset(

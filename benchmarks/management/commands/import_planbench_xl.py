@@ -32,6 +32,8 @@ class Command(BaseCommand):
             )
         except CoreError as error:
             raise CommandError(f"nothing imported:\n{error}") from None
+        for warning in saved.warnings:
+            self.stderr.write(f"warning: {warning}")
         if not saved.created:
             self.stdout.write(f"already imported as {saved.dataset}, nothing added")
             return

@@ -23,12 +23,27 @@ def replayers() -> dict[str, str]:
 class Command(BaseCommand):
     """``replay_recordings SYSTEM RUNS --data FOLDER``: exit code 1 where something differs."""
 
+    # The checks load every page; none is needed here.
+    requires_system_checks = ()
     help = "Compare recorded episodes with what this installation makes of the same actions."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("system", help="key of a system, such as planbench_xl")
         parser.add_argument("runs", type=Path, help="recordings as JSON lines, plain or .gz")
         parser.add_argument("--data", type=Path, required=True, help="folder of the dataset")
+        parser.add_argument(
+            "--tool-index",
+            type=Path,
+            metavar="FILE",
+            help="JSON list of tool names, plain or .gz, for recordings with numbers for tools",
+        )
+        parser.add_argument(
+            "--conditions",
+            type=Path,
+            metavar="FILE",
+            help='JSON object of further conditions: name → {"base": a published condition, '
+            '"override": {knob of the reference: value}}',
+        )
         parser.add_argument("--json", action="store_true", dest="as_json")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -37,12 +52,16 @@ class Command(BaseCommand):
             if options["system"] not in known:
                 raise UnknownName("system with recordings", options["system"], sorted(known))
             replayer = import_module(known[options["system"]])
-            found = replayer.replay_recordings(options["runs"], options["data"]).record()
+            found = replayer.replay_recordings(
+                options["runs"],
+                options["data"],
+                tool_index=options["tool_index"],
+                conditions=options["conditions"],
+            ).record()
         except CoreError as error:
             raise CommandError(str(error)) from None
-        except (OSError, EOFError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise CommandError(f"{options['runs'].name}: {reason}") from None
+        for warning in found["warnings"]:
+            self.stderr.write(f"warning: {warning}")
         if options["as_json"]:
             self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
         else:

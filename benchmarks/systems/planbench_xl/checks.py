@@ -16,10 +16,14 @@ Entry = Mapping[str, Any]
 
 
 class Checker:
-    """Goes through the files in the order in which they refer to each other, and notes faults."""
+    """Goes through the files in the order in which they refer to each other, and notes faults.
+
+    ``warnings`` are oddities that do not keep the data from being used.
+    """
 
     def __init__(self, files: Mapping[str, Source], problems: Problems) -> None:
         self.files, self.problems = files, problems
+        self.warnings = Problems()
         self.where = ""
         self.datatypes: set[str] = set()
         self.tools: dict[str, Entry] = {}
@@ -122,7 +126,7 @@ class Checker:
     def _tasks(self) -> None:
         for entry in self._entries("tasks", "task_id"):
             self.tasks[entry["task_id"]] = entry
-            self._names(entry, "input_datatypes", self.datatypes)
+            self._given(entry)
             self._name(entry, "target_datatype", self.datatypes)
             self._names(entry, "one_available_path", self.baseline, what="baseline tools")
 
@@ -138,7 +142,8 @@ class Checker:
             if task["task_id"] in asked:
                 self._fault("task_id", "one query for each task", task["task_id"])
             asked.add(task["task_id"])
-            self._same(entry, task, "input_datatypes")
+            self._given(entry)
+            self._same(entry, task, "input_datatypes", of=self.datatypes)
             self._same(entry, task, "target_datatype")
             if not isinstance(entry.get("input_values", {}), dict):
                 self._fault("input_values", "an object", entry["input_values"])
@@ -240,15 +245,34 @@ class Checker:
             if known is not None and name not in known:
                 self._fault(f"{field}[{number}]", f"one of the known {what}", name)
                 return []
-        if known is not None and len(set(value)) < len(value):
+        if not empty and len(set(value)) < len(value):
             self._fault(field, f"different {what}", Said("one of them twice"))
             return []
         return sorted(value)
 
-    def _same(self, entry: Entry, other: Entry, field: str) -> None:
-        """Whether two entries that belong together say the same; lists in any order."""
+    def _given(self, entry: Entry) -> None:
+        """Check what a task gives: a data type that is not listed is harmless, because no tool
+        takes it. The published data have two such tasks.
+        """
+        field = "input_datatypes"
+        unlisted = set(self._names(entry, field)) - self.datatypes
+        for name in sorted(unlisted):
+            self.warnings.add(f"{self.where}, {field}", "a known data type", name)
+
+    def _same(
+        self, entry: Entry, other: Entry, field: str, of: Collection[str] | None = None
+    ) -> None:
+        """Whether two entries that belong together say the same; lists in any order.
+
+        Only members ``of`` a collection are compared, if there is one.
+        """
         values = [each.get(field) for each in (entry, other)]
-        values = [sorted(map(str, v)) if isinstance(v, list) else v for v in values]
+        values = [
+            sorted(name for name in map(str, v) if of is None or name in of)
+            if isinstance(v, list)
+            else v
+            for v in values
+        ]
         if values[0] != values[1]:
             kin = other.get("name") or other.get("task_id")
             self._fault(field, f"what {kin} has", entry.get(field))

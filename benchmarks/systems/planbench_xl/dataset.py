@@ -22,8 +22,8 @@ _KEPT = (
     "type", "name", "description", "parameters", "strict", "input_datatypes", "output_datatype",
     "surface_argument_to_datatype", "baseline_tool_name", "noise_type", "return_value",
 )  # fmt: skip
-# The published data, complete: how many baseline tools, tools in all, and queries.
-COMPLETE = (185, 1665, 327)
+# The published catalogue: how many baseline tools, and tools in all.
+FULL_CATALOGUE = (185, 1665)
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Dataset:
     """A loaded dataset. ``shared`` is what all tasks have in common; every task refers to it.
 
     ``checksums`` are the SHA-256 of the unpacked files by name, ``checksum`` stands for all.
+    ``warnings`` name entries that were taken although something about them is odd.
     """
 
     domain: str
@@ -38,12 +39,13 @@ class Dataset:
     tasks: tuple[Task, ...]
     checksums: Mapping[str, str]
     checksum: str
+    warnings: tuple[str, ...] = ()
 
     @property
-    def complete(self) -> bool:
-        """Whether these are the published data as a whole, to judge by their size."""
+    def has_full_catalogue(self) -> bool:
+        """Whether searches see the whole published catalogue, judged by its size."""
         tools = {kind: len(entries) for kind, entries in self.shared["tools"].items()}
-        return (tools["baseline"], sum(tools.values()), len(self.tasks)) == COMPLETE
+        return (tools["baseline"], sum(tools.values())) == FULL_CATALOGUE
 
 
 def load_dataset(
@@ -59,12 +61,13 @@ def load_dataset(
         if name in files and files[name].sha256 != wanted:
             problems.add(files[name].name, f"the SHA-256 {wanted}", files[name].sha256)
     problems.check()
-    Checker(files, problems).check()
+    checker = Checker(files, problems)
+    checker.check()
     problems.check()
-    return _dataset(files, domain)
+    return _dataset(files, domain, checker.warnings.lines())
 
 
-def _dataset(files: Mapping[str, Source], domain: str) -> Dataset:
+def _dataset(files: Mapping[str, Source], domain: str, warnings: Sequence[str]) -> Dataset:
     checksums = {name: files[name].sha256 for name in NAMES}
     checksum = digest([domain, checksums])
     shared = {
@@ -88,6 +91,7 @@ def _dataset(files: Mapping[str, Source], domain: str) -> Dataset:
         ),
         checksums,
         checksum,
+        tuple(warnings),
     )
 
 

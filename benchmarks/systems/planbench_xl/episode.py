@@ -144,7 +144,8 @@ def _outcome(task: Task, query: Query, trace: Trace, termination: str) -> Outcom
         steps=query.steps,
         explored=query.reach.explored,
         correct=termination == ANSWERED and query.right,
-        checked=termination == ANSWERED and query.checked,
+        # The last answer's check counts also where it was turned down and another failure followed.
+        checked=query.checked,
     )
     metrics, undefined = outcome_metrics(None if termination == AMBIGUOUS else figures, LEFT_OUT)
     category = trace.category(termination, result["failure"])

@@ -5,7 +5,7 @@ import hashlib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from benchmarks.core.json_items import load
 from benchmarks.core.problems import Problems, Said
@@ -15,6 +15,7 @@ NAMES = (
     "paths_set_catalog",
 )  # fmt: skip
 MOST_BYTES = 256 << 20
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,25 @@ def read_files(folder: Path, problems: Problems) -> dict[str, Source]:
     return found
 
 
+def open_plain_or_packed(path: Path) -> BinaryIO:
+    """A file for reading, unpacked if its name or its first bytes say that it is packed."""
+    with path.open("rb") as file:
+        packed = path.suffix == ".gz" or file.read(2) == _GZIP
+    return cast(BinaryIO, gzip.open(path)) if packed else path.open("rb")
+
+
+def read_json(path: Path, problems: Problems) -> Any:
+    """The content of a JSON file, plain or packed; None, with a problem noted, if unreadable."""
+    source = _read(path, problems)
+    return source.content if source else None
+
+
 def _read(path: Path, problems: Problems) -> Source | None:
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with open_plain_or_packed(path) as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
-        problems.add(path.name, "a file that can be read", Said(_reason(error)))
+        problems.add(path.name, "a file that can be read", Said(reason_of(error)))
         return None
     if len(data) > MOST_BYTES:
         problems.add(path.name, f"at most {MOST_BYTES >> 20} MB", Said("more"))
@@ -60,12 +74,12 @@ def _read(path: Path, problems: Problems) -> Source | None:
     try:
         content = load(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        problems.add(path.name, "JSON in UTF-8", Said(_reason(error)))
+        problems.add(path.name, "JSON in UTF-8", Said(reason_of(error)))
         return None
     return Source(path.name, content, hashlib.sha256(data).hexdigest())
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Why a file cannot be read; paths of this machine are left out."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror

@@ -90,7 +90,8 @@ class Query:
             payload["task_id"],
             task.id,
         )
-        self.holdings, self.reach = Holdings(self.given), Reach(self.given)
+        self.holdings = Holdings(self.given, payload.get("input_values") or {})
+        self.reach = Reach(self.given)
         # By name, the tools shown so far; by name, their ids; by id, their names.
         self.shown: dict[str, Tool] = {}
         self.ids: dict[str, str] = {}

@@ -1,7 +1,8 @@
 """What is known in the course of a query: values with their trust, and what could be reached."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks.systems.planbench_xl.catalogue import Tool
@@ -9,11 +10,14 @@ from benchmarks.systems.planbench_xl.values import normalise, text_of
 
 
 class Holdings:
-    """The data types that are held, and the values seen of each, reliable and not."""
+    """The data types that are held, and the values seen of each, reliable and not.
 
-    def __init__(self, given: Iterable[str]) -> None:
+    ``values`` are those that the query states in structured form, by data type: they are reliable.
+    """
+
+    def __init__(self, given: Iterable[str], values: Mapping[str, Any] = MappingProxyType({})):
         self.held = set(given)
-        self.trusted: dict[str, set[str]] = {}
+        self.trusted = {datatype: {text_of(value)} for datatype, value in values.items()}
         self.untrusted: dict[str, set[str]] = {}
         # By data type, the kinds of tool that returned a value, by the value as answers have it.
         self.sources: dict[str, dict[str, list[str]]] = {}

@@ -22,7 +22,7 @@ class PlanBenchXL:
     protocol_version = "1"
     prompt_version = prompts.VERSION
     parser_version = "1"
-    scorer_version = "1"
+    scorer_version = "2"
     roles: tuple[Role, ...] = (Role("agent", "Agent", ("path-follower",)),)
     settings: tuple[Setting, ...] = SETTINGS
     parsers = {"tagged_action": parse_tagged, "native_action": parse_native}

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import shutil
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -18,6 +19,20 @@ def replay(*arguments):
 
 def recordings():
     return shared_data("planbench_xl", "reference_runs_public.jsonl.gz")
+
+
+def odd_folder(tmp_path):
+    """The data at hand, with two tasks that give a data type that is not listed."""
+    folder = tmp_path / "data"
+    shutil.copytree(recordings().parent, folder)
+    for name, numbers in (("tasks", (3, 7)), ("queries", ())):
+        path = folder / f"{name}.json.gz"
+        entries = json.loads(gzip.decompress(path.read_bytes()))
+        for number in numbers:
+            entries[number]["input_datatypes"].append("nickname")
+        path.unlink()
+        (folder / f"{name}.json").write_text(json.dumps(entries), encoding="utf-8")
+    return folder
 
 
 def one_recording(path, change=lambda recording: None):
@@ -61,6 +76,47 @@ def test_what_cannot_be_replayed_is_said(tmp_path):
     )
 
 
+def test_odd_entries_are_named_and_the_rest_is_played(tmp_path):
+    runs = one_recording(tmp_path / "runs.jsonl")
+    arguments = ["planbench_xl", str(runs), "--data", str(odd_folder(tmp_path)), "--json"]
+    out, err = io.StringIO(), io.StringIO()
+    call_command("replay_recordings", *arguments, stdout=out, stderr=err)
+
+    found = json.loads(out.getvalue())
+    assert (found["matches"], found["mismatches"]) == (1, 0)
+    assert [warning.split(",")[1].split()[1] for warning in found["warnings"]] == ["3", "7"]
+    assert err.getvalue().count("warning: tasks.json, entry") == 2
+    assert err.getvalue().count("'nickname'") == 2
+
+
+def test_conditions_of_a_file(tmp_path):
+    """The same recording under a name of its own, and under one whose knob nobody knows."""
+    conditions = tmp_path / "conditions.json"
+    entries = {
+        "mine": {"base": "blocker", "override": {"blocker.enable_block": False}},
+        "odd": {"base": "default", "override": {"noise.loudness": 1}},
+    }
+    conditions.write_text(json.dumps(entries))
+    lines = []
+    for setting in ("mine", "odd", "nobody's"):
+        path = one_recording(tmp_path / "one.jsonl", lambda r, s=setting: r.update(setting=s))
+        lines.append(path.read_text())
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text("".join(lines))
+
+    found = json.loads(
+        replay(
+            "planbench_xl", runs, "--data", recordings().parent,
+            "--conditions", conditions, "--json",
+        )
+    )  # fmt: skip
+    assert (found["episodes"], found["matches"], found["mismatches"]) == (3, 1, 0)
+    assert found["not_replayable_because"] == {
+        "condition 'odd': unknown knob 'noise.loudness'": 1,
+        'unknown condition "nobody\'s"': 1,
+    }
+
+
 def test_refusals(tmp_path):
     runs = tmp_path / "runs.jsonl"
     runs.write_text("nonsense\n")
@@ -71,7 +127,13 @@ def test_refusals(tmp_path):
     with pytest.raises(CommandError, match=r"runs\.jsonl, line 1: expected a JSON object"):
         replay("planbench_xl", runs, "--data", recordings().parent)
     (tmp_path / "runs.gz").write_text("not packed")
-    with pytest.raises(CommandError, match=r"runs\.gz: Not a gzipped file"):
+    with pytest.raises(
+        CommandError, match=r"runs\.gz: expected a file that can be read, found Not a"
+    ):
         replay("planbench_xl", tmp_path / "runs.gz", "--data", recordings().parent)
-    with pytest.raises(CommandError, match="absent: No such file"):
+    packed = gzip.compress(b"{}" * 5000)
+    (tmp_path / "runs.gz").write_bytes(packed[:15] + b"\xff" * 9 + packed[24:])
+    with pytest.raises(CommandError, match=r"runs\.gz: expected a file that can be read, found"):
+        replay("planbench_xl", tmp_path / "runs.gz", "--data", recordings().parent)
+    with pytest.raises(CommandError, match=r"absent: expected a file that can be read, found No"):
         replay("planbench_xl", tmp_path / "absent", "--data", recordings().parent)

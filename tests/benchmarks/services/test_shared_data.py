@@ -1,5 +1,7 @@
 """What all tasks of a dataset have in common: stored once, read once, handed to every episode."""
 
+import json
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -8,6 +10,7 @@ from benchmarks.mappers import core_task
 from benchmarks.models import Dataset, SharedData, Task
 from benchmarks.services.dataset_files import import_planbench_xl
 from benchmarks.systems.planbench_xl import world
+from benchmarks.systems.planbench_xl.world.build import build
 from tests.factories.benchmarks import TaskFactory
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +24,25 @@ def test_a_folder_is_imported_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert first.startswith("Small world 1: 15 tasks. ")
     assert second == "already imported as Small world 1, nothing added"
     assert (Dataset.objects.count(), Task.objects.count(), SharedData.objects.count()) == (1, 15, 1)
+
+
+def test_odd_entries_are_named_and_the_folder_is_imported(
+    tmp_path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = build()
+    for number in (2, 5):
+        task = content["tasks"][number]
+        task["input_datatypes"] = [*task["input_datatypes"], "nickname"]
+    for name, value in content.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+
+    call_command("import_planbench_xl", str(tmp_path), name="Odd", domain=world.DOMAIN)
+
+    said = capsys.readouterr()
+    assert said.out.startswith("Odd 1: 15 tasks. ")
+    first, second = said.err.splitlines()
+    assert first.startswith("warning: tasks.json, entry 2 (") and "'nickname'" in first
+    assert second.startswith("warning: tasks.json, entry 5 (") and "'nickname'" in second
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path) -> None:

@@ -4,7 +4,11 @@ import random
 from dataclasses import replace
 from typing import Any
 
+from benchmarks.core.answerers import Cast
 from benchmarks.core.digests import canonical_json
+from benchmarks.core.driver import Driver, Finished
+from benchmarks.core.log import MemoryLog
+from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Reply, Task, Turn
 from benchmarks.systems.planbench_xl.catalogue import World, world_of
@@ -78,6 +82,22 @@ class Stage:
         for name in self.task.payload["example_path"]:
             turn = self.find(name)
         return str(turn.payload["value"])
+
+
+def run(name: str, task: Task, **given: Any) -> Outcome:
+    """How a scripted agent fares."""
+    settings = read_settings(SYSTEM.settings, given)
+    policy = SYSTEM.scripted[name]
+    agent = policy.build(task, policy.parameters)
+    driver = Driver(
+        Cast({"agent": {"": agent}}),
+        MemoryLog(),
+        SYSTEM.parsers,
+        lambda step, slot: derive_seed(task.id, step, slot),
+    )
+    result = driver.run(SYSTEM.episode(task, settings, random.Random(0)))
+    assert isinstance(result, Finished)
+    return result.outcome
 
 
 def with_payload(task: Task, **changes: Any) -> Task:

@@ -8,11 +8,16 @@ import re
 import pytest
 
 from benchmarks.core.problems import FileRefused
+from benchmarks.systems.planbench_xl.catalogue import world_of
 from benchmarks.systems.planbench_xl.dataset import load_dataset, sample_queries
 from benchmarks.systems.planbench_xl.files import NAMES
+from benchmarks.systems.planbench_xl.query import Query
+from benchmarks.systems.planbench_xl.settings import resolve
+from benchmarks.systems.planbench_xl.system import SYSTEM
 from benchmarks.systems.planbench_xl.world import DATA, DOMAIN, load_world
 from benchmarks.systems.planbench_xl.world.build import build, text_of_file
 from tests.benchmarks.systems.planbench_xl import slice
+from tests.benchmarks.systems.planbench_xl.stage import run
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +54,7 @@ def test_the_shipped_world():
 
     assert sizes == {"baseline": 45, "noisy": 225, "blocker": 135}
     assert len(dataset.tasks) == 15
-    assert not dataset.complete
+    assert not dataset.has_full_catalogue
     for task in dataset.tasks:
         assert task.shared is dataset.shared
         assert task.payload["example_path"]
@@ -73,7 +78,7 @@ def test_the_published_part_loads():
 
     assert len(dataset.tasks) == 20
     assert dataset.tasks[0].id == "retail_query_0018"
-    assert not dataset.complete
+    assert not dataset.has_full_catalogue
     # as SOURCE.md has it
     assert dataset.checksums["queries"].startswith("8ab6722b03370ca9")
 
@@ -257,6 +262,74 @@ def test_faults_name_file_entry_field_and_what_was_expected(tmp_path, content, n
     refused = faults(tmp_path, content)
 
     assert any(said in str(problem) for problem in refused.problems), str(refused)
+
+
+UNLISTED = "nickname"
+
+
+def give_unlisted(content, *numbers):
+    """Let some tasks, and the queries about them, give a data type that is not listed."""
+    for number in numbers:
+        task = content["tasks"][number]
+        task["input_datatypes"] = [*task["input_datatypes"], UNLISTED]
+        query = next(q for q in content["queries"] if q["task_id"] == task["task_id"])
+        query["input_datatypes"] = list(task["input_datatypes"])
+    return content
+
+
+def test_a_given_data_type_that_is_not_listed_is_a_warning(tmp_path, content):
+    loaded = load_dataset(save(tmp_path, give_unlisted(content, 1, 3)), DOMAIN)
+
+    said = "input_datatypes: expected a known data type, found the text 'nickname'"
+    assert [warning for warning in loaded.warnings if warning.startswith("tasks")] == [
+        f"tasks.json, entry 1 (task-depot-of-entry), {said}",
+        f"tasks.json, entry 3 ({content['tasks'][3]['task_id']}), {said}",
+    ]
+    assert len(loaded.warnings) == 4 and all("nickname" in one for one in loaded.warnings)
+    assert UNLISTED in loaded.tasks[1].payload["input_datatypes"]
+    assert load_world().warnings == ()
+
+
+def test_a_task_and_its_query_may_differ_in_what_is_not_listed(tmp_path, content):
+    task = content["tasks"][0]
+    task["input_datatypes"] = [*task["input_datatypes"], UNLISTED]
+    (warning,) = load_dataset(save(tmp_path, content), DOMAIN).warnings
+    assert warning.startswith("tasks.json, entry 0 (task-grower-of-entry), input_datatypes")
+
+    task["input_datatypes"].append("pot_size")
+    assert "expected what task-grower-of-entry has" in str(faults(tmp_path, content))
+
+
+@pytest.mark.parametrize("field", ["input_datatypes", "target_datatype", "output_datatype"])
+def test_elsewhere_a_data_type_must_be_listed(tmp_path, content, field):
+    if field == "target_datatype":
+        content["tasks"][0][field] = content["queries"][0][field] = UNLISTED
+    else:
+        first(content, "baseline_tools")[field] = ["hue"] if "input" in field else "hue"
+    assert field in str(faults(tmp_path, content))
+
+
+@pytest.mark.parametrize("agent", sorted(SYSTEM.scripted))
+def test_tasks_that_give_an_unlisted_data_type_are_played_like_others(tmp_path, content, agent):
+    plain = load_world().tasks[1]
+    odd = load_dataset(save(tmp_path, give_unlisted(content, 1)), DOMAIN).tasks[1]
+    outcomes = [run(agent, task) for task in (plain, odd)]
+
+    assert outcomes[0].metrics == outcomes[1].metrics
+    held = [outcome.payload["result"]["current_datatypes"] for outcome in outcomes]
+    assert set(held[1]) - set(held[0]) == {UNLISTED}
+
+
+def test_values_that_a_query_states_are_reliable(tmp_path, content):
+    """Also where an unreliable tool has returned the same value before."""
+    given = first(content, "tasks")["input_datatypes"][0]
+    first(content, "queries")["input_values"] = {given: 42}
+    task = load_dataset(save(tmp_path, content), DOMAIN).tasks[0]
+    holdings = Query(world_of(task.shared), task, resolve({})).holdings
+    assert holdings.trusted == {given: {"42"}}
+    holdings.distrust(given, 42, "noisy")
+    holdings.distrust(given, 43, "noisy")
+    assert not holdings.is_untrusted(given, 42) and holdings.is_untrusted(given, 43)
 
 
 def test_no_more_than_twenty_faults_are_told(tmp_path, content):

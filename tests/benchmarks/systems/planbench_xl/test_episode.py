@@ -333,6 +333,41 @@ class TestAnswers:
         result = stage.outcome.payload["result"]
         assert (stage.outcome.termination, result["final_answer"]) == ("max_steps", None)
 
+    @pytest.mark.parametrize("ending", ["max_steps", "label_errors", "call_errors"])
+    @pytest.mark.parametrize("passed", [True, False])
+    def test_the_last_answer_s_check_decides_whatever_failure_follows(self, ending, passed):
+        """The reference's evaluator looks at the last answer, also where it was turned down.
+
+        The stored answer is none after another failure, so that nothing is correct.
+        """
+        stage = Stage(answer_feedback=True, max_steps=14)
+        if passed:
+            stage.follow()
+        assert stage.answer("no").payload["datatype_check"] is passed
+        while stage.outcome is None:
+            if ending == "max_steps":
+                stage.search(output="order")
+            elif ending == "call_errors":
+                stage.call("nothing")
+            else:
+                stage.say("hm")
+        figures = stage.outcome.payload["evaluation"]
+        assert stage.outcome.termination == ending
+        assert (figures["answer_correct"], figures["datatype_check_passed"]) == (False, passed)
+        assert figures["evaluation_failure_reason_detail"] == (
+            "final_answer_wrong" if passed else "target_datatype_not_reached"
+        )
+
+    def test_of_several_answers_the_last_one_s_check_decides(self):
+        stage = Stage(answer_feedback=True, max_steps=14)
+        stage.answer("no")
+        stage.follow()
+        stage.answer("no")
+        while stage.outcome is None:
+            stage.say("hm")
+        figures = stage.outcome.payload["evaluation"]
+        assert figures["evaluation_failure_reason_detail"] == "final_answer_wrong"
+
     def test_words_of_their_own(self):
         stage = Stage(answer_match="words")
         value = stage.follow()

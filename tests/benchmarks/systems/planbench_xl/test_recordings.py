@@ -12,9 +12,13 @@ from benchmarks.systems.planbench_xl.actions import parse_tagged, read_request
 from benchmarks.systems.planbench_xl.metrics import evaluation_report, summarise
 from benchmarks.systems.planbench_xl.query import Query
 from benchmarks.systems.planbench_xl.replay import (
+    Report,
+    group_of,
     read_recordings,
+    read_tool_index,
     replay,
     replay_recordings,
+    replayed,
     why_not,
 )
 from benchmarks.systems.planbench_xl.retrieval import check_request, select
@@ -28,8 +32,25 @@ def recordings():
 
 
 @pytest.fixture(scope="module")
-def report():
-    return replay_recordings(recordings(), slice.folder())
+def played():
+    report, outcomes = Report(), {}
+    for one in replayed(read_recordings(recordings()), slice.dataset()):
+        report.add(one)
+        if one.outcome is not None:
+            group = outcomes.setdefault(group_of(one.recording), {})
+            group[one.recording["query_id"]] = one.outcome
+    return report, outcomes
+
+
+@pytest.fixture(scope="module")
+def report(played):
+    return played[0]
+
+
+def written(**changes):
+    """A line with a recording that has the right form, but for changes."""
+    fields = {"data": "", "setting": "", "agent": "", "query_id": "", "steps": []}
+    return json.dumps({**fields, "result": {}, "eval": {}, **changes})
 
 
 def first(**wanted):
@@ -56,11 +77,11 @@ def test_recordings_on_other_data_are_no_matches(report):
     assert list(report.not_replayable) == ["made on other data (full)"]
 
 
-def test_aggregates_agree(report):
+def test_aggregates_agree(played):
     path = shared_data("planbench_xl", "evaluation_public.json")
     wanted = {key: value for key, value in json.loads(path.read_text()).items() if "slice" in key}
-    assert set(report.outcomes) == set(wanted)
-    for group, outcomes in report.outcomes.items():
+    assert set(played[1]) == set(wanted)
+    for group, outcomes in played[1].items():
         found = evaluation_report(outcomes)
         assert found["evaluated_count"] == wanted[group]["n"]
         assert found["metrics"] == wanted[group]["metrics"], group
@@ -127,13 +148,15 @@ def test_a_query_that_the_data_lack_is_not_replayable():
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("nonsense", "a JSON object"),
-        ("[]", "a JSON object"),
-        ('{"data": "slice"}', "a text under 'setting'"),
+        ("nonsense", "a JSON object, found none"),
+        ("[]", "a JSON object, found none"),
+        ("[" * 100_000, "a JSON object, found none"),
+        ('{"n": ' + "9" * 5000 + "}", "a JSON object, found none"),
+        ('{"data": "slice"}', "a text under 'setting', found nothing"),
+        (written(data=5), "a text under 'data', or no such field, found the number 5"),
         (
-            '{"data": "", "setting": "", "agent": "", "query_id": "", "steps": [{"a": "x"}], '
-            '"result": {}, "eval": {}}',
-            "an action (a) and an observation (o) in step 1",
+            written(steps=[{"a": "x"}]),
+            "an action (a) and an observation (o) in step 1, found an object with a",
         ),
     ],
 )
@@ -144,7 +167,7 @@ def test_a_file_that_holds_no_recordings_is_refused(tmp_path, line, wanted):
 
     with pytest.raises(FileRefused) as refused:
         list(read_recordings(path))
-    assert str(refused.value) == f"runs.jsonl.gz, line 1: expected {wanted}, found none"
+    assert str(refused.value) == f"runs.jsonl.gz, line 1: expected {wanted}"
 
 
 def test_what_can_be_told_of_recordings_on_the_complete_data():
@@ -181,3 +204,103 @@ def test_what_can_be_told_of_recordings_on_the_complete_data():
 
 def resolve_setting(recording):
     return resolve({"condition": recording["setting"]})
+
+
+# --- other forms of recordings ---------------------------------------------------------------
+
+
+def numbered(recording, names):
+    """A recording with numbers for tools and without the name of its data."""
+    places = {name: number for number, name in enumerate(names)}
+    recording.pop("data")
+    for step in recording["steps"]:
+        seen = step["o"]
+        if "tools" in seen:
+            seen["tools"] = [places[name] for name in seen["tools"]]
+        if "tool" in seen:
+            seen["tool"] = places[seen["tool"]]
+    return recording
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_numbers_stand_for_tools_of_an_index(tmp_path, packed):
+    names = sorted(slice.world().tools)
+    index, runs = tmp_path / "index.json", tmp_path / "runs.jsonl"
+    text = json.dumps(names).encode()
+    index.write_bytes(gzip.compress(text) if packed else text)
+    agents = ("oracle", "naive")
+    lines = [json.dumps(numbered(first(agent=a, data="slice"), names)) for a in agents]
+    runs.write_text("\n\n".join(lines) + "\n")
+
+    report = replay_recordings(runs, slice.folder(), tool_index=index)
+    assert (report.matches, report.mismatches, report.differences) == (2, 0, [])
+
+    names[0], names[1:] = names[-1], names[:-1]
+    index.write_text(json.dumps(names))
+    assert replay_recordings(runs, slice.folder(), tool_index=index).mismatches == 2
+
+
+@pytest.mark.parametrize(
+    ("seen", "named", "wanted"),
+    [
+        ({"tools": [0, 9]}, True, "a number below 2, as many names as the tool index has,"),
+        ({"tools": [-1]}, True, "in tools[0], found the number -1"),
+        ({"tools": [True]}, True, "a name or a number in tools[0], found true"),
+        ({"tools": {"a": 1}}, True, "a list under 'tools', found an object with a"),
+        ({"tools": ["x", 0]}, False, "a name (numbers need --tool-index FILE) in tools[1]"),
+        ({"tool": 2}, True, "under 'tool', found the number 2"),
+        ({"tool": [0]}, True, "a name or a number under 'tool', found a list of 1"),
+    ],
+)
+def test_numbers_that_stand_for_no_tool_are_faults(tmp_path, seen, named, wanted):
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text(written(steps=[{"a": "", "o": {}}, {"a": "", "o": seen}]) + "\n")
+    with pytest.raises(FileRefused) as refused:
+        list(read_recordings(runs, ["x", "y"] if named else None))
+    assert str(refused.value).startswith("runs.jsonl, line 1, step 2: expected")
+    assert wanted in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ("{}", "index.json: expected a list of at most 1,000,000 tool names"),
+        ('["a", 5]', "index.json, entry 1: expected a text, found the number 5"),
+        ('["a", ""]', "index.json, entry 1: expected a text that is not blank"),
+        ("[", "index.json: expected JSON in UTF-8"),
+    ],
+)
+def test_a_tool_index_of_another_form_is_refused(tmp_path, content, wanted):
+    path = tmp_path / "index.json"
+    path.write_text(content)
+    with pytest.raises(FileRefused) as refused:
+        read_tool_index(path)
+    assert wanted in str(refused.value)
+
+
+def test_recordings_that_break_off_name_the_line(tmp_path):
+    runs = tmp_path / "runs.jsonl.gz"
+    packed = gzip.compress(f"{written()}\n{written()}\n".encode())
+    runs.write_bytes(packed[:-4])
+    with pytest.raises(FileRefused, match=r"runs\.jsonl\.gz, after line \d: expected a file that"):
+        list(read_recordings(runs))
+
+
+def test_odd_characters_in_actions_do_no_harm(tmp_path):
+    recording = first(agent="oracle", data="slice")
+    action = '<retrieve_tools>{"meta_tool": "by_output_info", "output_information": "\ud800"}'
+    recording["steps"][0]["a"] = f"{action}</retrieve_tools>"
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text(json.dumps(recording) + "\n")
+    assert replay_recordings(runs, slice.folder()).mismatches == 1
+
+
+def test_reasons_are_counted_apart_up_to_a_limit():
+    report = Report()
+    recordings = ({"setting": f"s{n}", "query_id": "", "steps": []} for n in range(500))
+    dataset = slice.dataset()
+    known = dataset.tasks[0].id
+    for one in replayed(({**r, "query_id": known} for r in recordings), dataset):
+        report.add(one)
+    assert len(report.not_replayable) == 101
+    assert report.record()["not_replayable"] == 500

@@ -5,32 +5,13 @@ from functools import cache
 
 import pytest
 
-from benchmarks.core.answerers import Cast
-from benchmarks.core.driver import Driver, Finished
-from benchmarks.core.log import MemoryLog
-from benchmarks.core.seeds import derive_seed
-from benchmarks.core.system import read_settings
 from benchmarks.systems.planbench_xl.catalogue import world_of
 from benchmarks.systems.planbench_xl.notes import given_values
 from benchmarks.systems.planbench_xl.settings import CONDITIONS
 from benchmarks.systems.planbench_xl.system import SYSTEM
 from benchmarks.systems.planbench_xl.world import load_world
 from tests.benchmarks.systems.planbench_xl import slice
-
-
-def run(name, task, **given):
-    settings = read_settings(SYSTEM.settings, given)
-    policy = SYSTEM.scripted[name]
-    agent = policy.build(task, policy.parameters)
-    driver = Driver(
-        Cast({"agent": {"": agent}}),
-        MemoryLog(),
-        SYSTEM.parsers,
-        lambda step, slot: derive_seed(task.id, step, slot),
-    )
-    result = driver.run(SYSTEM.episode(task, settings, None))
-    assert isinstance(result, Finished)
-    return result.outcome
+from tests.benchmarks.systems.planbench_xl.stage import run
 
 
 @cache
