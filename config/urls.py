@@ -19,6 +19,7 @@ admin.site.site_title = "PlanJury"
 
 # What allauth answers where somebody tries too often.
 handler429 = "config.accounts.too_many_requests"
+handler500 = "benchmarks.outages.server_error"
 
 urlpatterns = [
     path("admin/", admin.site.urls),

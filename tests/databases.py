@@ -35,6 +35,16 @@ def server() -> psycopg.Connection[Any]:
 
 
 @contextmanager
+def locked_database() -> Iterator[None]:
+    """Another program writes to the SQLite file of the tests, and does not end."""
+    path = connection.settings_dict["NAME"]
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=5)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@contextmanager
 def empty_database(folder: Path) -> Iterator[None]:
     """The connection leads to one. ``folder`` is common to all processes of the run."""
     global _file

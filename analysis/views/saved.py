@@ -18,6 +18,7 @@ from analysis.services.saved_views import (
 )
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in
+from benchmarks.core.digests import storable
 from benchmarks.views.parts import go_back, tell
 
 
@@ -30,8 +31,8 @@ def saved_view_save(request: HttpRequest) -> HttpResponseBase:
     if not is_page(page):
         raise Http404("There is no such page.")
     # longer ones are refused by the service, in words
-    query = usual_query(request.POST.get("query", "")[: LONGEST_QUERY * 3])
-    name = request.POST.get("name", "")
+    query = usual_query(storable(request.POST.get("query", "")[: LONGEST_QUERY * 3]))
+    name = storable(request.POST.get("name", ""))
     try:
         view = save_view(
             owner=person(request),
@@ -68,7 +69,7 @@ def saved_view_rename(request: HttpRequest, view_id: int) -> HttpResponseBase:
     """Another name for one's own view."""
     view = _own(request, view_id)
     try:
-        rename_view(view=view, name=request.POST.get("name", ""))
+        rename_view(view=view, name=storable(request.POST.get("name", "")))
     except ViewRefused as error:
         tell(request, error)
     return _back(request, view)

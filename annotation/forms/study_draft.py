@@ -16,6 +16,7 @@ from annotation.forms.study_step import StepForm
 from annotation.plans import PlanProblem, SpecialItem, StudyPlan
 from annotation.selectors.study_sources import SourceChoice
 from benchmarks.blinding import Visibility
+from benchmarks.core.digests import storable
 from benchmarks.models import Task
 
 Given = dict[str, list[str]]
@@ -50,7 +51,7 @@ class Draft:
     def read(cls, text: str) -> "Draft":
         """A draft as `text` wrote it; one that cannot be read is an empty one."""
         try:
-            data = json.loads(text) if text else {}
+            data = storable(json.loads(text)) if text else {}
             given = {
                 str(step): {str(k): [str(v) for v in values] for k, values in fields.items()}
                 for step, fields in data.get("given", {}).items()
@@ -61,7 +62,7 @@ class Draft:
                 for row in data.get("specials", [])
                 if row["use"] in USES
             ]
-        except (ValueError, TypeError, AttributeError, KeyError):
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError):
             return cls()
         return cls(given, rows[:MOST_SPECIALS])
 

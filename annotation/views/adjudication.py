@@ -39,6 +39,7 @@ from annotation.views.desk_answers import STATUS
 from annotation.views.desk_fields import typed_places
 from annotation.views.running import study_context
 from benchmarks.access import signed_in
+from benchmarks.core.digests import storable
 from benchmarks.selectors.paging import as_id
 
 PAGE = 25
@@ -101,7 +102,7 @@ def place(request: HttpRequest, pk: int, rank: int, name: str) -> HttpResponseBa
             chosen = None if said.chosen is None else list(said.chosen)
             decide_place(
                 item=item, slot=slot, by=access.user, value=said.value, chosen=chosen,
-                reason=request.POST.get("reason", ""),
+                reason=storable(request.POST.get("reason", "")),
             )  # fmt: skip
             messages.success(request, "Your decision is stored.")
     except Refused as refused:

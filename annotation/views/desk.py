@@ -31,6 +31,7 @@ from annotation.views.desk_places import after, desk_url
 from annotation.views.entry import rested_at
 from annotation.views.gate import in_turn
 from benchmarks.access import signed_in
+from benchmarks.core.digests import storable
 
 Part, State = Assignment.Part, Assignment.State
 
@@ -129,7 +130,7 @@ def _settings(page: Desk, access: StudyAccess) -> dict[str, Any]:
 def _take_form(request: HttpRequest, access: StudyAccess, item: Assignment) -> HttpResponseBase:
     """Do what the pressed button says; on refusal show the page with everything that was typed."""
     action = request.POST.get("action", "")
-    reason = request.POST.get("reason", "")
+    reason = storable(request.POST.get("reason", ""))
     here = redirect(desk_url(item))
     try:
         if action in ("save", "submit"):

@@ -1,9 +1,8 @@
 """What the desk's script saves: answers one by one, and the submission of an item."""
 
-import json
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse
@@ -16,6 +15,7 @@ from annotation.services.errors import Incomplete, Refused
 from annotation.services.items import submit_assignment
 from annotation.services.ratings import Edit, Outcome, record_edits
 from annotation.views.desk_places import after
+from annotation.views.json_bodies import BadBody, read_json_body
 
 Part = Assignment.Part
 STATUS = {
@@ -29,6 +29,8 @@ STATUS = {
     "conflict": 409,
 }
 MOST_EDITS = 200
+# About thirty years; what is more no page has counted.
+MOST_MILLISECONDS = 10**12
 
 
 @require_POST
@@ -37,24 +39,46 @@ def answers(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN)
 
     ``{"edits": [{"id", "question", "subject", "aspect", "value" | "chosen" | "text", "undoes",
     "at", "seen"}], "activeMs"}``. A remark on the whole item has no question. Any refusal makes the
-    reply a non-2xx one, with the outcome of every edit in it.
+    reply a non-2xx one, with the outcome of every edit in it; an edit that cannot be read is
+    refused alone.
     """
     if not request.user.is_authenticated:
         return _signed_out()
     user, item = fetch_seat(request, pk, position, part)
     try:
-        data = json.loads(request.body)
-        edits = [_edit(row) for row in data["edits"]]
-        active_ms = int(data.get("activeMs", 0))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        rows, active_ms = _message(request)
+    except BadBody as error:
         return _refusal(Refused("invalid", f"the message could not be read: {error}"))
-    if len(edits) > MOST_EDITS:
+    if len(rows) > MOST_EDITS:
         return _refusal(Refused("invalid", f"more than {MOST_EDITS} edits at once"))
-    outcomes = record_edits(assignment=item, by=user, edits=edits, active_ms=active_ms)
-    rows = [_outcome(edit, outcome) for edit, outcome in zip(edits, outcomes, strict=True)]
+    read = [_edit_or_refusal(row) for row in rows]
+    edits = [one for one in read if isinstance(one, Edit)]
+    stored = iter(record_edits(assignment=item, by=user, edits=edits, active_ms=active_ms))
+    outcomes = [next(stored) if isinstance(one, Edit) else one for one in read]
     refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+    results = [
+        _outcome(row.get("id"), outcome) for row, outcome in zip(rows, outcomes, strict=True)
+    ]
     status = STATUS[refusals[0].code] if refusals else 200
-    return JsonResponse({"results": rows}, status=status)
+    return JsonResponse({"results": results}, status=status)
+
+
+def _message(request: HttpRequest) -> tuple[list[dict[str, Any]], int]:
+    """The edits of a message as they were sent, and the milliseconds at work that it tells."""
+    data = read_json_body(request.body)
+    rows = data.get("edits") if isinstance(data, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and "id" in row for row in rows):
+        raise BadBody("expected a list of edits, each with an id")
+    told = data.get("activeMs", 0)
+    counted = isinstance(told, int | float) and 0 <= told < MOST_MILLISECONDS
+    return rows, int(told) if counted else 0
+
+
+def _edit_or_refusal(row: Mapping[str, Any]) -> Edit | Refused:
+    try:
+        return _edit(row)
+    except (ValueError, OverflowError) as error:
+        return Refused("invalid", f"this answer could not be read: {error}")
 
 
 def _edit(row: Mapping[str, Any]) -> Edit:
@@ -79,15 +103,23 @@ def _edit(row: Mapping[str, Any]) -> Edit:
 
 def _moment(text: Any) -> datetime | None:
     """The browser's clock as it tells it; a clock that cannot be read is no reason to refuse."""
-    moment = parse_datetime(text) if isinstance(text, str) else None
-    return moment if moment is not None and moment.tzinfo is not None else None
+    try:
+        moment = parse_datetime(text) if isinstance(text, str) else None
+        if moment is None or moment.tzinfo is None:
+            return None
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    # Databases and pages take no moment at the edges of the calendar in every time zone.
+    return moment if 1970 <= moment.year < 9999 else None
 
 
-def _outcome(edit: Edit, outcome: Outcome) -> dict[str, Any]:
+def _outcome(sent: Any, outcome: Outcome) -> dict[str, Any]:
+    """What became of an edit; ``sent`` is its id as the page sent it."""
     if isinstance(outcome, Refused):
-        return {"id": str(edit.client_id), "refused": outcome.reason, "code": outcome.code}
+        return {"id": sent, "refused": outcome.reason, "code": outcome.code}
     return {
-        "id": str(edit.client_id),
+        "id": str(outcome.client_id),
         "question": outcome.question,
         "subject": outcome.subject,
         "aspect": outcome.aspect,

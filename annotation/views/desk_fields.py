@@ -11,6 +11,7 @@ from annotation.models import Aspect
 from annotation.questionnaires import Slot
 from annotation.selectors.desk_form import NOTHING, Said, field_name
 from annotation.services.ratings import Edit
+from benchmarks.core.digests import storable
 
 # What the page had shown: a field's name → what it said.
 SHOWN = "shown"
@@ -101,12 +102,12 @@ def _is_number(field: str) -> bool:
 
 
 def _words(text: str) -> str:
-    return text.replace("\r\n", "\n")
+    return str(storable(text.replace("\r\n", "\n")))
 
 
 def _shown(post: QueryDict) -> Mapping[str, Any]:
     try:
         shown = json.loads(post.get(SHOWN, "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return shown if isinstance(shown, dict) else {}

@@ -38,6 +38,7 @@ from annotation.services.training import release_training
 from annotation.services.withdrawal import remove_member
 from annotation.views.running import attempt, study_context
 from benchmarks.access import signed_in
+from benchmarks.core.digests import storable
 
 Role = Membership.Role
 # Of somebody with more open items than this the first ones are listed.
@@ -227,7 +228,8 @@ def annotator_change(request: HttpRequest, pk: int, number: int) -> HttpResponse
         return _reassign(request, access, found)
     if action == "message":
         return _message(request, access, found)
-    attempt(request, lambda: _act(access, found, action, request.POST.get("reason", "")))
+    reason = storable(request.POST.get("reason", ""))
+    attempt(request, lambda: _act(access, found, action, reason))
     return redirect("annotation:annotator", pk=pk, number=number)
 
 

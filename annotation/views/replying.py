@@ -13,6 +13,7 @@ from annotation.selectors.sessions.table import read_table
 from annotation.services.errors import Refused
 from annotation.services.sessions.drafts import NewerDraft, keep_draft
 from annotation.services.sessions.playing import note_player, reply_to
+from annotation.views.json_bodies import read_json_body
 from annotation.views.playing import fetch_player, player_page
 from benchmarks.access import signed_in
 from benchmarks.core.errors import UnreadableReply
@@ -85,7 +86,7 @@ def _overridden(request: HttpRequest, hints: Sequence[Hint]) -> list[Hint]:
     """Those of today's hints that the author has seen and sends in spite of."""
     try:
         seen = {(str(code), str(about)) for code, about in json.loads(request.POST[OVERRIDE])}
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         return []
     return [hint for hint in hints if (hint.code, hint.about) in seen]
 
@@ -125,9 +126,9 @@ def _drafted(request: HttpRequest) -> tuple[dict[str, str], int]:
     if len(request.body) > 8 * LONGEST:
         raise FieldsRefused({"": f"A reply has at most {LONGEST:,} characters."})
     try:
-        body = json.loads(request.body)
+        body = read_json_body(request.body)
         fields, version = body["fields"], body["version"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         fields = version = None
     if not isinstance(fields, dict) or not all(isinstance(v, str) for v in fields.values()):
         raise FieldsRefused({"": "A draft is an object of fields and their texts."})

@@ -19,6 +19,7 @@ from annotation.services.errors import Refused
 from annotation.services.planned import launch_study
 from annotation.services.studies import OVER, change_study, delete_draft, set_study_status
 from benchmarks.access import signed_in
+from benchmarks.core.digests import storable
 
 STOP_POLLING = 286
 Status = Study.Status
@@ -126,7 +127,8 @@ def status(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Open, pause, close or archive a study."""
     access = fetch_managed_study(request, pk)
     wanted = request.POST.get("status", "")
-    attempt(request, lambda: _set_status(access, wanted, request.POST.get("reason", "")))
+    reason = storable(request.POST.get("reason", ""))
+    attempt(request, lambda: _set_status(access, wanted, reason))
     back = request.POST.get("back", "")
     return redirect(f"annotation:{back}" if back == "study_settings" else "annotation:study", pk=pk)
 

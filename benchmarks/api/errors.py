@@ -20,6 +20,7 @@ from pydantic import Field
 
 from benchmarks.access import visibility
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
+from benchmarks.outages import RETRY_SECONDS, SAFE, outage_behind
 
 logger = logging.getLogger(__name__)
 
@@ -141,6 +142,12 @@ def _not_found(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:
+    if outage := outage_behind(error):
+        logger.error("API request failed: %s", outage.reason, exc_info=error)
+        text = f"{outage.reason[:1].upper()}{outage.reason[1:]}. {SAFE} {outage.remedy}"
+        response = error_response(503, text, code=outage.code)
+        response["Retry-After"] = str(RETRY_SECONDS)
+        return response
     mark = uuid.uuid4().hex[:12]
     logger.error("API request failed, id %s", mark, exc_info=error)
     message = f"Something went wrong here. If you report it, give the id {mark}."

@@ -258,11 +258,14 @@ LOG_LEVEL = env.choice(
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
+    # A page that somebody may not see is no fault: one line, and no stack trace.
+    "filters": {"denied": {"()": "config.logs.DeniedInOneLine"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "django": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
+        "django.request": {"filters": ["denied"]},
         # One line for each message received and each task done says nothing a Job does not.
         "celery": {"level": "WARNING"},
         "kombu": {"level": "WARNING"},

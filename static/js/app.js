@@ -64,7 +64,8 @@
   };
   document.addEventListener("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
-    const words = said[status] || "The server could not do this (" + status + "). Nothing was changed; try again.";
+    const outage = status === 503 && (event.detail.xhr.getResponseHeader("Content-Type") || "").startsWith("text/plain") && event.detail.xhr.responseText;
+    const words = outage || said[status] || "The server could not do this (" + status + "). Nothing was changed; try again.";
     notice(words, { kind: "error", key: "response-" + status });
   });
   // A request that is given up, because another one takes its place or the page is left, has not
@@ -82,6 +83,16 @@
       notice("No connection to the server. The page tries again when you do.", { kind: "warning", key: NETWORK });
     });
   }
+  // What is sent may have to wait for a busy database; whoever waits is told within seconds.
+  const SLOW = "slow", slow = new Map();
+  document.addEventListener("htmx:beforeSend", ({ detail }) => {
+    if (detail.requestConfig.verb === "get") return;
+    slow.set(detail.xhr, setTimeout(() => notice("The server takes long to answer. Keep this page open: what you sent is on its way.", { kind: "info", key: SLOW }), 3000));
+  });
+  document.addEventListener("htmx:afterRequest", ({ detail }) => {
+    clearTimeout(slow.get(detail.xhr));
+    if (slow.delete(detail.xhr)) clearNotice(SLOW);
+  });
   document.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.successful) clearNotice(NETWORK);
   });

@@ -5,7 +5,10 @@
   "use strict";
   const PREFIX = "planjury.answers.";
   const PAUSES = [1000, 2000, 4000, 8000, 15000, 30000];
-  const TIMEOUT = 15000;
+  // Longer than the server waits for a locked database, so that its reason arrives.
+  const TIMEOUT = 25000;
+  // After so long without an answer the page says that it takes long.
+  const SLOW = 3000;
   const MOST = 100;
 
   const cookie = (name) => {
@@ -85,6 +88,8 @@
     };
   }
 
+  const placeOf = (entry) => JSON.stringify([entry.url, entry.edit && [entry.edit.question, entry.edit.subject, entry.edit.aspect]]);
+
   // tell(state, detail): state is saved, saving, waiting, paused or refused; done(entry, result) and
   // refused(entry, reason, reply, code) follow each entry.
   function makeQueue({ owner, tell, done = () => {}, refused = () => {} }) {
@@ -94,13 +99,19 @@
     let failures = 0;
     let timer = null;
     let lastRefusal = "";
+    // Why the server stores nothing now, in its words or ours.
+    let trouble = "";
+    // After a failure of the server edits go one at a time, so that none holds the others: one that
+    // fails by itself rests, by its id until when and after how many tries.
+    let alone = false;
+    const resting = new Map();
     // Why nothing can be sent now though the server answers: {state, words}.
     let halted = null;
 
     function report() {
       const left = store.all().length;
       if (halted) tell(halted.state, halted.state === "paused" ? { left, words: halted.words } : halted.words);
-      else if (left && (failures || !navigator.onLine)) tell("waiting", left);
+      else if (left && (failures || trouble || resting.size || !navigator.onLine)) tell("waiting", { left, words: navigator.onLine ? trouble || fault() : "" });
       else if (left) tell("saving", left);
       else if (lastRefusal) tell("refused", lastRefusal);
       else tell("saved", 0);
@@ -114,12 +125,28 @@
       return entry;
     }
 
+    const fault = () => (resting.size ? "the server fails on " + resting.size + " of them, the others are stored" : "");
+
+    // What can be sent now. What rests on an edit that rests waits with it: later edits of the same
+    // place, its undoing, and the submission of its item.
+    function ready() {
+      const entries = store.all();
+      for (const id of resting.keys()) if (!entries.some((entry) => entry.id === id)) resting.delete(id);
+      const rests = entries.filter((entry) => resting.has(entry.id));
+      const places = new Set(rests.map(placeOf)), items = new Set(rests.map((entry) => entry.here));
+      return entries.filter((entry) => {
+        if (resting.has(entry.id)) return resting.get(entry.id).until <= Date.now();
+        if (entry.kind === "submit") return !items.has(entry.here);
+        return !places.has(placeOf(entry)) && !resting.has(entry.edit.undoes);
+      });
+    }
+
     // The next message: all edits of one item that stand first in line, or one submission.
     function nextMessage() {
-      const entries = store.all();
+      const entries = ready();
       if (!entries.length) return null;
       const [first] = entries;
-      if (first.kind === "submit") return { entries: [first], url: first.url };
+      if (alone || first.kind === "submit") return { entries: [first], url: first.url };
       const end = entries.findIndex((entry) => entry.kind !== "edit" || entry.url !== first.url);
       return { entries: entries.slice(0, end < 0 ? MOST : Math.min(end, MOST)), url: first.url };
     }
@@ -127,6 +154,7 @@
     async function send(message) {
       const control = new AbortController();
       const limit = setTimeout(() => control.abort(), TIMEOUT);
+      const slow = setTimeout(() => { trouble = "the server takes long to answer"; report(); }, SLOW);
       const last = message.entries[message.entries.length - 1];
       const submits = last.kind === "submit";
       const body = submits
@@ -141,6 +169,7 @@
         });
       } finally {
         clearTimeout(limit);
+        clearTimeout(slow);
       }
     }
 
@@ -155,7 +184,9 @@
         halted = { state: "refused", words: "the server did not accept this page; reload it, your answers are kept" };
         return false;
       }
-      if (response.status === 429 || response.status >= 500) throw new Error("try later");
+      trouble = response.status === 503 ? reply.refused || "" : "";
+      if (response.status === 500) return rest(message);
+      if (response.status === 429 || response.status > 500) throw new Error("try later");
       halted = null;
       if (message.entries[0].kind === "submit") {
         const [entry] = message.entries;
@@ -182,6 +213,19 @@
         }
       }
       return paused ? pause(paused) : true;
+    }
+
+    // The server failed on this message: its edits are tried one at a time, and one alone later.
+    function rest({ entries }) {
+      if (entries.length > 1) {
+        alone = true;
+        return true;
+      }
+      alone = true;
+      const [{ id }] = entries;
+      const tries = (resting.get(id)?.tries || 0) + 1;
+      resting.set(id, { tries, until: Date.now() + PAUSES[Math.min(tries, PAUSES.length) - 1] });
+      return true;
     }
 
     // Not now, but later with the same answers.
@@ -221,21 +265,26 @@
           message = nextMessage();
         }
         if (!message) settle();
+        if (resting.size) again(Math.max(PAUSES[0], Math.min(...Array.from(resting.values(), ({ until }) => until)) - Date.now()));
       } catch (error) {
         failures += 1;
+        if (error.name === "AbortError") trouble = "the server does not answer";
+        else if (error instanceof TypeError) trouble = "";
         again(PAUSES[Math.min(failures, PAUSES.length) - 1]);
       } finally {
         sending = false;
         report();
       }
       // Asked meanwhile, because the network or the reader came back: what failed may work now.
-      if (asked && store.all().length) flush();
+      if (asked && nextMessage()) flush();
     }
 
     // Nothing is left here, be it that another tab sent it.
     function settle() {
       halted = null;
       failures = 0;
+      trouble = "";
+      alone = resting.size > 0;
     }
 
     function again(pause) {
@@ -263,7 +312,9 @@
     const words = {
       saved: "saved",
       saving: "saving",
-      waiting: "waiting for the " + (navigator.onLine ? "server" : "network") + " (" + detail + ")",
+      waiting: detail && (detail.words
+        ? "not stored yet (" + detail.left + "), kept in this browser: " + detail.words
+        : "waiting for the " + (navigator.onLine ? "server" : "network") + " (" + detail.left + ")"),
       paused: detail && "kept here (" + detail.left + "): " + detail.words,
       refused: "refused: " + detail,
     }[state];

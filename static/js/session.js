@@ -45,7 +45,8 @@
     if (!line) return;
     line.hidden = false;
     line.dataset.state = state;
-    line.textContent = state === "refused" ? "draft not kept: " + reason : said[state];
+    if (state === "refused") line.textContent = "draft not kept: " + reason;
+    else line.textContent = state === "waiting" && reason ? "draft kept in this browser: " + reason : said[state];
   }
   function read(form) {
     const fields = {};
@@ -88,7 +89,7 @@
         body: JSON.stringify({ fields: draft.fields, version: versions[draft.of] || 0 }),
       });
     } catch { /* no network */ }
-    const told = answer && answer.status < 500 ? await answer.json().catch(() => ({})) : {};
+    const told = answer && (answer.status < 500 || answer.status === 503) ? await answer.json().catch(() => ({})) : {};
     busy = false;
     const current = box() && box().dataset.draftOf === draft.of;
     if (answer && answer.ok) {
@@ -99,7 +100,7 @@
       if (current) tell("saved");
     } else if (!answer || answer.status >= 500) {
       unsent = unsent || draft;
-      if (current) tell("waiting");
+      if (current) tell("waiting", told.refused);
       if (!timer) timer = setTimeout(send, 2 * EVERY);
     } else if (answer.status === 409 && told.fields) {
       unsent = unsent || draft;

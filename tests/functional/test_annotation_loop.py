@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
@@ -14,6 +15,7 @@ from annotation.models import Assignment, Rating, RatingEdit, Study
 from annotation.services.ratings import record_rating
 from annotation.services.studies import set_study_status
 from tests.annotation.rows import make_person, make_study
+from tests.databases import locked_database
 from tests.functional.axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -288,6 +290,55 @@ def test_a_refusal_says_why_and_keeps_the_answer_on_screen(desk: Page, study: St
     state(desk).to_contain_text("refused: the study is closed")
     assert chosen(desk, "feedback_reasonable") == "4"
     expect(desk.locator("#q-feedback_reasonable .errorlist")).to_contain_text("not saved")
+
+
+def test_an_answer_on_which_the_server_fails_holds_no_other(
+    desk: Page, item: Assignment, context: BrowserContext
+) -> None:
+    """It was sent with all that followed, again and again, and none of them was stored."""
+
+    def fail_on_one(route: Any) -> None:
+        if "feedback_clear" in (route.request.post_data or ""):
+            route.fulfill(status=500, body="")
+        else:
+            route.continue_()
+
+    desk.route("**/answers/", fail_on_one)
+    context.set_offline(True)
+    for digit in "423":
+        desk.keyboard.press(digit)
+    state(desk).to_have_text("waiting for the network (3)")
+    context.set_offline(False)
+    state(desk).to_have_text(
+        "not stored yet (1), kept in this browser: the server fails on 1 of them, "
+        "the others are stored",
+        timeout=10_000,
+    )
+    assert ratings(item) == {"feedback_reasonable": 4, "feasibility": 3}
+    desk.unroute("**/answers/")
+    state(desk).to_have_text("saved", timeout=20_000)
+    assert ratings(item) == {"feedback_reasonable": 4, "feedback_clear": 2, "feasibility": 3}
+
+
+def test_a_locked_database_is_told_within_seconds_and_takes_nothing_away(
+    desk: Page, item: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = connection.settings_dict["OPTIONS"]
+    monkeypatch.setitem(options, "timeout", 6.0)
+    with locked_database():
+        desk.keyboard.press("4")
+        state(desk).to_have_text(
+            "not stored yet (1), kept in this browser: the server takes long to answer",
+            timeout=5_500,
+        )
+        state(desk).to_have_text(
+            "not stored yet (1), kept in this browser: the database is locked by another program",
+            timeout=15_000,
+        )
+        assert ratings(item) == {}
+    state(desk).to_have_text("saved", timeout=30_000)
+    assert ratings(item) == {"feedback_reasonable": 4}
+    assert RatingEdit.objects.filter(assignment=item).count() == 1
 
 
 def test_signed_out_answers_are_kept_until_signed_in_again(

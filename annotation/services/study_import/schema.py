@@ -1,15 +1,25 @@
 """The document of a study, checked field by field before anything else is done with it."""
 
 import json
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+)
 
 from annotation.models import Aspect, Assignment, Item, Participant, Study, StudyText
 from annotation.selectors.exports.columns import FORMAT, SCHEMA_VERSION
 from annotation.services.errors import Refused
+from benchmarks.core.digests import storable
 
 DOCUMENT = "study.json"
 MOST_PROBLEMS = 20
@@ -17,6 +27,20 @@ MOST_PROBLEMS = 20
 NOT_OF_THE_STUDY = ("local", "columns", "rows", "events")
 Count = Field(ge=0, le=2**31 - 1)
 Big = Field(ge=-(2**63), le=2**63 - 1)
+
+
+def _within_the_calendar(moment: datetime) -> datetime:
+    try:
+        year = moment.astimezone(UTC).year
+    except OverflowError:
+        year = 0
+    if not 1970 <= year < 9999:
+        raise ValueError("expected a moment from the years 1970 to 9998")
+    return moment
+
+
+# Databases and pages take no moment at the edges of the calendar in every time zone.
+Moment = Annotated[AwareDatetime, AfterValidator(_within_the_calendar)]
 
 
 class Strict(BaseModel):
@@ -36,13 +60,13 @@ class StudyIn(Strict):
     idle_seconds: int = Count
     break_minutes: int = Count
     trains: bool
-    pass_mark: float
+    pass_mark: FiniteFloat
     consent_version: int = Field(ge=0, le=32_767)
     blinded: bool
     shows_hidden: bool
     seed: int = Big
-    closes_at: AwareDatetime | None
-    created_at: AwareDatetime
+    closes_at: Moment | None
+    created_at: Moment
     settings: dict[str, Any]
 
 
@@ -58,7 +82,7 @@ class TextIn(Strict):
     kind: Literal[tuple(StudyText.Kind.values)]  # type: ignore[valid-type]
     version: int = Field(ge=1, le=32_767)
     text: str
-    at: AwareDatetime
+    at: Moment
 
 
 class DatasetIn(Strict):
@@ -86,7 +110,7 @@ class ConsentIn(Strict):
     kind: Literal[tuple(StudyText.Kind.values)]  # type: ignore[valid-type]
     version: int = Count
     given: bool
-    at: AwareDatetime
+    at: Moment
 
 
 class PersonIn(Strict):
@@ -97,8 +121,8 @@ class PersonIn(Strict):
     training: Literal[tuple(Participant.Training.values)]  # type: ignore[valid-type]
     consent_version: int = Field(ge=0, le=32_767)
     told_background: bool
-    unblinded_at: AwareDatetime | None
-    joined_at: AwareDatetime
+    unblinded_at: Moment | None
+    joined_at: Moment
     simulated: bool
     consents: list[ConsentIn]
 
@@ -135,8 +159,8 @@ class EditIn(Strict):
     text: str = ""
     undoes: int | None = None
     unblinded: bool = False
-    client_time: AwareDatetime | None = None
-    at: AwareDatetime
+    client_time: Moment | None = None
+    at: Moment
 
 
 class SeatIn(Strict):
@@ -147,8 +171,8 @@ class SeatIn(Strict):
     state: Literal[tuple(Assignment.State.values)]  # type: ignore[valid-type]
     skip_reason: str
     active_ms: int = Field(ge=0, le=2**63 - 1)
-    opened_at: AwareDatetime | None
-    submitted_at: AwareDatetime | None
+    opened_at: Moment | None
+    submitted_at: Moment | None
     edits: list[EditIn]
 
 
@@ -161,7 +185,7 @@ class AdjudicationIn(Strict):
     reason: str
     revealed: bool
     by: str = Field(pattern=r"^staff-[0-9a-f]{12}$")
-    at: AwareDatetime
+    at: Moment
 
 
 class StudyDocument(Strict):
@@ -213,6 +237,8 @@ def check_document(data: Any, text: str) -> StudyDocument:
             "this file holds one annotator's answers alone, not a study; let somebody export it "
             "who does not annotate in it",
         )
+    if storable(data) != data:
+        raise Refused("invalid", "this file holds a character that no database stores, such as NUL")
     try:
         return StudyDocument.model_validate_json(text)
     except ValidationError as error:

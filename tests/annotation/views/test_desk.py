@@ -77,23 +77,67 @@ def test_a_refusal_is_not_2xx_and_says_why_for_each(
 
 @pytest.mark.parametrize(
     "body",
-    ["", "{", "[]", "{}", '{"edits": 1}', '{"edits": [{}]}', '{"edits": [{"id": "x"}]}',
-     '{"edits": ["x"]}', '{"edits": [], "activeMs": "long"}',
-     '{"edits": [{"id": "%s", "text": 3}]}'],
+    ["", "{", "[]", "{}", '{"edits": 1}', '{"edits": [{}]}', '{"edits": ["x"]}', "[" * 100_000,
+     '{"edits": ' + "[" * 100_000],
 )  # fmt: skip
 def test_messages_that_cannot_be_read_are_refused(tab: Client, url: str, body: str) -> None:
-    reply = tab.post(
-        f"{url}answers/", data=body.replace("%s", str(uuid.uuid4())),
-        content_type="application/json",
-    )  # fmt: skip
+    reply = tab.post(f"{url}answers/", data=body, content_type="application/json")
     assert reply.status_code == 422
     assert "could not be read" in reply.json()["refused"]
     assert not RatingEdit.objects.exists()
 
 
-def test_an_unreadable_clock_is_no_reason_to_refuse(tab: Client, url: str) -> None:
-    assert send(tab, url, edit(at="yesterday")).status_code == 200
+@pytest.mark.parametrize(
+    "broken",
+    ['{"id": "x"}', '{"id": "%s", "text": 3}', '{"id": "%s", "undoes": "x"}',
+     '{"id": "%s", "question": "safety", "value": 1e400}',
+     '{"id": "%s", "question": "safety", "value": ' + "9" * 4000 + "}",
+     '{"id": "%s", "question": "safety", "value": {"a": [1]}}'],
+)  # fmt: skip
+def test_an_edit_that_cannot_be_read_holds_no_other(
+    tab: Client, item: Assignment, url: str, broken: str
+) -> None:
+    before, after = json.dumps(edit(value=3)), json.dumps(edit("feasibility", value=2))
+    body = f'{{"edits": [{before}, {broken.replace("%s", str(uuid.uuid4()))}, {after}]}}'
+    reply = tab.post(f"{url}answers/", data=body, content_type="application/json")
+    assert reply.status_code == 422
+    _, refused, _ = reply.json()["results"]
+    assert refused["code"] == "invalid" and refused["id"]
+    assert answers(item) == {"safety": 3, "feasibility": 2}
+
+
+def test_what_no_database_stores_is_replaced_in_a_remark(
+    tab: Client, item: Assignment, url: str
+) -> None:
+    """A lone surrogate came in by pasting; it answered 500 to this and every later save."""
+    text = "half \ud83d of a face, and \x00"
+    said = edit("", None, text=text, aspect="comment")
+    reply = send(tab, url, said, edit(value=4))
+    assert reply.status_code == 200
+    assert RatingEdit.objects.get(aspect="comment").text == "half \ufffd of a face, and \ufffd"
+    assert answers(item)["safety"] == 4
+    # The same message again, as a browser sends it that did not hear of the first.
+    assert send(tab, url, said).json()["results"][0]["version"] == 1
+
+
+@pytest.mark.parametrize(
+    "at",
+    ["yesterday", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2001-99-99T00:00:00Z",
+     "9999-12-31T23:59:59Z", 10**400],
+)  # fmt: skip
+def test_an_unreadable_clock_is_no_reason_to_refuse(tab: Client, url: str, at: Any) -> None:
+    assert send(tab, url, edit(at=at)).status_code == 200
     assert RatingEdit.objects.get().client_time is None
+
+
+@pytest.mark.parametrize("told", ["1e400", "-1", '"long"', "9" * 400, "null"])
+def test_a_time_at_work_that_nobody_counted_is_no_reason_to_refuse(
+    tab: Client, item: Assignment, url: str, told: str
+) -> None:
+    body = f'{{"edits": [{json.dumps(edit(value=4))}], "activeMs": {told}}}'
+    reply = tab.post(f"{url}answers/", data=body, content_type="application/json")
+    assert reply.status_code == 200
+    assert answers(item) == {"safety": 4}
 
 
 def test_too_many_at_once(tab: Client, url: str) -> None:

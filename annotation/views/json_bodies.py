@@ -1,0 +1,24 @@
+"""JSON bodies that pages send: read within bounds, their texts such as every database stores."""
+
+import json
+from typing import Any
+
+from benchmarks.core.digests import storable
+
+
+class BadBody(ValueError):
+    """A body that is no JSON, or nested too deeply; the text says which."""
+
+
+def read_json_body(body: bytes) -> Any:
+    """The value of a JSON body, with U+FFFD for NUL and for halves of surrogate pairs.
+
+    These come in by pasting, and their author cannot see them: the rest of a remark is worth more
+    than a refusal that nobody can act on.
+    """
+    try:
+        return storable(json.loads(body))
+    except RecursionError:
+        raise BadBody("it is nested too deeply") from None
+    except ValueError as error:
+        raise BadBody(str(error)[:200]) from None
