@@ -1,0 +1,293 @@
+"""Measure how the code is cut: files, sizes, import circles, and what one request passes through.
+
+``python -m tests.structure`` prints the table; ``--json`` prints it for a program. Production code
+is everything in config, benchmarks, annotation and analysis but migrations. A line of code is one
+that holds more than a comment or a docstring. Requests run on the newest demo database that
+``tests/upgrade`` keeps, through Django's test client; a switch is a call from one production file
+into another.
+"""
+
+import argparse
+import ast
+import html
+import io
+import json
+import lzma
+import os
+import re
+import statistics
+import sys
+import time
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+BASE = Path(__file__).parent.parent
+APPS = ("config", "benchmarks", "annotation", "analysis")
+SMALL, LARGE, FULL = 40, 600, 20
+# What Django, its templates and SQLite's driver do not document.
+UNDOCUMENTED = re.compile(
+    r"\b(?:_meta\.local|_do_|_raw_delete|SQLCompiler|get_compiler|as_sql|execute_sql|"
+    r"_perform_|_prefetched_objects_cache|_result_cache|_state\.|_wrapped|_resolve_lookup|"
+    r"template\.nodelist|nodelist\.render|gc\.freeze|_thread_sharing|_connections)\b"
+)
+SKIPPED_TOKENS = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
+
+
+def production_files() -> list[Path]:
+    """Return the production files, without empty ``__init__.py``."""
+    found = (path for app in APPS for path in (BASE / app).rglob("*.py"))
+    return sorted(p for p in found if "migrations" not in p.parts and p.read_text().strip())
+
+
+def code_lines(source: str) -> int:
+    """Return how many lines hold code: comments, blanks and docstrings apart."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in SKIPPED_TOKENS:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                lines -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return len(lines)
+
+
+def import_graph(files: list[Path]) -> dict[str, set[str]]:
+    """Return which production module imports which, whether at its top or in a function."""
+    names = {module_name(path): path for path in files}
+    graph: dict[str, set[str]] = {}
+    for name, path in names.items():
+        found: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        graph[name] = {one for one in found if one in names and one != name}
+    return graph
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name of a production file."""
+    parts = path.relative_to(BASE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the groups of modules that import one another (Tarjan's strong components)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            group = []
+            while True:
+                group.append(stack.pop())
+                if group[-1] == name:
+                    break
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    sys.setrecursionlimit(10_000)
+    for name in graph:
+        if name not in index:
+            visit(name)
+    return found
+
+
+def measure_files() -> dict[str, Any]:
+    """Return what can be counted from the files alone."""
+    files = production_files()
+    sizes = {path: code_lines(path.read_text()) for path in files}
+    graph = import_graph(files)
+    importers = Counter(other for found in graph.values() for other in found)
+    folders = Counter(path.parent for path in files if path.name != "__init__.py")
+    sources = "\n".join(path.read_text() for path in files)
+    classes = Counter(re.findall(r"^class (\w+)", sources, re.MULTILINE))
+    return {
+        "production files": len(files),
+        "lines of code": sum(sizes.values()),
+        "median lines of a file": statistics.median(sizes.values()),
+        f"files under {SMALL} lines": sum(n < SMALL for n in sizes.values()),
+        f"files over {LARGE} lines": sorted(
+            f"{path.relative_to(BASE)} ({n})" for path, n in sizes.items() if n > LARGE
+        ),
+        "files with one importer": sum(n == 1 for n in importers.values()),
+        f"folders with over {FULL} files": sorted(
+            f"{folder.relative_to(BASE)} ({n})" for folder, n in folders.items() if n > FULL
+        ),
+        "import circles": circles(graph),
+        "class names used more than once": sorted(
+            f"{name} ({n})"
+            for name, n in classes.items()
+            if n > 1 and name not in ("Meta", "Command")
+        ),
+        "uses of mark_safe": len(re.findall(r"\bmark_safe\(", sources)),
+        "undocumented internals": len(UNDOCUMENTED.findall(sources)),
+        "scripts of the browser": len(list((BASE / "static" / "js").rglob("*.js"))),
+        "pages of docs": len(list((BASE / "docs").rglob("*.md"))),
+        "test files": len(list((BASE / "tests").rglob("test_*.py"))),
+    }
+
+
+class Trace:
+    """Counts the production files that a request passes through, and the switches between them."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+        self.switches = 0
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        if event != "call":
+            return
+        here = _production(frame.f_code.co_filename)
+        if here is None:
+            return
+        self.files.add(here)
+        caller = frame.f_back
+        while caller is not None:
+            there = _production(caller.f_code.co_filename)
+            if there is not None:
+                self.switches += there != here
+                return
+            caller = caller.f_back
+
+    def of(self, request: Callable[[], Any]) -> dict[str, int]:
+        sys.setprofile(self)
+        try:
+            answer = request()
+        finally:
+            sys.setprofile(None)
+        assert answer.status_code < 400, (answer.status_code, answer.content[:400])
+        return {"files": len(self.files), "switches": self.switches}
+
+
+def _production(name: str) -> str | None:
+    if not name.startswith(str(BASE)):
+        return None
+    inner = name[len(str(BASE)) + 1 :]
+    return inner if inner.startswith(tuple(f"{app}/" for app in APPS)) else None
+
+
+def measure_requests() -> dict[str, dict[str, int]]:
+    """Return files and switches of five requests, on a copy of the newest kept demo."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
+    import django
+    from django.conf import settings
+
+    newest = max((BASE / "tests" / "upgrade").glob("demo-*.sqlite3.xz"))
+    (settings.DATA_DIR / "planjury.sqlite3").write_bytes(lzma.decompress(newest.read_bytes()))
+    django.setup()
+    from django.core.management import call_command
+    from django.test.utils import setup_test_environment
+
+    setup_test_environment()
+    call_command("migrate", verbosity=0)
+    return {name: Trace().of(request) for name, request in _requests()}
+
+
+def _requests() -> Iterator[tuple[str, Callable[[], Any]]]:
+    from django.contrib.auth import get_user_model
+    from django.test import Client
+
+    from config.celery import app
+    from tests.annotators import SCALES, SETTINGS, make_edit
+
+    def signed_in(name: str) -> Client:
+        client = Client(headers={"host": "localhost"})
+        client.force_login(get_user_model().objects.get(username=name))
+        return client
+
+    person, researcher = signed_in("annotator"), signed_in("researcher")
+    opened = person.get("/studies/1/annotate/", follow=True)
+    text = opened.content.decode()
+    yield "opening an item", lambda: person.get(opened.request["PATH_INFO"])
+    found = SETTINGS.search(text)
+    assert found is not None
+    edits = [make_edit(SCALES.findall(text)[0], 3)]
+    yield (
+        "a click",
+        lambda: person.post(
+            json.loads(found[1])["answers"],
+            json.dumps({"edits": edits, "activeMs": 1}),
+            content_type="application/json",
+        ),
+    )
+    form = researcher.get("/runs/new/?dataset=1").context["form"]
+    values = {
+        field.html_name: field.value() for field in form if field.value() not in (None, False)
+    }
+    values |= {"agents": "coin-flipper", "levels": "low"}
+    app.conf.task_always_eager = False
+    yield "starting a run", lambda: researcher.post("/runs/new/", values)
+    researcher.get("/analysis/decline/")  # modules are loaded once, not by each page
+    yield "a fresh agreement page", lambda: researcher.get("/analysis/agreement/")
+    app.conf.task_always_eager = True
+    person.post("/sessions/1/ready/")
+    for _ in range(200):  # the agent replies in a thread of the worker
+        page = person.get("/sessions/1/").content.decode()
+        reply = re.search(r'<form[^>]*action="([^"]*/reply/[^"]*)".*?</form>', page, re.DOTALL)
+        if reply is not None:
+            break
+        time.sleep(0.1)
+    else:
+        raise RuntimeError("the agent did not reply")
+    app.conf.task_always_eager = False
+    suggested = re.search(r'data-start="([^"]*)"', reply[0])
+    fields = {"from_fields": "1", "text": html.unescape(suggested[1]) if suggested else "No."}
+    yield "a live reply", lambda: person.post(reply[1], fields)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--no-requests", action="store_true")
+    options = parser.parse_args()
+    found = measure_files()
+    if not options.no_requests:
+        found["requests"] = measure_requests()
+    if options.json:
+        print(json.dumps(found, indent=1))
+        return
+    for name, value in found.items():
+        if name == "requests":
+            for request, counts in value.items():
+                print(f"{request}: {counts['files']} files, {counts['switches']} switches")
+        elif isinstance(value, list):
+            print(f"{name}: {len(value)}")
+            for one in value:
+                print(f"    {one if isinstance(one, str) else ' ⇄ '.join(one)}")
+        else:
+            print(f"{name}: {value:,}")
+
+
+if __name__ == "__main__":
+    main()
