@@ -9,6 +9,7 @@ from analysis.reports import common
 from analysis.reports.judges import table_of
 from analysis.reports.parts import FigureSpec, Notice, Report
 from analysis.reports.people import chosen_people
+from analysis.reports.tidy_alternative import verdict_table
 from analysis.reports.tidy_groups import across_table
 from analysis.reports.tidy_tables import against_table, chance_table, correlation_table
 from analysis.reports.tidy_words import Part, parts_of, skewed
@@ -37,6 +38,11 @@ def agreement_later(selection: Selection) -> Report:
         tables=(
             against_table(compared, WORD),
             chance_table(compared, WORD),
+            *(
+                [verdict_table(compared, WORD)]
+                if any(test.passed is not None for part in compared for test in part.family)
+                else []
+            ),
             correlation_table(compared, WORD),
             across_table("people", "People among themselves", parts, WORD, judges=False),
             across_table("judges-alone", "Judges among themselves", parts, WORD, judges=True),

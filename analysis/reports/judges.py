@@ -33,12 +33,13 @@ from analysis.reports.people import (
     simulated_banner,
     who,
 )
-from analysis.reports.tidy_alternative import missing, person_table, verdict_table
+from analysis.reports.tidy_alternative import missing, person_table, power_table, verdict_table
 from analysis.reports.tidy_figures import advantage_figure
 from analysis.reports.tidy_tables import planning_table
-from analysis.reports.tidy_words import Tested, epsilon_words, lacking
+from analysis.reports.tidy_words import Tested, cautions, epsilon_words, lacking
 from analysis.reports.words import listed, number, plural
 from analysis.selection import Selection
+from analysis.stats.alt_verdict import Verdict
 from analysis.stats.bootstrap import repeated
 from analysis.stats.panels import PanelJudge, judge_panel
 from analysis.study_kinds import asks_dimensions
@@ -87,7 +88,11 @@ def judges_report(selection: Selection) -> Report:
         tables=(
             (
                 *(
-                    (verdict_table(parts, WORD), person_table(parts, WORD))
+                    (
+                        verdict_table(parts, WORD),
+                        power_table(parts, WORD),
+                        person_table(parts, WORD),
+                    )
                     if any(test.passed is not None for part in parts for test in part.family)
                     else ()
                 ),
@@ -101,6 +106,7 @@ def judges_report(selection: Selection) -> Report:
         notices=(
             *common.selection_notices(selection),
             *after_unblinding(people, selection),
+            *cautions(parts, several=True),
             *_notices(table, people),
         ),
         banners=simulated_banner(people),
@@ -158,17 +164,29 @@ def sentence(parts: Sequence[Tested], people: People, epsilon: float) -> str:
             f"scored too, and no dimension has them. On {nearest.title.lower()}, "
             f"{missing(nearest)}."
         )
-    counts: dict[str, list[bool]] = {}
+    counts: dict[str, list[Verdict]] = {}
     for part in known:
         for test in part.family:
             if test.passed is not None:
-                counts.setdefault(test.judge, []).append(test.passed)
-    words = [f"{judge} on {sum(passed)} of {len(passed)}" for judge, passed in counts.items()]
+                counts.setdefault(test.judge, []).append(test.verdict)
+    words = []
+    for judge, verdicts in counts.items():
+        passed = sum(bool(verdict.passes) for verdict in verdicts)
+        withheld = sum(verdict.withheld for verdict in verdicts)
+        more = f" (no verdict on {withheld})" if withheld else ""
+        words.append(f"{judge} on {passed} of {len(verdicts)}{more}")
+    without = (
+        " There is no verdict where a judge cannot be told from the best constant judge or from "
+        "chance."
+        if any(verdict.withheld for verdicts in counts.values() for verdict in verdicts)
+        else ""
+    )
     tests = next(test for part in known for test in part.family if test.passed is not None).tests
     return (
         f"By the alternative annotator test with ε = {epsilon:g}, judges may stand in for a person "
         f"on these numbers of dimensions: {listed(words, most=6)}; all "
         f"{plural(tests, 'comparison')} with {who(people)} are adjusted together."
+        f"{without}"
     )
 
 
@@ -287,6 +305,10 @@ def _how(settings: Settings, parts: Sequence[Tested], table: TidyTable) -> list[
         "Alternative annotator test, negative root mean squared error: person by person, is the "
         "judge at least as close to the other people as this person is? A judge passes with a "
         f"winning rate of {number(0.5, 'points')} or more; the panel is tested by its mean.",
+        "The verdict is withheld where a judge cannot be told from the best constant judge (95 % "
+        "interval of the difference of advantage probabilities on the same items reaches 0) or "
+        "from chance (that of quadratic kappa with single answers reaches 0). "
+        "Formulas and sources: docs/agreement.md.",
         f"Chosen before looking: {epsilon_words(settings.epsilon)}; false discovery rate "
         f"{settings.q:g}. {family}",
         f"Seed {settings.seed}, {settings.resamples:,} resamples; intervals and tests draw "

@@ -19,6 +19,7 @@ from analysis.reports.tidy_alternative import (
     missing,
     passing,
     person_table,
+    power_table,
     verdict_table,
 )
 from analysis.reports.tidy_figures import advantage_figure, section_figures
@@ -55,6 +56,7 @@ def section_page(report: TidyReport, number: int, *, has_tasks: bool) -> Report:
             correlation_table(one),
             difference_table(one),
             verdict_table(one),
+            power_table(one),
             person_table(one),
         )
         if section.against
@@ -117,7 +119,8 @@ def overview_page(report: TidyReport, urls: list[str], *, has_tasks: bool) -> Re
         figures=(drawn, *([advantage] if advantage is not None else [])),
         tables=(
             _overview(parts, urls),
-            *([verdict_table(parts, "Section"), against_table(parts, "Section")]
+            *([verdict_table(parts, "Section"), power_table(parts, "Section"),
+               against_table(parts, "Section")]
               if any(part.section.against for part in parts) else []),
             score_table(parts, "Section"),
             planning_table(planning_of(parts), "Section"),
@@ -145,13 +148,21 @@ def _sentence(parts: list[Part]) -> str:
             "alternative annotator test needs three people with 30 items each that a judge and "
             "another person scored too."
         )
-    won = sum(bool(test.passed) for test, _ in known)
+    won = sum(bool(test.verdict.passes) for test, _ in known)
+    withheld = sum(test.verdict.withheld for test, _ in known)
+    without = (
+        f" There is no verdict in {withheld:,}: those judges cannot be told from a constant judge "
+        "or from chance."
+        if withheld
+        else ""
+    )
     places = len({title for _, title in known})
     first = known[0][0]
     return (
         f"{begin} By the alternative annotator test with ε = {first.epsilon:g}, single judges may "
         f"stand in for a person in {won:,} of {plural(len(known), 'test')} on "
         f"{plural(places, 'section')}, all {plural(first.tests, 'comparison')} adjusted together."
+        f"{without}"
     )
 
 
@@ -226,6 +237,7 @@ def _how_section(part: Part) -> list[str]:
         first = section.against[0].alternative
         lines.append(
             f"{first.method[:1].upper()}{first.method[1:]}; a judge passes with a winning rate of "
-            "0.5 or more. Formulas and sources: docs/agreement.md."
+            "0.5 or more. The verdict is withheld where the judge cannot be told from the best "
+            "constant judge or from chance. Formulas and sources: docs/agreement.md."
         )
     return lines

@@ -19,8 +19,9 @@ from analysis.reports.parts import (
 from analysis.reports.tidy_tables import named, naming
 from analysis.reports.tidy_words import Tested, epsilon_words, lacking
 from analysis.stats.alt_family import PASSING, AltTest
+from analysis.stats.alt_verdict import CONSTANT_START
 
-PASSES, FAILS = "may stand in", "may not"
+PASSES, FAILS, WITHHELD = "may stand in", "may not", "withheld"
 
 
 def verdict_table(parts: Sequence[Tested], word: str = "") -> Table:
@@ -33,29 +34,46 @@ def verdict_table(parts: Sequence[Tested], word: str = "") -> Table:
                     *named(part, word),
                     text_cell(test.judge),
                     _verdict(test),
-                    _verdict(alone),
-                    estimate_cell(test.winning_rate, "points"),
-                    estimate_cell(alone.winning_rate, "points"),
-                    estimate_cell(test.advantage, "points"),
-                    _wins(test),
                     text_cell(_to_know(test)),
+                    estimate_cell(test.winning_rate, "points"),
+                    _best_constant(test),
+                    estimate_cell(test.advantage, "points"),
+                    estimate_cell(test.verdict.beyond_constant, "points", signed=True),
+                    estimate_cell(test.verdict.chance_corrected, "points"),
+                    _wins(test),
+                    _verdict(alone),
+                    estimate_cell(alone.winning_rate, "points"),
                 )
             )
     columns = (
         *naming(word),
         text_column("Judge"),
         text_column("All together", "verdict", "p-values of all judges and sections adjusted"),
-        text_column("Alone", "verdict alone", "p-values adjusted over this judge’s people only"),
+        words_column("Why, and what to know", "note"),
         estimate_column(
             "Winning rate", help=f"Share of people against whom it wins; {PASSING:g} passes"
         ),
-        estimate_column("Winning rate alone", help="The same with the p-values of its own people"),
+        Column(
+            "Best constant",
+            ("best constant", "best constant winning rate", "best constant advantage"),
+            help="The answer with which a judge that always gives it does best, and its winning "
+            "rate",
+        ),
         estimate_column(
             "Advantage probability",
             help="How often the judge is at least as close to the other people as a person is",
         ),
+        estimate_column(
+            "Beyond best constant",
+            help="Advantage probability minus that of the best constant, paired by item",
+        ),
+        estimate_column(
+            "Kappa with people",
+            help="Quadratic weights, with single answers of people; 0 is chance",
+        ),
         Column("Wins", ("wins", "people tested"), help="People against whom it wins"),
-        words_column("What to know", "note"),
+        text_column("Alone", "verdict alone", "p-values adjusted over this judge’s people only"),
+        estimate_column("Winning rate alone", help="The same with the p-values of its own people"),
     )
     return Table(
         "alternative", "The alternative annotator test", columns, tuple(rows), note=_family(parts)
@@ -73,15 +91,30 @@ def _family(parts: Sequence[Tested]) -> str:
     return (
         f"{epsilon} The family: {first.family} ({first.tests:,} p-values, Benjamini–Yekutieli). "
         "Who screens many judges finds one that passes by luck, so the verdict of all together is "
-        "the one to read."
+        "the one to read. It is withheld where the interval of kappa reaches 0, or that of the "
+        "advantage beyond the best constant judge."
     )
 
 
 def _verdict(test: AltTest) -> Cell:
     if test.passed is None:
         return Cell(data=("not available",), reason=test.advantage.undefined)
-    word = PASSES if test.passed else FAILS
-    return Cell(data=(word,), badges=(Badge(word, "ok" if test.passed else "warn"),))
+    verdict = test.verdict
+    if verdict.withheld:
+        return Cell(data=(WITHHELD,), badges=(Badge(WITHHELD, "warn"),))
+    word = PASSES if verdict.passes else FAILS
+    return Cell(data=(word,), badges=(Badge(word, "ok" if verdict.passes else "bad"),))
+
+
+def _best_constant(test: AltTest) -> Cell:
+    best = test.verdict.best_constant
+    if best is None:
+        return Cell(data=(None, None, None), reason=test.advantage.undefined)
+    return Cell(
+        f"{best.winning_rate:.2f}",
+        (best.answer, round(best.winning_rate, 6), round(best.advantage, 6)),
+        sub=f"always {best.answer}",
+    )
 
 
 def _wins(test: AltTest) -> Cell:
@@ -93,6 +126,10 @@ def _wins(test: AltTest) -> Cell:
 
 def _to_know(test: AltTest) -> str:
     words = [f"not available: {lacking(test)}"] if test.passed is None else []
+    if test.passed is not None and test.verdict.withheld:
+        words.append(test.verdict.why)
+    # Low alpha and low power are the same for all judges: the page says them once.
+    words += [caution for caution in test.verdict.cautions if caution.startswith(CONSTANT_START)]
     words += test.warnings
     if test.left_out and test.passed is not None:
         words.append(f"left out for too few items: {_people(test)}")
@@ -159,7 +196,53 @@ def missing(part: Tested) -> str:
     return lacking(refused) if refused is not None else ""
 
 
+def power_table(parts: Sequence[Tested], word: str = "") -> Table:
+    """How often a judge as good as a person passes, and how many items it takes."""
+    rows = []
+    for part in parts:
+        found: dict[tuple[int, float, int | None], list[str]] = {}
+        methods = {}
+        for test in part.family:
+            power = test.verdict.power
+            if power is not None:
+                key = (power.items, power.power, power.items_needed)
+                found.setdefault(key, []).append(test.judge)
+                methods[key] = power.method
+        for (items, share, needed), judges in found.items():
+            rows.append(
+                (
+                    *named(part, word),
+                    text_cell("every judge" if len(found) == 1 else ", ".join(judges)),
+                    count_cell(items),
+                    number_cell(share, "share"),
+                    count_cell(needed, reason="a million items would not give it"),
+                    text_cell(methods[items, share, needed]),
+                )
+            )
+    columns = (
+        *naming(word),
+        text_column("Judge"),
+        number_column("Items"),
+        number_column("Power", help="Share of judges as good as a person that pass"),
+        number_column("Items for 80 %", help="With as many people per item"),
+        words_column("How", "method"),
+    )
+    return Table(
+        "power",
+        "Power of the test: how often a judge as good as a person passes",
+        columns,
+        tuple(rows),
+        note="Where the power is low, a judge that does not pass is not shown to be worse than a "
+        "person. For one judge; less where many are adjusted together.",
+        open=False,
+    )
+
+
 def passing(part: Tested) -> str:
-    """Such as ``2 of 3``: the judges and the panel that pass, all tests together."""
-    known = [test for test in part.family if test.passed is not None]
-    return f"{sum(bool(test.passed) for test in known)} of {len(known)}" if known else ""
+    """Such as ``2 of 3, 1 withheld``: the judges and the panel that pass, all tests together."""
+    known = [test.verdict for test in part.family if test.passed is not None]
+    if not known:
+        return ""
+    withheld = sum(verdict.withheld for verdict in known)
+    more = f", {withheld} withheld" if withheld else ""
+    return f"{sum(bool(verdict.passes) for verdict in known)} of {len(known)}{more}"

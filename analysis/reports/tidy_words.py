@@ -7,6 +7,7 @@ from analysis.reports.parts import Notice
 from analysis.reports.words import ends, listed, number, plural, stated
 from analysis.stats.alt_family import NEAR_START, AltTest
 from analysis.stats.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED
+from analysis.stats.alt_verdict import ENOUGH_POWER, LOW_ALPHA
 from analysis.stats.results import Bin, Distribution, Estimate
 from analysis.tidy.against import Against
 from analysis.tidy.report import ONE_EACH, UNLIKE_PART, Group, SectionReport, TidyReport
@@ -78,21 +79,89 @@ def _verdict(part: Part) -> str:
     if not known:
         return f"{unknown}: {reason_in_words(tests[0])}."
     single = [test for test, one in zip(tests, section.against, strict=True) if one.panel == 1]
-    passing = [test.judge for test in single if test.passed]
-    alone = sum(bool(one.alternative.passed) for one in section.against if one.panel == 1)
+    passing = [test.judge for test in single if test.verdict.passes]
+    alone = sum(bool(one.alternative.verdict.passes) for one in section.against if one.panel == 1)
     epsilon = known[0].epsilon
     panel = [test for test, one in zip(tests, section.against, strict=True) if one.panel > 1]
     together = ""
     if panel and panel[0].passed is not None:
-        verdict = "passes" if panel[0].passed else "does not pass"
-        together = f"; the {panel[0].judge} {verdict}"
+        verdict = panel[0].verdict
+        words = "passes" if verdict.passes else "does not pass"
+        together = f"; the {panel[0].judge}: " + ("no verdict" if verdict.withheld else words)
     who = f" ({listed(passing, most=6)})" if 0 < len(passing) < len(single) else ""
     changed = f" ({alone} if each is tested alone)" if alone != len(passing) else ""
+    without = withheld_words(known)
     return (
         f"By the alternative annotator test with ε = {epsilon:g}, {len(passing)} of "
         f"{plural(len(single), 'judge')} may stand in for a person{who}, with the p-values of all "
-        f"{plural(known[0].tests, 'comparison')} adjusted together{changed}{together}."
+        f"{plural(known[0].tests, 'comparison')} adjusted together{changed}{together}.{without}"
     )
+
+
+def withheld_words(tests: Sequence[AltTest]) -> str:
+    """On which judges there is no verdict, and why; empty where there is one on all."""
+    reasons: dict[str, list[str]] = {}
+    for test in tests:
+        if test.passed is not None and test.verdict.withheld:
+            reasons.setdefault(test.verdict.why, []).append(test.judge)
+    if not reasons:
+        return ""
+    found = [f"{listed(judges, most=6)} ({why})" for why, judges in reasons.items()]
+    return f" No verdict on {'; '.join(found)}."
+
+
+def cautions(parts: Sequence[Tested], *, several: bool) -> list[Notice]:
+    """What to keep in mind with the verdicts, said once for all judges and sections."""
+    found = []
+    tests = [
+        (part.title, test) for part in parts for test in part.family if test.passed is not None
+    ]
+    also = [
+        f"{test.judge} on {title.lower()}" if several else test.judge
+        for title, test in tests
+        for best in [test.verdict.best_constant]
+        if test.verdict.passes and best is not None and best.passes
+    ]
+    if also:
+        found.append(
+            Notice(
+                f"A constant judge also passes where these do: {listed(also, most=6)}. They are "
+                "clearly closer to people than it is, but the test alone would not tell them apart."
+            )
+        )
+    low = {
+        title: test.verdict.people_alpha
+        for title, test in tests
+        if test.verdict.people_alpha is None or test.verdict.people_alpha < LOW_ALPHA
+    }
+    if low:
+        words = [
+            f"{f'{title.lower()} ' if several else ''}"
+            f"{'undefined' if alpha is None else number(alpha, 'points')}"
+            for title, alpha in low.items()
+        ]
+        found.append(
+            Notice(
+                f"People agree little with each other: ordinal alpha {listed(words, most=8)}, "
+                f"below {LOW_ALPHA} (Krippendorff 2004). To stand in for one of them is then easy."
+            )
+        )
+    powers = [test.verdict.power for _, test in tests if test.verdict.power is not None]
+    weak = [power for power in powers if power.power < ENOUGH_POWER]
+    if weak:
+        lowest = min(weak, key=lambda power: power.power)
+        needed = [power.items_needed for power in weak if power.items_needed is not None]
+        more = f"; {max(needed):,} items would give 80 %" if len(needed) == len(weak) else ""
+        least = "at least " if len({power.power for power in weak}) > 1 else ""
+        found.append(
+            Notice(
+                f"The test has little power: with {lowest.items:,} items and ε = "
+                f"{tests[0][1].epsilon:g}, a judge as good as a person passes {least}"
+                f"{number(lowest.power, 'share')} of the time{more}. A judge that does not pass is "
+                "not shown to be worse than a person."
+            )
+        )
+    return found
 
 
 def _closeness(section: SectionReport) -> str:
@@ -184,7 +253,12 @@ def notices(part: Part, *, has_tasks: bool) -> list[Notice]:
                 "info",
             )
         )
-    near = [test for test in part.family if any(w.startswith(NEAR_START) for w in test.warnings)]
+    found += cautions([part], several=False)
+    near = [
+        test
+        for test in part.family
+        if not test.verdict.withheld and any(w.startswith(NEAR_START) for w in test.warnings)
+    ]
     if near:
         names = listed([test.judge for test in near], most=6)
         found.append(

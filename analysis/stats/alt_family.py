@@ -6,6 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from analysis.stats.alt_verdict import Verdict, decided
 from analysis.stats.multiplicity import Family, adjust_family
 from analysis.stats.results import Estimate
 
@@ -60,9 +61,12 @@ class AltTest:
     advantage
         Mean of their ``AnnotatorResult.advantage``, with a bootstrap interval over items or tasks.
     passed
-        Winning rate ≥ 0.5; None where the test is not available.
+        Outcome of the test alone, winning rate ≥ 0.5, which a judge that always gives the same
+        answer can reach: read ``verdict``. None where the test is not available.
     annotators, left_out
         Results by person, and people left out with the number of their items.
+    verdict
+        What may be concluded, beside the best constant judge and beyond chance.
     family, tests
         Which p-values were adjusted together, and how many they are.
     """
@@ -76,6 +80,7 @@ class AltTest:
     passed: bool | None
     annotators: tuple[AnnotatorResult, ...]
     left_out: Mapping[str, int]
+    verdict: Verdict
     family: str = ""
     tests: int = 0
     warnings: tuple[str, ...] = ()
@@ -144,6 +149,7 @@ def _decided(test: AltTest, results: list[AnnotatorResult], family: Family) -> A
         annotators=tuple(results),
         winning_rate=Estimate(rate, n, no_interval=NO_SAMPLE, method=RATE),
         passed=passed,
+        verdict=decided(test.verdict, passed=passed, winning_rate=rate),
         family=family.statement,
         tests=family.size,
         warnings=(*warnings, *([NEAR.format(rate=rate)] if near else [])),

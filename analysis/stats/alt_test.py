@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.alt_family import NO_SAMPLE, RATE, AltTest, AnnotatorResult, adjust_together
+from analysis.stats.alpha import alphas, coincidences
+from analysis.stats.alt_family import (
+    NO_SAMPLE,
+    PASSING,
+    RATE,
+    AltTest,
+    AnnotatorResult,
+    adjust_together,
+)
+from analysis.stats.alt_power import Power, power_for
+from analysis.stats.alt_verdict import BestConstant, Verdict, not_available, undecided
+from analysis.stats.alt_wins import compared_wins, mean_share
 from analysis.stats.bootstrap import (
     RESAMPLES,
     Units,
@@ -28,6 +39,8 @@ from analysis.stats.columns import (
     check_level,
     encode,
 )
+from analysis.stats.jackknife import coefficient_estimate
+from analysis.stats.multiplicity import adjust_family
 from analysis.stats.results import Estimate
 
 PEOPLE_NEEDED, ITEMS_NEEDED = 3, 30
@@ -43,6 +56,9 @@ SHARED_TASKS = (
     "freedom less one"
 )
 ADVANTAGE = "advantage probability: mean over people"
+BEYOND = "advantage probability minus that of always answering {answer}, same items"
+CORRECTED = "quadratically weighted kappa with single answers of people"
+ALL_ALIKE = "all answers are equal: agreement beyond chance is undefined"
 
 
 def alt_test(
@@ -53,6 +69,7 @@ def alt_test(
     names: Sequence[str] | None = None,
     label: str = "judge",
     criterion: str = "",
+    scale: tuple[int, int] = (1, 5),
     q: float = 0.05,
     clusters: Sequence[Hashable] | None = None,
     unit: str = "task",
@@ -74,6 +91,8 @@ def alt_test(
         experts.
     names, label, criterion
         Of people, judge and what is scored.
+    scale
+        Lowest and highest score: the answers that a constant judge could give.
     q
         False discovery rate over the people of this test.
     clusters, unit
@@ -102,7 +121,18 @@ def alt_test(
     ties.
 
     Not available under three people with 30 such items each: people with fewer are left out. The
-    verdict is fragile at its threshold, so read p-values and advantage beside it.
+    outcome is fragile at its threshold, so read p-values and advantage beside it.
+
+    ``passed`` is the outcome of the test alone, which a judge that always gives the same answer can
+    reach. ``verdict`` is what may be concluded (`alt_verdict.decided`). The best constant judge has
+    the highest winning rate of all answers of the scale, by the same test on the items that the
+    judge scored; of several, the highest advantage probability. Its advantage is taken from the
+    judge's on the same items, with an interval that draws items or clusters; that the best of
+    several constants is chosen by the same items favours the constant. Agreement beyond chance is
+    quadratically weighted kappa of the judge's score with each single answer of the people tested,
+    2 s_hf/(s_h² + s_f² + (h̄ − f̄)²), which is 0 for every constant judge and exists for the mean of
+    a panel as well, where it is Lin's concordance (Fleiss & Cohen 1973, Educ. Psychol. Meas.
+    33:613; Lin 1989, Biometrics 45:255).
     """
     check_level(level)
     if not 0 <= epsilon < 1:
@@ -116,7 +146,7 @@ def alt_test(
     check_length_of(labels, scores.shape[1], "names")
     if clusters is not None:
         check_length_of(clusters, own.size, "clusters")
-    person_wins, judge_wins, compared = _wins(scores, own)
+    person_wins, judge_wins, compared = compared_wins(scores, own)
     ns = compared.sum(axis=0)
     tested = np.flatnonzero(ns >= ITEMS_NEEDED)
     left_out = {labels[j]: int(n) for j, n in enumerate(ns) if n < ITEMS_NEEDED}
@@ -127,7 +157,10 @@ def alt_test(
             ),
             n=len(tested),
         )
-        return AltTest(label, criterion, epsilon, q, nothing, nothing, None, (), left_out)
+        return AltTest(
+            label, criterion, epsilon, q, nothing, nothing, None, (), left_out,
+            not_available(nothing.undefined.removeprefix("not available: ")),
+        )  # fmt: skip
     groups = None if clusters is None else repeated(list(clusters))
     results = []
     for j in tested:
@@ -145,12 +178,8 @@ def alt_test(
                 False,
             )
         )
-    parts = np.column_stack([judge_wins[:, tested], compared[:, tested]]).astype(np.float64)
-    if groups is None:
-        units = Units(*distinct_rows(parts), "item")
-    else:
-        units = units_to_draw(np.arange(len(parts)), parts, clusters=groups, unit=unit)
-    drawn = resampled(units, _mean_share, seed=seed, resamples=resamples)
+    units = _units(judge_wins[:, tested], compared[:, tested], groups, unit)
+    drawn = resampled(units, mean_share, seed=seed, resamples=resamples)
     advantage = estimate_from_draws(
         float(np.mean([result.advantage for result in results])),
         int(compared[:, tested].any(axis=1).sum()),
@@ -160,10 +189,14 @@ def alt_test(
         seed=seed,
         method=ADVANTAGE,
     )
+    verdict = _basis(
+        scores, own, tested, compared, judge_wins, person_wins, groups, advantage.value or 0.0,
+        scale=scale, epsilon=epsilon, q=q, unit=unit, seed=seed, resamples=resamples, level=level,
+    )  # fmt: skip
     test = AltTest(
         label, criterion, epsilon, q,
         Estimate(0, len(results), no_interval=NO_SAMPLE, method=RATE), advantage,
-        None, tuple(results), left_out,
+        None, tuple(results), left_out, verdict,
         warnings=(SHARED_TASKS.format(unit=unit),) if groups is not None else (),
     )  # fmt: skip
     statement = f"{len(results)} people, {label}" + (f" on {criterion}" if criterion else "")
@@ -198,34 +231,165 @@ def worse_by(
     return float(stdtr(groups - 1, (mean - epsilon) / error))
 
 
-def _wins(scores: Floats, own: Floats) -> tuple[Floats, Floats, Any]:
-    """For each item and person: whether the person, and the judge, is at least as close.
-
-    The third says where the two are compared: both and another person scored the item.
-    """
-    there = ~np.isnan(scores)
-    filled = np.where(there, scores, 0.0)
-    others = there.sum(axis=1, keepdims=True) - there
-    sums = filled.sum(axis=1, keepdims=True) - filled
-    # Σ_r (x − h_r)² − Σ_r (y − h_r)² = (x − y)(m(x + y) − 2 Σ h_r): no difference of large squares.
-    judge = np.where(np.isnan(own), 0.0, own)[:, None]
-    further = (judge - filled) * (others * (judge + filled) - 2 * sums)
-    compared = there & (others >= 1) & ~np.isnan(own)[:, None]
-    judge_wins = (further <= 1e-9) & compared
-    person_wins = (further >= -1e-9) & compared
-    return person_wins.astype(np.float64), judge_wins.astype(np.float64), compared
+def _units(wins: Floats, compared: Any, groups: Sequence[Hashable] | None, unit: str) -> Units:
+    """Return what an interval of a mean share draws: items, or clusters where they repeat."""
+    return _drawn(np.column_stack([wins, compared]).astype(np.float64), groups, unit)
 
 
-def _mean_share(totals: Floats) -> Floats:
-    """Mean over people of wins/items; people without an item in a resample do not count."""
-    people = totals.shape[1] // 2
-    wins, items = totals[:, :people], totals[:, people:]
-    shares = np.divide(wins, items, out=np.full(wins.shape, np.nan), where=items > 0)
-    known = ~np.isnan(shares)
-    result: Floats = np.divide(
-        np.where(known, shares, 0).sum(axis=1),
-        known.sum(axis=1),
-        out=np.full(len(totals), np.nan),
-        where=known.any(axis=1),
+def _drawn(parts: Floats, groups: Sequence[Hashable] | None, unit: str) -> Units:
+    if groups is None:
+        return Units(*distinct_rows(parts), "item")
+    return units_to_draw(np.arange(len(parts)), parts, clusters=groups, unit=unit)
+
+
+def _basis(
+    scores: Floats,
+    own: Floats,
+    tested: Any,
+    compared: Any,
+    judge_wins: Floats,
+    person_wins: Floats,
+    groups: Sequence[Hashable] | None,
+    advantage: float,
+    *,
+    scale: tuple[int, int],
+    epsilon: float,
+    q: float,
+    unit: str,
+    seed: int,
+    resamples: int,
+    level: float,
+) -> Verdict:
+    """Compare a judge with the best constant judge and with chance, on the items of its test."""
+    drawing: dict[str, Any] = {"seed": seed, "resamples": resamples, "level": level}
+    used = compared[:, tested].any(axis=1)
+    best, wins = _best_constant(scores, own, tested, groups, scale=scale, epsilon=epsilon, q=q)
+    units = _units((judge_wins - wins)[:, tested], compared[:, tested], groups, unit)
+    beyond = coefficient_estimate(
+        advantage - best.advantage, int(used.sum()), units, mean_share,
+        method=BEYOND.format(answer=best.answer), **drawing,
+    )  # fmt: skip
+    mine = own[used]
+    people = np.where(compared, scores, np.nan)[np.ix_(used, tested)]
+    kept = None if groups is None else list(compress(groups, used))
+    d = (person_wins - judge_wins)[np.ix_(used, tested)]
+    return undecided(
+        best,
+        beyond,
+        _chance_corrected(people, mine, kept, unit, drawing),
+        constant=float(mine[0]) if np.ptp(mine) <= 1e-9 else None,
+        people_alpha=_ordinal_alpha(people),
+        power=_power(people, d, kept, scale=scale, epsilon=epsilon, q=q),
     )
+
+
+def _best_constant(
+    scores: Floats,
+    own: Floats,
+    tested: Any,
+    groups: Sequence[Hashable] | None,
+    *,
+    scale: tuple[int, int],
+    epsilon: float,
+    q: float,
+) -> tuple[BestConstant, Floats]:
+    """Find the answer with the highest winning rate, and on which items it is as close."""
+    found: tuple[BestConstant, Floats] | None = None
+    for answer in range(scale[0], scale[1] + 1):
+        constant = np.where(np.isnan(own), np.nan, float(answer))
+        person_wins, wins, compared = compared_wins(scores, constant)
+        p_values: dict[str, float | None] = {}
+        shares = []
+        for j in tested:
+            rows = compared[:, j]
+            own_groups = None if groups is None else list(compress(groups, rows))
+            d = person_wins[rows, j] - wins[rows, j]
+            p_values[str(j)] = worse_by(d, epsilon, clusters=own_groups)
+            shares.append(float(wins[rows, j].mean()))
+        family = adjust_family(p_values, statement="people", method="by", alpha=q)
+        rate = sum(bool(test.clear) for test in family.tests) / len(tested)
+        one = BestConstant(answer, rate, float(np.mean(shares)), rate >= PASSING)
+        if found is None or (rate, one.advantage) > (found[0].winning_rate, found[0].advantage):
+            found = one, wins
+    assert found is not None  # a scale has at least two answers
+    return found
+
+
+def _chance_corrected(
+    people: Floats,
+    own: Floats,
+    groups: Sequence[Hashable] | None,
+    unit: str,
+    drawing: dict[str, Any],
+) -> Estimate:
+    """Compute weighted kappa of a judge with single answers of people, by items or clusters."""
+    there = ~np.isnan(people)
+    m = there.sum(axis=1).astype(np.float64)
+    middle = float(np.nanmean(people))
+    h = np.where(there, people - middle, 0.0)
+    f = own - middle
+    sums = h.sum(axis=1)
+    parts = np.column_stack([m, sums, m * f, (h**2).sum(axis=1), m * f**2, f * sums])
+    units = _drawn(parts, groups, unit)
+    value = float(_concordance(units.totals)[0])
+    n = int(m.sum())
+    if np.isnan(value):
+        return Estimate.without_value(ALL_ALIKE, n=n, method=CORRECTED)
+    return coefficient_estimate(value, n, units, _concordance, method=CORRECTED, **drawing)
+
+
+def _concordance(totals: Floats) -> Floats:
+    """Compute 2 s_hf/(s_h² + s_f² + (h̄ − f̄)²) of totals of n, h, f, h², f² and hf."""
+    n = totals[:, 0]
+    h, f, hh, ff, hf = (column / n for column in totals.T[1:])
+    below = hh - h**2 + ff - f**2 + (h - f) ** 2
+    # A constant has no covariance; what rounding leaves of it is none either.
+    above = hf - h * f
+    above[np.abs(above) <= 1e-12 * np.maximum(below, 1.0)] = 0.0
+    result: Floats = np.divide(2 * above, below, out=np.full(n.size, np.nan), where=below > 1e-12)
     return result
+
+
+def _ordinal_alpha(people: Floats) -> float | None:
+    """Compute ordinal alpha of people's scores, whatever they are; None where it is undefined."""
+    values = np.unique(people[~np.isnan(people)])
+    counts = np.stack([(people == value).sum(axis=1) for value in values], axis=1)
+    totals = coincidences(counts[counts.sum(axis=1) >= 2].astype(np.float64)).sum(axis=0)
+    found = float(alphas(totals[None, :], values, "ordinal")[0]) if values.size > 1 else np.nan
+    return None if np.isnan(found) else found
+
+
+def _power(
+    people: Floats,
+    d: Floats,
+    groups: Sequence[Hashable] | None,
+    *,
+    scale: tuple[int, int],
+    epsilon: float,
+    q: float,
+) -> Power:
+    """Compute the power of a test with these people, items and clusters."""
+    there = ~np.isnan(people)
+    scores = people[there]
+    shares = [float((scores == answer).mean()) for answer in range(scale[0], scale[1] + 1)]
+    effect, degrees = 1.0, None
+    if groups is not None:
+        names, codes = encode(groups)
+        degrees = len(names) - 1
+        sums = centred = 0.0
+        for j in range(d.shape[1]):
+            rest = np.where(there[:, j], d[:, j] - d[there[:, j], j].mean(), 0.0)
+            sums += float((np.bincount(codes, weights=rest, minlength=len(names)) ** 2).sum())
+            centred += float((rest**2).sum())
+        effect = max(1.0, sums / centred) if centred else 1.0
+    return power_for(
+        shares,
+        _ordinal_alpha(people),
+        (there.T.astype(np.float64) @ there).astype(np.float64),
+        items=len(people),
+        others=max(2, round(float(there.sum(axis=1).mean()))),
+        epsilon=epsilon,
+        q=q,
+        effect=effect,
+        degrees=degrees,
+    )

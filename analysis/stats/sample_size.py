@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.stats.alpha import Metric, alphas, coincidences
 from analysis.stats.answers import Answers, answers_of_scores
-from analysis.stats.columns import as_column, check_level
+from analysis.stats.columns import Floats, as_column, check_level
 
 MOST_ITEMS = 10_000_000
 NOT_REACHED = "more than {most:,} items"
@@ -221,6 +221,20 @@ def planned_answers(
     ρ is found by halving, so that alpha of the made-up answers is the expected one to 0.002.
     Raters differ by chance only: none is more severe than the others.
     """
+    scores = planned_scores(expected, shares, raters=raters, seed=seed, metric=metric, items=items)
+    return answers_of_scores(scores, scale=(1, len(shares)))
+
+
+def planned_scores(
+    expected: float,
+    shares: Any,
+    *,
+    raters: int,
+    seed: int,
+    metric: Metric = "ordinal",
+    items: int = 20_000,
+) -> Floats:
+    """Make up the scores of `planned_answers`: one row per item, one column per rater."""
     wanted = as_column(shares)
     if (
         wanted.size < 2
@@ -239,13 +253,14 @@ def planned_answers(
     for _ in range(20):
         middle = (low + high) / 2
         latent = np.sqrt(middle) * truth + np.sqrt(1 - middle) * noise
-        answers = answers_of_scores(np.searchsorted(cuts, latent) + 1, scale=(1, wanted.size))
+        scores: Floats = np.searchsorted(cuts, latent) + 1.0
+        answers = answers_of_scores(scores, scale=(1, wanted.size))
         totals = answers.often @ coincidences(answers.counts)
         found = float(alphas(totals[None, :], answers.values, metric)[0])
         if abs(found - expected) < 0.002:
             break
         low, high = (middle, high) if found < expected else (low, middle)
-    return answers
+    return scores
 
 
 def _check_fraction(value: float, name: str) -> None:

@@ -10,6 +10,7 @@ from analysis.stats.agreement import Agreement, agreement
 from analysis.stats.alpha import METRICS, Metric, krippendorff_alpha
 from analysis.stats.alt_family import AltTest, adjust_together
 from analysis.stats.alt_test import alt_test
+from analysis.stats.alt_verdict import Verdict
 from analysis.stats.answers import answers_of_scores
 from analysis.stats.bland_altman import Limits, Pairs, bland_altman, paired_points
 from analysis.stats.bootstrap import repeated
@@ -44,7 +45,9 @@ class Against:
         Of the judge with the mean of an item's people, over items; limits of judge − people, and
         the pairs that they are about.
     alternative
-        The alternative annotator test.
+        The alternative annotator test of this judge alone.
+    verdict
+        What may be concluded, with the tests of all judges and criteria adjusted together.
     """
 
     judge: str
@@ -58,6 +61,7 @@ class Against:
     limits: Limits
     pairs: Pairs
     alternative: AltTest
+    verdict: Verdict
 
 
 def against_people(
@@ -67,7 +71,7 @@ def against_people(
 
     ``drawing`` is what intervals draw: clusters and their unit, seed, resamples, level.
     """
-    people_names, people = section.of_kind("human")
+    _, people = section.of_kind("human")
     panels = panels_of(section)
     rows, columns = np.nonzero(~np.isnan(people))
     labels = section.items if drawing["clusters"] is None else drawing["clusters"]
@@ -78,7 +82,9 @@ def against_people(
     human = people[rows, columns]
     means = means_of(people)
 
-    def against(name: str, own: Floats) -> Against:
+    tests = alternative_tests(section, settings)
+
+    def against(name: str, own: Floats, test: AltTest) -> Against:
         panel = own.shape[1]
         mean = own.mean(axis=1)  # NaN where any judge gave none
         both = np.column_stack([human, mean[rows]]) if panel == 1 else None
@@ -115,13 +121,11 @@ def against_people(
             },
             bland_altman(mean, means, **drawing),
             paired_points(mean, means),
-            alt_test(
-                people, mean, epsilon=settings.epsilon, names=people_names, label=name,
-                criterion=section.criterion, q=settings.q, **drawing,
-            ),
+            test,
+            test.verdict,
         )  # fmt: skip
 
-    return tuple(against(name, own) for name, own in panels)
+    return tuple(against(name, own, test) for (name, own), test in zip(panels, tests, strict=True))
 
 
 def panels_of(section: Section) -> list[tuple[str, Floats]]:
@@ -148,7 +152,8 @@ def alternative_tests(section: Section, settings: Settings) -> tuple[AltTest, ..
     return tuple(
         alt_test(
             people, own.mean(axis=1), epsilon=settings.epsilon, names=names, label=label,
-            criterion=section.criterion, q=settings.q, **drawing_of(section, settings),
+            criterion=section.criterion, scale=settings.scale, q=settings.q,
+            **drawing_of(section, settings),
         )
         for label, own in panels_of(section)
     )  # fmt: skip

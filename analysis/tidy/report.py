@@ -1,7 +1,7 @@
 """Everything that a tidy table says about agreement: numbers without any layout."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -138,7 +138,16 @@ def tidy_report(table: TidyTable, settings: Settings) -> TidyReport:
     """Compute every statistic that applies, by dataset and criterion."""
     sections = tuple(_section(section, settings) for section in table.sections)
     tests = [each.alternative for section in sections for each in section.against]
-    return TidyReport(settings, table.rows, table.blank, table.ignored, sections, adjusted(tests))
+    family = adjusted(tests)
+    verdicts = iter([test.verdict for test in family])
+    sections = tuple(
+        replace(
+            section,
+            against=tuple(replace(one, verdict=next(verdicts)) for one in section.against),
+        )
+        for section in sections
+    )
+    return TidyReport(settings, table.rows, table.blank, table.ignored, sections, family)
 
 
 def _section(section: Section, settings: Settings) -> SectionReport:

@@ -150,21 +150,41 @@ def _alternative(tests: Sequence[AltTest]) -> list[str]:
     lines = _heading("May a judge stand in for a person? (alternative annotator test)")
     lines.append(
         f"ε = {first.epsilon:g}, q = {first.q:g}; a judge passes with a winning rate of 0.5 or "
-        "more, p-values adjusted over the people of each test (Benjamini-Yekutieli)."
+        "more, p-values adjusted over the people of each test (Benjamini-Yekutieli). The verdict "
+        "is withheld where the judge cannot be told from the best constant judge or from chance."
     )
-    rows: Rows = [("judge", "verdict", "winning rate", "advantage probability", "adjusted p")]
+    rows: Rows = [
+        (
+            "judge", "verdict", "winning rate", "advantage probability", "best constant",
+            "beyond best constant", "kappa with people", "adjusted p",
+        )
+    ]  # fmt: skip
     for test in tests:
-        if test.passed is None:
-            rows.append((test.judge, test.advantage.undefined, "", "", ""))
+        verdict = test.verdict
+        best = verdict.best_constant
+        if best is None:
+            rows.append((test.judge, f"withheld: {test.advantage.undefined}", *[""] * 6))
             continue
         rows.append(
             (
-                test.judge, "passes" if test.passed else "does not pass",
+                test.judge, verdict_words(test),
                 _number(test.winning_rate), f"{_number(test.advantage)} {_ends(test.advantage)}",
+                f"{best.answer}: winning rate {best.winning_rate:.3f}",
+                f"{_number(verdict.beyond_constant)} {_ends(verdict.beyond_constant)}",
+                f"{_number(verdict.chance_corrected)} {_ends(verdict.chance_corrected)}",
                 GAP.join(f"{a.annotator} {a.adjusted:.2g}" for a in test.annotators),
             )
         )  # fmt: skip
     lines += _aligned(rows)
+    available = [test for test in tests if test.passed is not None]
+    lines += [f"{test.judge}: {test.verdict.text}" for test in available]
+    cautioned: dict[str, list[str]] = {}
+    for test in available:
+        for caution in test.verdict.cautions:
+            cautioned.setdefault(caution, []).append(test.judge)
+    for caution, judges in cautioned.items():
+        who = "" if len(judges) == len(available) else f"{_some(judges)}: "
+        lines.append(f"Note: {who}{caution}.")
     left = first.left_out
     if left and first.passed is not None:
         lines.append(f"Left out, too few items: {_some([f'{k} ({n})' for k, n in left.items()])}.")
@@ -173,13 +193,20 @@ def _alternative(tests: Sequence[AltTest]) -> list[str]:
     return lines
 
 
+def verdict_words(test: AltTest) -> str:
+    """Return the verdict on a judge in two words."""
+    if test.verdict.withheld:
+        return "withheld"
+    return "passes" if test.verdict.passes else "does not pass"
+
+
 def _family(tests: Sequence[AltTest]) -> list[str]:
     title = "All alternative annotator tests as one family"
     statement = next(test.family for test in tests if test.annotators)
     rows: Rows = [("judge", "criterion", "verdict", "winning rate")]
     rows += [
         (
-            test.judge, test.criterion, "passes" if test.passed else "does not pass",
+            test.judge, test.criterion, verdict_words(test),
             _number(test.winning_rate),
         )
         for test in tests

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
+from analysis.stats.alpha import krippendorff_alpha
 from analysis.stats.alt_family import NEAR_START, adjust_together
+from analysis.stats.alt_power import Power, power_for
 from analysis.stats.alt_test import alt_test, worse_by
+from analysis.stats.alt_verdict import LOW_ALPHA
+from analysis.stats.alt_wins import compared_wins
+from analysis.stats.answers import answers_of_scores
+from analysis.stats.kappas import cohen_kappa
 
 rng = np.random.default_rng(5)
 TRUTH = rng.integers(1, 6, 60)
@@ -118,3 +124,170 @@ def test_one_person_who_decides_it_is_told() -> None:
 def test_fractions_are_asked_for(options: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="fraction"):
         alt_test(PEOPLE, TRUTH, seed=1, **options)  # type: ignore[arg-type]
+
+
+def skewed(n: int, seed: int, *, sure: float) -> tuple[np.ndarray, np.ndarray]:
+    """People of whom ``sure`` give the item's score, which is mostly 4, and others a neighbour."""
+    made = np.random.default_rng(seed)
+    truth = made.choice([2, 3, 4, 5], n, p=[0.05, 0.1, 0.75, 0.1])
+    moved = made.choice([-1, 1], (n, 3)) * (made.random((n, 3)) > sure)
+    return np.clip(truth[:, None] + moved, 1, 5).astype(float), truth.astype(float)
+
+
+def test_a_constant_judge_passes_the_test_and_gets_no_verdict() -> None:
+    people, _ = skewed(400, 1, sure=0.6)
+    result = alt_test(people, np.full(400, 4.0), epsilon=0.2, seed=1)
+    # The test itself lets it pass: that is what has to be caught.
+    assert result.passed and result.winning_rate.value == 1
+    found = result.verdict
+    assert found.withheld and found.passes is None and found.reason == "constant_judge"
+    assert "not distinguishable from always answering 4" in found.text
+    assert found.best_constant is not None and found.best_constant.answer == 4
+    assert found.best_constant.winning_rate == 1 and found.best_constant.passes
+    # The same judge: equal on every item, and kappa of a constant is 0.
+    assert found.beyond_constant.value == 0 and found.chance_corrected.value == 0
+    # It stays withheld where all judges are adjusted together.
+    (again,) = adjust_together([result], statement="one judge")
+    assert again.verdict == found
+
+
+def test_another_constant_is_withheld_but_not_called_the_best_one() -> None:
+    people, _ = skewed(100, 1, sure=0.6)
+    found = alt_test(people, np.full(100, 2.0), epsilon=0.2, seed=1).verdict
+    assert found.withheld and found.reason == "constant_judge" and found.constant == 2
+    assert "always answers 2" in found.text and "not distinguishable" not in found.text
+
+
+def test_nearly_constant_judge_cannot_be_told_from_the_constant() -> None:
+    people, _ = skewed(400, 1, sure=0.6)
+    judge = np.full(400, 4.0)
+    judge[:4] = people[:4, 0]  # agrees with a person on a hundredth of the items
+    found = alt_test(people, judge, epsilon=0.2, seed=1).verdict
+    assert found.constant is None and found.reason == "constant_judge"
+    assert "not distinguishable from always answering 4" in found.text
+
+
+def test_agreement_by_chance_is_worded_as_that() -> None:
+    # Scores spread evenly over the scale, which no constant is close to; the judge has the same
+    # spread but nothing to do with the items: its kappa is about 0, and it is worse than always 3.
+    made = np.random.default_rng(2)
+    truth = made.integers(1, 6, 300)
+    people = np.clip(truth[:, None] + made.integers(-1, 2, (300, 3)), 1, 5).astype(float)
+    result = alt_test(people, made.permutation(truth), epsilon=0.2, seed=1)
+    found = result.verdict
+    assert result.passed is False and found.withheld and found.reason == "chance_agreement"
+    assert "not distinguishable from chance" in found.text and "answering" not in found.why
+    interval = found.chance_corrected.interval
+    assert interval is not None and interval.low < 0 < interval.high
+
+
+def test_a_judge_that_contradicts_people_fails() -> None:
+    made = np.random.default_rng(2)
+    truth = made.integers(1, 6, 300)
+    people = np.clip(truth[:, None] + made.integers(-1, 2, (300, 3)), 1, 5).astype(float)
+    found = alt_test(people, 6 - truth, epsilon=0.2, seed=1).verdict
+    # Both intervals lie below 0: nothing is open, and failing is the verdict.
+    assert not found.withheld and found.passes is False and found.reason == ""
+    assert "May not stand in" in found.text
+
+
+def test_a_judge_that_beats_a_passing_constant_passes_with_a_caution() -> None:
+    people, truth = skewed(400, 1, sure=0.6)
+    found = alt_test(people, truth, epsilon=0.2, seed=1).verdict
+    assert not found.withheld and found.passes is True
+    assert found.best_constant is not None and found.best_constant.passes
+    assert found.beyond_constant.interval is not None and found.beyond_constant.interval.low > 0
+    assert any(caution.startswith("a constant judge also passes") for caution in found.cautions)
+    # People give the item's score with probability 0.6 each, most of which are 4.
+    assert found.people_alpha is not None and found.people_alpha < LOW_ALPHA
+    assert any("ordinal alpha" in caution for caution in found.cautions)
+
+
+def test_no_constant_passes_where_scores_are_spread() -> None:
+    made = np.random.default_rng(4)
+    truth = made.integers(1, 6, 400)
+    wrong = made.integers(-1, 2, (400, 3)) * (made.random((400, 3)) < 0.3)
+    people = np.clip(truth[:, None] + wrong, 1, 5).astype(float)
+    found = alt_test(people, truth, epsilon=0.1, seed=1).verdict
+    assert found.passes and found.best_constant is not None and not found.best_constant.passes
+    # A fifth of the scores is noise by one point, nothing else: people agree, and the test is
+    # strong enough.
+    assert found.cautions == ()
+
+
+def test_too_few_people_withhold_the_verdict() -> None:
+    found = alt_test(PEOPLE[:, :2], TRUTH, epsilon=0.2, seed=1).verdict
+    assert found.withheld and found.passes is None and found.reason == "too_few"
+    assert found.best_constant is None and "3 are needed" in found.text
+
+
+def test_people_who_always_agree_leave_nothing_beyond_chance() -> None:
+    result = alt_test(np.full((40, 3), 4.0), np.full(40, 4.0), epsilon=0.1, seed=1)
+    assert result.passed and result.verdict.withheld
+    assert result.verdict.chance_corrected.value is None and result.verdict.people_alpha is None
+    # Such people are matched by every judge that is like them.
+    assert result.verdict.power is not None and result.verdict.power.power == 1
+
+
+def test_kappa_is_the_quadratically_weighted_one() -> None:
+    judge = raters(1)[:, 0]
+    found = alt_test(PEOPLE[:, :3], judge, epsilon=0.2, seed=1).verdict.chance_corrected
+    single = cohen_kappa(PEOPLE[:, :3].ravel(), np.repeat(judge, 3), weights="quadratic")
+    assert found.value == pytest.approx(single.value) and found.n == single.n == 180
+
+
+def test_items_of_one_task_make_verdict_and_power_weaker() -> None:
+    people, truth = skewed(100, 5, sure=0.6)
+    fourfold, tasks = np.repeat(people, 4, axis=0), np.repeat(np.arange(100), 4).tolist()
+    alone = alt_test(people, truth, epsilon=0.2, seed=1).verdict
+    same = alt_test(fourfold, np.repeat(truth, 4), epsilon=0.2, clusters=tasks, seed=1).verdict
+    # Four copies of each item in one task are no more than one: the power is that of 100 items.
+    assert alone.power is not None and same.power is not None
+    assert same.power.power == pytest.approx(alone.power.power, abs=0.01)
+    assert same.power.items == 400
+    for name in ("beyond_constant", "chance_corrected"):
+        a, b = getattr(alone, name).interval, getattr(same, name).interval
+        assert b.high - b.low == pytest.approx(a.high - a.low, rel=0.1)
+
+
+def test_power_grows_and_the_number_of_items_gives_it() -> None:
+    counts = np.full((3, 3), 100.0)
+    shares = [0.05, 0.1, 0.2, 0.4, 0.25]
+
+    def power(factor: float) -> Power:
+        return power_for(
+            shares, 0.5, counts * factor, items=round(100 * factor), others=3, epsilon=0.1, q=0.05
+        )
+
+    now = power(1)
+    assert 0.1 < now.power < 0.5 and now.items_needed is not None
+    assert power(now.items_needed / 100).power == pytest.approx(0.8, abs=0.01)
+    assert power(0.3).power < now.power < power(3).power
+    assert power(1) == now  # the seed is fixed
+
+
+def test_power_is_the_share_of_tests_that_pass() -> None:
+    # 300 made-up tables of 100 items: three people and a judge who is one of them.
+    made = np.random.default_rng(7)
+    cuts, passed, alphas = [-1.6, -1.0, -0.4, 0.7], 0, []
+    for _ in range(300):
+        truth, noise = made.standard_normal((100, 1)), made.standard_normal((100, 4))
+        scores = np.searchsorted(cuts, np.sqrt(0.6) * truth + np.sqrt(0.4) * noise) + 1.0
+        results = [
+            worse_by(d, 0.1)
+            for person, judge, _ in [compared_wins(scores[:, :3], scores[:, 3])]
+            for d in (person - judge).T
+        ]
+        # Benjamini-Yekutieli, three tests: the second smallest of p against 2·0.05/(3·11/6).
+        second = sorted(results)[1]
+        passed += second <= 2 * 0.05 / (3 * 11 / 6) or max(results) <= 0.05 / (11 / 6)
+        alphas.append(scores)
+    pooled = np.vstack(alphas)
+    shares = [float((pooled == score).mean()) for score in range(1, 6)]
+    answers = answers_of_scores(pooled, scale=(1, 5))
+    alpha = krippendorff_alpha(answers, seed=1, resamples=100).value
+    found = power_for(
+        shares, alpha, np.full((3, 3), 100.0), items=100, others=3, epsilon=0.1, q=0.05
+    )
+    # Standard error of the simulated share: at most sqrt(0.25/300) = 0.029.
+    assert found.power == pytest.approx(passed / 300, abs=0.08)
