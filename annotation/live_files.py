@@ -7,19 +7,20 @@ the form alone (`annotation.forms.live_study`).
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
 from django.forms import Form
 
 from annotation.forms.live_study import NAMED, POOL, LiveStudyForm
 from annotation.services.sessions.making import mode_of
 from benchmarks.blinding import EVERYTHING
+from benchmarks.core.problems import FileRefused
+from benchmarks.core.yaml_text import read_yaml
 from benchmarks.models import Dataset
 
 # What stands in a file of its own accord, or under another name than in the form.
 OWN = {"dataset", "mode", "players", "roles", "settings"}
 
 
-class FileRefused(Exception):
+class LiveFileRefused(Exception):
     """A file that says nothing that can be made; ``problems`` say where and why."""
 
     def __init__(self, problems: list[str]) -> None:
@@ -28,17 +29,17 @@ class FileRefused(Exception):
 
 
 def read_live_file(text: str) -> LiveStudyForm:
-    """The valid form of a study of sessions. Raises ``FileRefused`` with all problems at once.
+    """The valid form of a study of sessions. Raises ``LiveFileRefused`` with all problems at once.
 
     A field that is left out is as the page shows it at first.
     """
     try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise FileRefused([f"this is not YAML: {error}"]) from None
-    if not isinstance(found, Mapping):
-        raise FileRefused(["a file holds fields and their values"])
-    given = {str(name): value for name, value in found.items()}
+        read = read_yaml(text)
+    except FileRefused as refused:
+        raise LiveFileRefused([str(fault) for fault in refused.problems]) from None
+    given = read.value
+    if not isinstance(given, Mapping):
+        raise LiveFileRefused(["a file holds fields and their values"])
     dataset = _dataset(str(given.get("dataset", "")))
     mode = mode_of(dataset.system, str(given.get("mode", "")))
     blank = LiveStudyForm(None, dataset=dataset, mode=mode, seen=EVERYTHING)
@@ -47,8 +48,15 @@ def read_live_file(text: str) -> LiveStudyForm:
     form.is_valid()
     problems += [f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items()]
     if problems:
-        raise FileRefused(problems)
+        lines = {f"{path[0]}": line for path, line in read.lines.items() if len(path) == 1}
+        raise LiveFileRefused([_with_line(problem, lines) for problem in problems])
     return form
+
+
+def _with_line(problem: str, lines: Mapping[str, int]) -> str:
+    """A problem with the line of the field that it begins with, where the file has that field."""
+    line = lines.get(problem.partition(":")[0])
+    return problem if line is None else f"line {line}, {problem}"
 
 
 def _dataset(name: str) -> Dataset:
@@ -57,9 +65,9 @@ def _dataset(name: str) -> Dataset:
         rows = list(Dataset.objects.filter(pk=int(name[:18])))
     if not rows:
         known = ", ".join(Dataset.objects.order_by("name").values_list("name", flat=True)[:20])
-        raise FileRefused([f"dataset: there is no {name!r}; known are {known or 'none'}"])
+        raise LiveFileRefused([f"dataset: there is no {name!r}; known are {known or 'none'}"])
     if len(rows) > 1:
-        raise FileRefused([f"dataset: several are named {name!r}; give its number"])
+        raise LiveFileRefused([f"dataset: several are named {name!r}; give its number"])
     return rows[0]
 
 

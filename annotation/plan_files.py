@@ -24,20 +24,39 @@ from annotation.plans import (
     StudyPlan,
     Trials,
 )
+from benchmarks.core.problems import FileRefused
+from benchmarks.core.yaml_text import Path, read_yaml
 
 LONGEST_TEXT = 20_000
 MOST_PROBLEMS = 50
+# Moments beyond these cannot be shown in every time zone.
+FIRST_YEAR, LAST_YEAR = 1900, 2900
 Problems = list[PlanProblem]
 Check = Callable[[Any, str, Problems], Any]
 
 
 def read_plan(text: str) -> StudyPlan:
-    """A plan from YAML; PlanError with every problem of its form at once."""
+    """A plan from YAML; PlanError with every problem of its form at once, each with its line."""
     try:
-        data = yaml.load(text, _Loader)
-    except yaml.YAMLError as error:
-        raise PlanError([PlanProblem("", f"this is not YAML: {error}")]) from None
-    return read_document(data)
+        found = read_yaml(text)
+    except FileRefused as refused:
+        raise PlanError(
+            PlanProblem(fault.where, f"expected {fault.expected}, found {fault.found}")
+            for fault in refused.problems
+        ) from None
+    try:
+        return read_document(found.value)
+    except PlanError as error:
+        lines = {_written(path): line for path, line in found.lines.items()}
+        raise PlanError(
+            problem._replace(line=lines.get(problem.path)) for problem in error.problems
+        ) from None
+
+
+def _written(path: Path) -> str:
+    """A path as problems name it, such as ``training[1].task``."""
+    words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in path)
+    return words.removeprefix(".")
 
 
 def read_document(data: Any) -> StudyPlan:
@@ -82,26 +101,6 @@ def _changed(value: Any, usual: Any) -> dict[str, Any]:
         for name, now, before in rows
         if now != before
     }
-
-
-class _Loader(yaml.SafeLoader):
-    """Refuses a key that stands twice, which plain YAML takes for the last one."""
-
-
-def _unique_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if isinstance(key, list | dict):
-            raise yaml.constructor.ConstructorError(None, None, "a key is no word", node.start_mark)
-        if key in found:
-            words = f"{key!r} stands twice"
-            raise yaml.constructor.ConstructorError(None, None, words, key_node.start_mark)
-        found[key] = loader.construct_object(value_node, deep=True)
-    return found
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
 
 
 # --- Values ---------------------------------------------------------------------------------------
@@ -176,7 +175,7 @@ def _moment(value: Any, path: str, problems: Problems) -> datetime | None:
             value = datetime.fromisoformat(value)
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
-    if not isinstance(value, datetime):
+    if not isinstance(value, datetime) or not FIRST_YEAR <= value.year <= LAST_YEAR:
         _wrong(problems, path, "a day or a time, such as 2027-03-01 or 2027-03-01T18:00", value)
         return None
     return timezone.make_aware(value) if timezone.is_naive(value) else value

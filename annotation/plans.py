@@ -37,13 +37,18 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 
 
 class PlanProblem(NamedTuple):
-    """What is wrong with a plan, and where: a path such as ``items.sample.count``."""
+    """What is wrong with a plan, and where: a path such as ``items.sample.count``.
+
+    ``line`` is where that stands in the plan's file; None where there is no file.
+    """
 
     path: str
     words: str
+    line: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.words}" if self.path else self.words
+        where = [f"line {self.line}"] * (self.line is not None) + [self.path] * bool(self.path)
+        return f"{', '.join(where)}: {self.words}" if where else self.words
 
 
 class PlanError(Exception):

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from annotation.questionnaires.types import (
     ANY,
     NEEDS,
@@ -20,8 +18,10 @@ from annotation.questionnaires.types import (
     Scale,
 )
 from benchmarks.core.errors import CoreError
+from benchmarks.core.problems import FileRefused
 from benchmarks.core.registry import EXTERNAL, get_system
 from benchmarks.core.system import Dimension
+from benchmarks.core.yaml_text import read_yaml
 
 # The remark on a whole item; no question may be called so.
 COMMENT = "comment"
@@ -37,9 +37,11 @@ _DESK_KEYS = frozenset("cdefhjnpu[]?/!")
 def read_questionnaire(text: str, *, source: str, id: str) -> Questionnaire:
     """A questionnaire from YAML; every problem is named at once, with ``source``."""
     try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise QuestionnaireError(f"{source}: not YAML: {error}", [f"not YAML: {error}"]) from None
+        # Versions stored before this was refused may name a field twice.
+        data = read_yaml(text, repeated=True).value
+    except FileRefused as refused:
+        faults = [str(fault) for fault in refused.problems]
+        raise QuestionnaireError(f"{source}: " + "; ".join(faults), faults) from None
     problems = list(_problems(data, id))
     if problems:
         raise QuestionnaireError(f"{source}: " + "; ".join(problems[:20]), problems[:20])
@@ -70,14 +72,18 @@ def _question(number: int, row: Mapping[str, Any], said: Dimension | None) -> Qu
         section=row["section"],
         title=said.title if said else row["title"],
         definition=said.definition if said else row.get("definition", ""),
-        anchors=dict(said.anchors if said else row.get("anchors", {})),
-        examples=dict(said.examples if said else row.get("examples", {})),
+        anchors=dict(said.anchors) if said else _by_point(row.get("anchors")),
+        examples=dict(said.examples) if said else _by_point(row.get("examples")),
         needs=frozenset(row.get("needs", ())),
         dimension=row.get("dimension", ""),
         about=row.get("about", "item"),
         scale=scale,
         required=bool(row.get("required", scale.kind != "text")),
     )
+
+
+def _by_point(given: Mapping[str, str] | None) -> dict[int, str]:
+    return {int(point): text for point, text in (given or {}).items()}
 
 
 def _scale(row: Mapping[str, Any]) -> Scale:
@@ -117,7 +123,7 @@ def _problems(data: Any, id: str) -> Iterator[str]:
     if not isinstance(data["sections"], list) or not isinstance(data["questions"], list):
         yield "sections and questions must be lists"
         return
-    if data.get("unit", "trajectory") not in UNITS:
+    if data.get("unit", "trajectory") not in list(UNITS):
         yield f"unit {data['unit']!r} is not among {list(UNITS)}"
     shows = data.get("shows", [])
     if not isinstance(shows, list) or not set(map(str, shows)) <= set(SHOWS):
@@ -129,7 +135,19 @@ def _problems(data: Any, id: str) -> Iterator[str]:
     except CoreError as error:
         yield str(error)
         return
-    sections = {row.get("key") if isinstance(row, dict) else None for row in data["sections"]}
+    for name in ("kind", "system", "title"):
+        if not _is_words(data[name]):
+            yield f"{name} must be a text"
+            return
+    if type(data["version"]) is not int:
+        yield "version must be a whole number"
+    for number, row in enumerate(data["sections"], 1):
+        if not isinstance(row, dict) or not (
+            _is_words(row.get("key")) and _is_words(row.get("title"))
+        ):
+            yield f"section {number}: expected a key and a title"
+            return
+    sections = [row["key"] for row in data["sections"]]
     seen: set[str] = {COMMENT}
     for number, row in enumerate(data["questions"], 1):
         if not isinstance(row, dict):
@@ -144,7 +162,7 @@ def _problems(data: Any, id: str) -> Iterator[str]:
 
 
 def _place_problems(
-    row: Mapping[str, Any], dimensions: set[str], sections: set[Any], seen: set[str]
+    row: Mapping[str, Any], dimensions: set[str], sections: Sequence[str], seen: set[str]
 ) -> Iterator[str]:
     """What is wrong with its key, its section, its needs and what it is asked of."""
     key = row.get("dimension") or row.get("key")
@@ -154,14 +172,14 @@ def _place_problems(
         yield f"key {key!r} is taken"
     else:
         seen.add(key)
-    if row.get("section") not in sections or row.get("section") is None:
-        yield f"section {row.get('section')!r} is not among {sorted(map(str, sections))}"
+    if row.get("section") not in sections:
+        yield f"section {row.get('section')!r} is not among {sorted(sections)}"
     needs = row.get("needs", [])
     if not isinstance(needs, list) or not set(map(str, needs)) <= set(NEEDS):
         yield f"needs {needs!r} must be a list from {list(NEEDS)}"
-    if row.get("about", "item") not in PARTS:
+    if row.get("about", "item") not in list(PARTS):
         yield f"about {row['about']!r} is not among {list(PARTS)}"
-    if "dimension" in row and row["dimension"] not in dimensions:
+    if "dimension" in row and row["dimension"] not in list(dimensions):
         yield f"dimension {row['dimension']!r} is not among {sorted(dimensions)}"
 
 
@@ -219,8 +237,10 @@ def _word_problems(row: Mapping[str, Any]) -> Iterator[str]:
     if not _is_words(row.get("title")):
         yield "title is missing"
     scale = row.get("scale", {"points": 5})
+    if not isinstance(scale, dict):
+        return  # said above
     try:
-        anchored = set(_scale(row).anchored)
+        anchored = {str(point) for point in _scale(row).anchored}
     except (TypeError, ValueError, KeyError, AttributeError):
         return  # said above
     if "points" in scale and not _is_words(row.get("definition")):
@@ -233,6 +253,8 @@ def _word_problems(row: Mapping[str, Any]) -> Iterator[str]:
         elif not isinstance(given, dict) or set(given) != anchored:
             points = ", ".join(map(str, sorted(anchored)))
             yield f"{name} must be given for {points}"
+        elif not all(map(_is_words, given.values())):
+            yield f"{name} must be sentences"
 
 
 def _is_words(text: Any) -> bool:

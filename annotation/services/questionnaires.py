@@ -2,7 +2,6 @@
 
 import re
 
-import yaml
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
@@ -14,6 +13,8 @@ from annotation.questionnaires import (
     read_questionnaire,
     shipped_questionnaires,
 )
+from benchmarks.core.problems import FileRefused
+from benchmarks.core.yaml_text import read_yaml
 from benchmarks.services.locks import only_one
 
 LONGEST = 60_000
@@ -60,20 +61,12 @@ def own_text(text: str) -> str:
 def _read(name: str, version: int, text: str) -> tuple[Questionnaire, str]:
     if len(text) > LONGEST:
         raise QuestionnaireError(f"a questionnaire has at most {LONGEST:,} characters")
-    if "\x00" in text:
-        raise QuestionnaireError("the text holds a NUL, which cannot be stored")
+    try:
+        read_yaml(text)  # here, where its lines are still those that were typed
+    except FileRefused as refused:
+        faults = [str(fault) for fault in refused.problems]
+        raise QuestionnaireError("; ".join(faults), faults) from None
     text = own_text(text.replace("\r\n", "\n"))
-    _refuse_aliases(text)
     whole = f"id: {name}\nversion: {version}\n{text}"
     id = f"{name}@{version}"
     return read_questionnaire(whole, source=id, id=id), whole
-
-
-def _refuse_aliases(text: str) -> None:
-    """A few lines of references to references can grow beyond all memory."""
-    try:
-        found = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text))
-    except yaml.YAMLError:
-        return  # told when it is read
-    if found:
-        raise QuestionnaireError("references (*name) are not taken here: write it out")

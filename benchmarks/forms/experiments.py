@@ -6,12 +6,12 @@ from typing import Any
 from django import forms
 
 from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.core.yaml_text import LONGEST
 from benchmarks.forms.lists import set_choices
 from benchmarks.models import Dataset
 from benchmarks.selectors.casting import agents_for
 from benchmarks.selectors.datasets import dataset_levels
 from benchmarks.services.experiments.design import HOTTEST, Design
-from benchmarks.services.experiments.yaml_text import LONGEST
 
 MOST_REPLICATES = 20
 

@@ -106,14 +106,31 @@ colour: red
     [
         ("", "", "expected fields such as name"),
         ("- a", "", "expected fields such as name"),
-        ("name: [", "", "this is not YAML"),
-        ("name: a\nname: b", "", "'name' stands twice"),
+        ("name: ]", "line 1", "expected YAML"),
+        ("name: a\nname: b", "line 2", "'name' again"),
         ("name: a\nquestionnaire: b@1", "items", "is missing"),
         ("name: a\nquestionnaire: b@1\nitems: [1]", "items", "expected fields such as runs"),
     ],
 )
 def test_what_is_no_plan_is_refused(text: str, path: str, said: str) -> None:
     assert said in problems(text)[path]
+
+
+def test_each_problem_says_its_line() -> None:
+    with pytest.raises(PlanError) as caught:
+        read_plan(f"{WHOLE}raters: 2\n")
+    assert str(caught.value) == "line 20: expected each name once, found 'raters' again"
+    with pytest.raises(PlanError) as caught:
+        read_plan(WHOLE.replace("count: 2", "count: two").replace("task: task-0", "task: []"))
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 7, items.sample.count: expected a whole number, found 'two'",
+        "line 13, training[1].task: expected a short text, found []",
+    ]
+
+
+@pytest.mark.parametrize("year", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-12:00"])
+def test_moments_that_no_database_keeps_are_refused(year: str) -> None:
+    assert "a day or a time" in problems(f"{WHOLE}".replace("2099-03-01T18:00", year))["closes_at"]
 
 
 def test_every_field_is_documented() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.live_files import FileRefused, read_live_file
+from annotation.live_files import LiveFileRefused, read_live_file
 from annotation.selectors.sessions.design import Drawn, in_words
 from annotation.services.errors import Refused
 from annotation.services.sessions.planned import DesignWish, create_sessions, draw_design
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 self.stdout.write("nothing was stored (--dry-run)")
                 return
             study = create_sessions(wish=wish, design=design, by=manager)
-        except FileRefused as refused:
+        except LiveFileRefused as refused:
             lines = "\n".join(f"  {problem}" for problem in refused.problems)
             raise CommandError(f"nothing was stored: {options['file']}\n{lines}") from None
         except Refused as refused:

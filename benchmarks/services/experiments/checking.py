@@ -10,6 +10,7 @@ from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.problems import FileRefused, Problem, Problems, Said
 from benchmarks.core.system import System, read_settings
+from benchmarks.core.yaml_text import Path, read_yaml
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.selectors.casting import agents_for, system_of
 from benchmarks.selectors.datasets import dataset_levels, find_dataset
@@ -19,7 +20,6 @@ from benchmarks.services.casting import AT, assign_roles, named_filler
 from benchmarks.services.endpoints import check_cap, currency_of
 from benchmarks.services.experiments.design import Design, design_of, place_of
 from benchmarks.services.experiments.variants import takes_temperature
-from benchmarks.services.experiments.yaml_text import Path, read_yaml
 
 MOST_RUNS = 2_000
 _NAMED = 12

@@ -58,14 +58,14 @@ def test_from_another_one(writer: Client) -> None:
     [
         ("ten_questions", BLANK, "Ten_questions ships with the product"),
         ("Not so", BLANK, "A name has small letters"),
-        ("fine", "title: [", "Not YAML"),
+        ("fine", "\ntitle: ]", "Line 2: expected YAML"),
         (
             "fine",
             BLANK.replace("about: final", "about: moon"),
             "Question 1: about",
         ),
         ("fine", BLANK.replace("points: 5", "points: 77"), "Question 1: points 77"),
-        ("fine", "a: &x [1]\nb: *x", "References (*name) are not taken"),
+        ("fine", "a: &x [1]\nb: *x", "Line 2: expected a value of its own"),
         ("", "", "This field is required"),
     ],
 )
