@@ -36,7 +36,8 @@ class Run(models.Model):
     versions of protocol, prompts, parsers and scorer that made it, with the digests of the prompt
     files. ``committed`` is what its calls have cost and what is put aside for those under way; a
     call that might lift it above ``cost_cap`` is not sent. ``problem`` says why a run was paused
-    without anybody asking.
+    without anybody asking. ``created_trajectories`` counts the trajectories that were ever created
+    for the run; trajectories are never deleted, so verifying compares it with those that exist.
     """
 
     class Kind(models.TextChoices):
@@ -79,6 +80,7 @@ class Run(models.Model):
         "benchmarks.Judging", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     data_version = models.PositiveIntegerField(default=0)
+    created_trajectories = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey(
         django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )

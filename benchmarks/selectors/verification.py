@@ -60,6 +60,9 @@ class Verification:
         if self.result is None:
             return STATES[Job.Status(self.job.status)]
         counts = self.result["counts"]
+        # Verifications that are kept from before know nothing of the run itself.
+        if self.result.get("of_run") and not counts.get("differs"):
+            return "the run differs", "bad"
         if counts.get("differs"):
             return f"{counts['differs']} differ", "bad"
         if counts.get("same"):

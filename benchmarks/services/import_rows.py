@@ -86,6 +86,8 @@ class RowSaver:
             for turn in turns
         ]
         Turn.objects.bulk_create(made, batch_size=CHUNK)
+        for row in rows:
+            row.run.created_trajectories += 1
         self.trajectories += len(rows)
         self.turns += len(made)
 
@@ -93,9 +95,8 @@ class RowSaver:
         """The runs, with what the file said at its end."""
         runs = tuple(self.runs.values())
         for run in runs:
-            if run.settings != (settings := self._settings()):
-                run.settings = settings
-                run.save(update_fields=["settings"])
+            run.settings = self._settings()
+            run.save(update_fields=["settings", "created_trajectories"])
         return runs
 
     def _settings(self) -> dict[str, Any]:

@@ -28,7 +28,13 @@ from benchmarks.models import (
 from benchmarks.services.calls import people_are_asked
 from benchmarks.services.casting import agent_filler, assign_roles
 from benchmarks.services.locks import lock_run, lock_trajectory
-from benchmarks.services.runs import RunError, bump_data_version, create_empty_run, reopen_run
+from benchmarks.services.runs import (
+    RunError,
+    bump_data_version,
+    count_created,
+    create_empty_run,
+    reopen_run,
+)
 from benchmarks.services.work import settle_run
 
 S = Trajectory.Status
@@ -85,6 +91,7 @@ def reserve_trajectory(*, run: Run, task: Task) -> Trajectory:
             raise RunError(f"task {task.external_id} has no level {run.level}")
         rows = Trajectory.objects.filter(run=run, task=task, profile=profile)
         attempt = (rows.aggregate(last=Max("attempt"))["last"] or 0) + 1
+        count_created(run.pk, 1)
         return Trajectory.objects.create(
             run=run,
             task=task,

@@ -165,7 +165,14 @@ def _create_run(
         ],
         batch_size=CHUNK,
     )
+    count_created(run.pk, len(units))
     return run
+
+
+def count_created(run_id: int, more: int) -> None:
+    """Add to the number of trajectories that were created for a run."""
+    rows = Run.objects.filter(pk=run_id)
+    rows.update(created_trajectories=F("created_trajectories") + more)
 
 
 def _kind(system: System) -> str:
@@ -309,6 +316,7 @@ def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
             seed=derive_seed(run.seed, trajectory.task.external_id, run.level, attempt),
             judged_id=trajectory.judged_id,
         )
+        count_created(run.pk, 1)
         reopen_run(run)
     return fresh
 

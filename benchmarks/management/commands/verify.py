@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.models import Run
+from benchmarks.services.verifying.checks import Difference
 from benchmarks.services.verifying.runs import STATES, RunReport, verify_run
 from benchmarks.services.verifying.stored import Known
 
@@ -69,11 +70,15 @@ class Command(BaseCommand):
             self.stdout.write(f"  not available: {found.missing}")
         if found.figures:
             self.stdout.write(f"  metrics of the run: {found.figures}")
+        for difference in found.of_run:
+            self._say_difference("the run", difference)
         for finding in found.findings:
-            difference = finding.difference
-            self.stdout.write(f"  trajectory {finding.trajectory}: {difference.where}")
-            self.stdout.write(f"    stored      {difference.stored}")
-            self.stdout.write(f"    recomputed  {difference.recomputed}")
+            self._say_difference(f"trajectory {finding.trajectory}", finding.difference)
+
+    def _say_difference(self, of: str, difference: Difference) -> None:
+        self.stdout.write(f"  {of}: {difference.where}")
+        self.stdout.write(f"    stored      {difference.stored}")
+        self.stdout.write(f"    recomputed  {difference.recomputed}")
 
 
 def _total(reports: list[RunReport]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from benchmarks.models import Experiment, Judging, Run, Trajectory
 from benchmarks.selectors.judging import Chosen, chosen_shares, judgeable
 from benchmarks.services import doorbell
 from benchmarks.services.casting import assign_roles
-from benchmarks.services.runs import check_cost_cap, create_empty_run
+from benchmarks.services.runs import check_cost_cap, count_created, create_empty_run
 
 RUBRIC = "rubric_judge"
 # Whoever judges by reading a form sees the whole rubric in its own order.
@@ -113,6 +113,7 @@ def _judging_run(
     Judging.objects.filter(pk=run.primary_judging.pk).update(run=judged, name=name, made_by=run)
     for rows in chosen.parts():
         _copy_units(run, judgeable(rows).filter(run=judged))
+    count_created(run.pk, run.trajectories.count())
     return run
 
 

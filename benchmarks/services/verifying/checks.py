@@ -17,7 +17,7 @@ from benchmarks.core.replay import NotStored, Playback, play_back
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System
 from benchmarks.mappers import core_task
-from benchmarks.models import Exchange, JudgeScore, StoredMessage, Violation
+from benchmarks.models import AnswererVersion, Exchange, JudgeScore, StoredMessage, Violation
 from benchmarks.services.verifying.stored import Stored
 from benchmarks.services.versions import episode_of, seeds_of
 
@@ -57,6 +57,7 @@ def derive(stored: Stored, system: System, wrong: Mapping[str | int, str]) -> Pl
     _same("seed of the trajectory", trajectory.seed, seed)
     seeds = seeds_of(trajectory, task)
     _check_exchanges(stored.exchanges, system, seeds, wrong)
+    _check_roles(stored, system, task)
     _check_suggestions(stored, system)
     rows = [_logged(row) for row in stored.exchanges]
     attempts = trajectory.run.settings.get("reply_attempts", 3)
@@ -107,6 +108,50 @@ def _check_exchanges(
             _check_reading(where, row, system)
             if row.state in (S.ANSWERED, S.DECLINED) and number < len(attempts):
                 raise Differs(f"{where}, attempts", len(attempts), number)
+
+
+def _check_roles(stored: Stored, system: System, task: types.Task) -> None:
+    """Whoever answered fills the role by what the run says.
+
+    Roles that somebody took over later are left out: who filled them in between is not kept. Of
+    people it is compared that they are people, not who they are.
+    """
+    run = stored.trajectory.run
+    fillers = {
+        (role, seat): filler
+        for role, given in run.roles.items()
+        for seat, filler in zip(system.seats(role, run.settings), given, strict=False)
+    }
+    for row in stored.exchanges:
+        if row.role in stored.trajectory.recast:
+            continue
+        who = row.answerer
+        name = f"{row.role}, seat {row.seat}" if row.seat else row.role
+        where = f"roles of the run, {name}"
+        filler = fillers.get((row.role, row.seat))
+        if filler is None:
+            raise Differs(where, "nobody", f"{who.kind} {who.name} {who.version}")
+        if not _fills(who, filler, system, task):
+            named = filler.get("policy") or filler.get("endpoint") or ""
+            stored_words = f"{filler.get('kind', '')} {named} {filler.get('version', '')}"
+            raise Differs(where, stored_words.strip(), f"{who.kind} {who.name} {who.version}")
+
+
+def _fills(
+    who: AnswererVersion, filler: Mapping[str, Any], system: System, task: types.Task
+) -> bool:
+    """Whether a filler stands for whoever answered."""
+    kind, version = filler.get("kind"), filler.get("version")
+    if kind == "human" or who.kind == "human":
+        return kind == who.kind
+    if kind == "endpoint" or who.kind == "endpoint":
+        return kind == who.kind and who.digest == version
+    policy = system.scripted.get(str(filler.get("policy")))
+    if policy is None or policy.version != version:
+        # The script is of a version that is not here: its own name and version remain.
+        return who.version == version and (policy is not None or who.name == filler.get("policy"))
+    answerer = policy.build(task, filler.get("parameters", {}))
+    return answerer.identity.digest == who.digest
 
 
 def _digest_of(row: Exchange) -> str:

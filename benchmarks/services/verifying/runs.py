@@ -24,6 +24,7 @@ from benchmarks.services.verifying.checks import (
     derive,
 )
 from benchmarks.services.verifying.stored import Known, Stored, read_stored
+from benchmarks.services.verifying.whole_run import whole_run
 from benchmarks.services.versions import missing_version
 
 SAME, DIFFERS, MISSING = "same", "differs", "version not available"
@@ -45,6 +46,8 @@ class Finding:
 class RunReport:
     """What came of verifying a run. ``counts`` by state add up to ``trajectories``.
 
+    ``of_run`` are differences in the run itself: trajectories that are gone, labels that do not
+    fit who fills a role.
     ``figures`` says of the run's metrics what ``counts`` says of trajectories; ``missing`` which
     version is not available. At most ``MOST_SHOWN`` findings are kept.
     """
@@ -53,6 +56,7 @@ class RunReport:
     trajectories: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
+    of_run: list[Difference] = field(default_factory=list)
     missing: str = ""
     figures: str = ""
     exchanges: int = 0
@@ -66,7 +70,7 @@ class RunReport:
 
     @property
     def differs(self) -> bool:
-        return self.differing > 0 or self.figures.startswith(DIFFERS)
+        return self.differing > 0 or bool(self.of_run) or self.figures.startswith(DIFFERS)
 
     def as_json(self) -> dict[str, Any]:
         counts = {state: self.counts[state] for state in STATES if self.counts[state]}
@@ -91,6 +95,7 @@ def verify_run(
     if since is not None:
         rows = rows.filter(finished_at__gte=since)
     found.trajectories = rows.count()
+    found.of_run = whole_run(run)
     if run.kind == Run.Kind.IMPORTED:
         found.counts[IMPORTED] = found.trajectories
         return found

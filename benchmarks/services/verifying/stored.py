@@ -49,7 +49,8 @@ def read_stored(run: Run, ids: Sequence[int]) -> list[Stored]:
         stored.trajectory.run = run
         stored.trajectory.task.dataset = run.dataset
     mine = {"trajectory__in": list(found)}
-    for exchange in Exchange.objects.filter(**mine).order_by("step", "slot", "attempt"):
+    exchanges = Exchange.objects.filter(**mine).select_related("answerer")
+    for exchange in exchanges.order_by("step", "slot", "attempt"):
         found[exchange.trajectory_id].exchanges.append(exchange)
     for turn in Turn.objects.filter(**mine).order_by("index"):
         found[turn.trajectory_id].turns.append(turn)

@@ -120,6 +120,7 @@ def test_the_real_slice() -> None:
     path = shared_data("tau_bench", "gpt-4o-airline.slice.json.gz")
     saved = import_trajectories(path=path, format="tau-bench")
     assert (saved.trajectories, Task.objects.count(), Run.objects.count()) == (48, 12, 1)
+    assert saved.runs[0].created_trajectories == 48
     assert plain_stem(path) == saved.runs[0].agent.title == "gpt-4o-airline"
     stored = sum(
         len(turn.payload["messages"]) + len(turn.payload.get("opening", ()))

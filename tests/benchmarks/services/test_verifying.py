@@ -10,9 +10,20 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.models import F
 
-from benchmarks.models import Agent, Exchange, JudgeScore, Run, StoredMessage, Trajectory, Turn
+from benchmarks.models import (
+    Agent,
+    Exchange,
+    Job,
+    JudgeScore,
+    Run,
+    StoredMessage,
+    Trajectory,
+    Turn,
+)
 from benchmarks.models import Violation as ViolationRow
-from benchmarks.services.runs import start_runs
+from benchmarks.selectors.verification import latest_verification
+from benchmarks.services.runs import restart_trajectory, start_runs
+from benchmarks.services.verifying.background import start_verification
 from benchmarks.services.verifying.runs import (
     DIFFERS,
     IMPORTED,
@@ -22,7 +33,7 @@ from benchmarks.services.verifying.runs import (
     RunReport,
     verify_run,
 )
-from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs
+from tests.factories.benchmarks import make_user, play, save_sample_dataset, start_sample_runs
 from tests.factories.planbench_xl import save_small_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
@@ -204,3 +215,117 @@ def test_a_difference_in_a_metric_shows_in_the_metrics_of_the_run(run: Run) -> N
     row.save(update_fields=["metrics"])
     found: RunReport = verify_run(run=run)
     assert found.figures == "differs: turns"
+
+
+def _delete(trajectory: Trajectory) -> None:
+    JudgeScore.objects.filter(trajectory=trajectory).delete()
+    trajectory.exchanges.all().delete()
+    trajectory.delete()
+
+
+def _relabel(run: Run, role: str, **changes: object) -> None:
+    roles = {**run.roles, role: [{**run.roles[role][0], **changes}, *run.roles[role][1:]]}
+    Run.objects.filter(pk=run.pk).update(roles=roles)
+    run.refresh_from_db()
+
+
+def _another_agent(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(agent=Agent.objects.get(name="forgetful"))
+    run.refresh_from_db()
+
+
+def test_a_deleted_trajectory_is_found_and_named() -> None:
+    (run,) = start_sample_runs("explorer", dataset=save_sample_dataset(2))
+    play(run)
+    assert not verify_run(run=run).differs
+    gone = run.trajectories.order_by("pk")[1]
+    task = gone.task.external_id
+    _delete(gone)
+    found = verify_run(run=run)
+    (difference,) = found.of_run
+    assert found.differs and found.counts == {SAME: 1}
+    assert (difference.where, difference.stored) == ("number of trajectories", "1 exist")
+    assert difference.recomputed == f"2 were created; missing: {task}"
+    with pytest.raises(CommandError, match="not what follows"):
+        call_command("verify", run.pk, stdout=(out := StringIO()))
+    assert "the run: number of trajectories\n    stored      1 exist" in out.getvalue()
+    assert f"recomputed  2 were created; missing: {task}" in out.getvalue()
+
+
+def test_a_further_attempt_is_counted(run: Run) -> None:
+    Trajectory.objects.filter(run=run).update(status=Trajectory.Status.FAILED)
+    restart_trajectory(trajectory=run.trajectories.get())
+    play(run)
+    assert not verify_run(run=Run.objects.get(pk=run.pk)).of_run
+    _delete(run.trajectories.get(attempt=1))
+    (difference,) = verify_run(run=Run.objects.get(pk=run.pk)).of_run
+    # No task is without a trajectory, so none can be named.
+    assert (difference.stored, difference.recomputed) == ("1 exist", "2 were created")
+
+
+RELABELLED: dict[str, tuple[Callable[[Run], Any], str, str, str]] = {
+    "another script": (
+        lambda run: _relabel(run, "agent", policy="forgetful"),
+        "roles of the run, agent",
+        "scripted forgetful 1",
+        "scripted explorer 1",
+    ),
+    "another version": (
+        lambda run: _relabel(run, "agent", version="9"),
+        "roles of the run, agent",
+        "scripted explorer 9",
+        "scripted explorer 1",
+    ),
+    "a script that never was": (
+        lambda run: _relabel(run, "agent", policy="a-large-model"),
+        "roles of the run, agent",
+        "scripted a-large-model 1",
+        "scripted explorer 1",
+    ),
+    "a person": (
+        lambda run: _relabel(run, "rubric_judge", kind="human"),
+        "roles of the run, rubric_judge, seat 1",
+        "human judge-even 1",
+        "scripted judge-even 1",
+    ),
+    "nobody": (
+        lambda run: Run.objects.filter(pk=run.pk).update(roles={**run.roles, "agent": []}),
+        "roles of the run, agent",
+        "nobody",
+        "scripted explorer 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RELABELLED)
+def test_another_filler_of_a_role_is_found(run: Run, name: str) -> None:
+    change, *wanted = RELABELLED[name]
+    change(run)
+    assert list(difference(Run.objects.get(pk=run.pk))) == wanted
+
+
+def test_another_label_or_agent_of_a_run_is_found(run: Run) -> None:
+    _relabel(run, "agent", label="recorded")
+    (label,) = verify_run(run=run).of_run
+    assert label.where == "roles of the run, label of explorer"
+    assert (label.stored, label.recomputed) == ("recorded", "scripted")
+    _relabel(run, "agent", label="scripted")
+    assert not verify_run(run=run).differs
+    JudgeScore.objects.filter(run=run).update(agent=Agent.objects.get(name="forgetful"))
+    _another_agent(run)
+    (agent,) = verify_run(run=run).of_run
+    assert agent.where == "agent of the run" and agent.recomputed == "scripted explorer"
+
+
+def test_the_page_shows_what_is_missing(run: Run, client: Any) -> None:
+    _delete(run.trajectories.get())
+    found = verify_run(run=run).as_json()
+    job = start_verification(run=run)
+    Job.objects.filter(pk=job.pk).update(
+        status=Job.Status.DONE, payload={**job.payload, "result": found, "data_version": 0}
+    )
+    view = latest_verification(run)
+    assert view is not None and view.state == ("the run differs", "bad")
+    client.force_login(make_user("reader", ["view_results"]))
+    page = client.get(f"/runs/{run.pk}/verification/").content.decode()
+    assert "Differences in the run itself" in page and "1 were created; missing: " in page
