@@ -17,12 +17,15 @@ Structure = Literal["exchangeable", "independence"]
 ONE_UNIT = "one {unit} only: no interval"
 NO_SCATTER = "the scores lie exactly on the fitted line: no interval"
 SAME_SLOPE = "every {unit} agrees with the line exactly as the others do: no interval"
-NOT_CONVERGED = "the estimating equations did not settle in {rounds} rounds"
-HELD = "the working correlation left its range and was held at {value:.2f}"
+NOT_CONVERGED = "the exchangeable fit did not converge: independence with robust errors was fitted"
+OUT_OF_RANGE = (
+    "the exchangeable correlation left its range: independence with robust errors was fitted"
+)
 FEW = "only {n} {unit}: sandwich errors are too small below about 40"
 # Mancl & DeRouen 2001, Biometrics 57:126: the bias that they correct is felt below about 40.
 ENOUGH = 40
 ROUNDS = 100
+# A correlation this near the ends of its range gives one trajectory all the weight.
 MOST_CORRELATED = 0.99
 
 
@@ -41,11 +44,13 @@ class GeeSlope:
     correlation
         Working correlation of two scores of one trajectory; None under independence.
     structure
-        The working correlation that was assumed.
+        The working correlation of the fit that is given: ``"independence"`` also where the
+        exchangeable one could not be fitted, with a warning on the slope.
     scores
         Scores behind it.
     converged
-        Whether the equations were solved; None where nothing could be fitted.
+        Whether the equations with the structure asked for were solved; None where nothing could
+        be fitted.
     """
 
     slope: Estimate
@@ -115,6 +120,12 @@ def gee_slope(
     b ± z·SE. Liang & Zeger 1986, Biometrika 73:13; Halekoh, Højsgaard & Yan 2006, J. Stat. Softw.
     15:2 (geepack, whose values these are).
 
+    An exchangeable correlation is possible between −1/(n − 1), n being the most scores of one
+    trajectory, and 1. Where α would leave that range, or comes within 1 % of its ends, the
+    trajectory with most scores would decide the line alone (1 + (n − 1)α divides its weight).
+    The line is then fitted under independence with the same errors, and a warning says so; the
+    same where the equations do not converge.
+
     The errors hold even if the working correlation is wrong. The slope holds if trajectories end
     completely at random; with the exchangeable structure endings that depend on earlier scores
     bias it little, under independence much. Undefined where no trajectory has two scored turns; no
@@ -127,10 +138,20 @@ def gee_slope(
     series = TurnSeries.of(trajectories, turns, scores)
     unit = "trajectory" if tasks is None else "task"
     cluster = series.clusters(tasks)
+    middle = float(series.turn.mean()) if series.repeated else 0.0
+    sums = _sums(series, middle)
+    converged: bool | None = None
+    warnings: tuple[str, ...] = ()
+    if series.repeated:
+        beta, alpha, why = _solve(sums, structure)
+        converged = why != NOT_CONVERGED
+        if why:
+            structure, warnings = "independence", (why,)
+            beta, alpha, _ = _solve(sums, structure)
     method = f"GEE, {structure} working correlation, errors clustered by {unit}, Wald z"
 
     def result(slope: Estimate, *rest: Any) -> GeeSlope:
-        intercept, error, alpha, converged = rest or (None,) * 4
+        intercept, error, alpha = rest or (None,) * 3
         return GeeSlope(
             slope, intercept, error, alpha, structure, int(series.score.size), converged
         )
@@ -140,9 +161,6 @@ def gee_slope(
             NO_SLOPE, n=series.groups, excluded=series.excluded, method=method
         )
         return result(nothing)
-    middle = float(series.turn.mean())
-    sums = _sums(series, middle)
-    beta, alpha, converged, warnings = _solve(sums, structure)
     spread, size = float(np.ptp(series.score)), float(np.abs(series.score).max())
     if spread == 0:
         beta = np.array([series.score[0], 0.0])  # exactly, not but for a rounding error
@@ -169,7 +187,7 @@ def gee_slope(
             warnings=warnings,
             method=method,
         )
-        return result(estimate, intercept, None, shown, converged)
+        return result(estimate, intercept, None, shown)
     if units < ENOUGH:
         plural = "trajectories" if tasks is None else "tasks"
         warnings = (*warnings, FEW.format(n=units, unit=plural))
@@ -180,7 +198,7 @@ def gee_slope(
     estimate = Estimate(
         slope, series.groups, interval, excluded=series.excluded, warnings=warnings, method=method
     )
-    return result(estimate, intercept, error, shown, converged)
+    return result(estimate, intercept, error, shown)
 
 
 def _sums(series: TurnSeries, middle: float) -> _Sums:
@@ -214,28 +232,26 @@ def _equations(sums: _Sums, beta: Floats, alpha: float) -> tuple[Floats, Floats]
     return bread, scored
 
 
-def _solve(sums: _Sums, structure: Structure) -> tuple[Floats, float, bool, tuple[str, ...]]:
+def _solve(sums: _Sums, structure: Structure) -> tuple[Floats, float, str]:
+    """Solve for β and α; the last is why the exchangeable fit must not be used, or empty."""
     beta, alpha = np.zeros(2), 0.0
     lowest = -1 / (sums.n.max() - 1) if sums.n.max() > 1 else 0.0
     pairs = float((sums.n * (sums.n - 1)).sum()) / 2
-    held = False
     for _ in range(ROUNDS):
         bread, scored = _equations(sums, beta, alpha)
         step = np.linalg.solve(bread, scored.sum(axis=0))
         beta = beta + step
         if structure == "independence":
-            return beta, 0.0, True, ()
+            return beta, 0.0, ""
         residual = sums.score - beta[0] - beta[1] * sums.turn
         squares = residual * residual
         scale = float(squares.mean())
         if scale <= 1e-24 * max(1.0, float((sums.score**2).max())):
-            return beta, 0.0, True, ()
+            return beta, 0.0, ""
         within = np.bincount(sums.code, weights=residual) ** 2
         found = float((within.sum() - squares.sum()) / 2 / pairs / scale)
-        before, alpha = alpha, min(MOST_CORRELATED, max(0.99 * lowest, found))
-        held = alpha != found
+        before, alpha = alpha, min(MOST_CORRELATED, max(MOST_CORRELATED * lowest, found))
         settled = np.abs(step).max() <= 1e-10 * max(1.0, float(np.abs(beta).max()))
         if settled and abs(alpha - before) <= 1e-10:
-            return beta, alpha, True, (HELD.format(value=alpha),) if held else ()
-    warnings = (NOT_CONVERGED.format(rounds=ROUNDS),)
-    return beta, alpha, False, (*warnings, HELD.format(value=alpha)) if held else warnings
+            return beta, alpha, OUT_OF_RANGE if alpha != found else ""
+    return beta, alpha, NOT_CONVERGED

@@ -138,6 +138,29 @@ def test_what_does_not_converge_is_said(rng: np.random.Generator) -> None:
     assert result.slope.value == pytest.approx(-0.1, abs=1e-4)
 
 
+def test_gee_with_a_correlation_out_of_range_falls_back_to_independence() -> None:
+    # 31 short trajectories that alternate, and one long one: two scores of the short ones
+    # correlate with about −1/3, but twelve of one trajectory cannot lie below −1/11. Held at
+    # 0.99 × that, the long one has 1/(1 − 0.99) = 100 times the weight: a "clear" fall of
+    # −0.096 (−0.105 to −0.087), where the 31 others rise by 0.065.
+    short = [[2, 4, 2, 4]] * 18 + [[4, 2, 4, 2]] * 13
+    long = [3] * 7 + [2] * 5
+    found = gee_slope(*series([*short, long]))
+    alike = gee_slope(*series([*short, long]), structure="independence")
+    assert found.structure == "independence" and found.correlation is None
+    assert gee.OUT_OF_RANGE in found.slope.warnings and "independence" in found.slope.method
+    assert (found.slope.value, found.error) == (alike.slope.value, alike.error)
+    interval = found.slope.interval
+    assert interval is not None and interval.low < 0 < interval.high
+
+
+def test_gee_that_does_not_converge_falls_back_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gee, "ROUNDS", 1)
+    found = gee_slope(*series([[3, 2, 2], [5, 4, 4, 1], [2, 3]]))
+    assert found.structure == "independence" and found.converged is False
+    assert gee.NOT_CONVERGED in found.slope.warnings and found.slope.value is not None
+
+
 def test_gee_errors_by_task() -> None:
     # Two copies of each trajectory in one task: errors are as with one copy, not smaller by √2.
     ids, turns, values = series([[3, 2, 2], [5, 4, 4, 1], [2, 3]])
