@@ -33,7 +33,6 @@ class Filters:
     dimensions: tuple[str, ...] = ()
     measure: str = ""
     against: str = ""
-    correction: str = ""
     factor: str = ""
     counted: str = ""
     among: str = ""

@@ -126,7 +126,7 @@ PAGES: Mapping[str, Page] = {
         _page(
             "compare-models", "Compare models",
             "Which of these agents is better, and is that real?",
-            "measure", "against", "correction", "published",
+            "measure", "against", "published",
         ),
         _page(
             "rubric", "Rubric", "On which dimensions are agents good or bad?", "turns", "published",
@@ -158,7 +158,7 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "effects", "Effects", "What do levels, ablations and other variations change?",
-            "factor", "measure", "correction", "published",
+            "factor", "measure", "published",
             fits=lambda system: bool(factors_of(system)), beside_people=True,
         ),
         _page(

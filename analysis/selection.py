@@ -95,7 +95,9 @@ class Selection:
 
     ``closed`` are runs that the reader must not see now; nothing here comes from one.
     ``closed_tasks`` are tasks whose constraints they must not see. ``people`` are the studies whose
-    answers a page about runs holds its judges against.
+    answers a page about runs holds its judges against. ``compared`` counts the agents that the
+    chosen data compare, those included that the filter by agents leaves out: families of tests
+    are fixed by it.
     """
 
     filters: Filters
@@ -109,10 +111,16 @@ class Selection:
     people: tuple[int, ...] = ()
     closed: frozenset[int] = frozenset()
     closed_tasks: frozenset[int] = frozenset()
+    compared: int = 0
 
     @property
     def system(self) -> str:
         return self.dataset.system if self.dataset else ""
+
+    @property
+    def agents_here(self) -> int:
+        """How many agents the chosen data compare, whichever of them are shown."""
+        return max(self.compared, len({run.label for run in self.runs}))
 
     @property
     def judgings(self) -> list[int]:
@@ -179,6 +187,7 @@ def narrow(
     names = dict(who[run.pk] for run in rows)
     labels = agent_labels(names)
     options["agents"] = tuple(Option(name, labels[name]) for name in names)
+    compared = _compared(rows, who, factor)
     agents = tuple(name for name in filters.agents if name in names)
     if len(agents) < len(filters.agents):
         gone = [name for name in filters.agents if name not in names]
@@ -218,7 +227,20 @@ def narrow(
         left_out=tuple(left_out),
         notes=tuple(notes),
         options=options,
+        compared=compared,
     )
+
+
+def _compared(
+    rows: Sequence[Run], who: Mapping[int, tuple[str, str]], factor: Factor | None
+) -> int:
+    """How many agents are compared: all, or with a factor those that have two of its values."""
+    if factor is None:
+        return len({who[run.pk][0] for run in rows})
+    values: dict[str, set[str]] = {}
+    for run in rows:
+        values.setdefault(who[run.pk][0], set()).add(repr(value_of(factor, run)))
+    return sum(len(those) > 1 for those in values.values())
 
 
 def _chosen(run: Run, label: str, counts: Mapping[int, Mapping[str, int]]) -> ChosenRun:

@@ -8,14 +8,12 @@ from analysis.figures.words import Unit
 from analysis.frames.measures import measures_here
 from analysis.reports import common
 from analysis.reports.compare_models_rows import (
-    SEED,
     Compared,
     compared,
     difference_words,
     p_text,
     p_words,
     shown_pairs,
-    turned,
 )
 from analysis.reports.compare_models_tables import (
     pairs_table,
@@ -25,9 +23,9 @@ from analysis.reports.compare_models_tables import (
 )
 from analysis.reports.leaderboard_rows import UNEQUAL_POOLS, signature
 from analysis.reports.parts import FigureSpec, Notice, Onward, Report, exclusions, how_interval
-from analysis.reports.words import counted, ends, listed, number, plural
+from analysis.reports.words import counted, ends, level, listed, number, plural
 from analysis.selection import Selection
-from analysis.stats.model_comparisons import ModelPair
+from analysis.stats.model_comparisons import ModelPair, turned_estimate
 
 PURPOSE = "This page compares agents two by two on the tasks that both have."
 MOST_PAIRS = 15
@@ -56,7 +54,7 @@ def compare_models_report(selection: Selection) -> Report:
 
 def onward(found: Compared) -> tuple[Onward, ...]:
     """The first pair that is clear, or the first that was tested, task by task."""
-    tested = [pair for pair in found.comparisons.pairs if pair.comparison.p_value is not None]
+    tested = [pair for pair in found.pairs if pair.comparison.p_value is not None]
     pair = next((pair for pair in tested if pair.clear), tested[0] if tested else None)
     if pair is None:
         return ()
@@ -74,7 +72,7 @@ def sentence(found: Compared) -> str:
         return (
             f"{known[0].run.label} is the only agent here, so there is nobody to compare it with."
         )
-    tested = [pair for pair in found.comparisons.pairs if pair.comparison.p_value is not None]
+    tested = [pair for pair in found.pairs if pair.comparison.p_value is not None]
     if not tested:
         return "No two of these agents have a task in common that was scored for both."
     if found.against:
@@ -88,36 +86,26 @@ def sentence(found: Compared) -> str:
     if len(tested) == 1:
         return f"{text}."
     clear = sum(bool(pair.clear) for pair in tested)
-    return f"{text}. Of all {plural(len(tested), 'pair')} {clear} {_differ(clear)}."
-
-
-def _differ(count: int) -> str:
-    return "differs clearly" if count == 1 else "differ clearly"
+    differ = "differs" if clear == 1 else "differ"
+    return f"{text}. {clear} of {plural(len(tested), 'pair')} {differ} clearly."
 
 
 def _said(found: Compared, pair: ModelPair) -> str:
     """One pair in words, the higher one first."""
-    comparison, difference = pair.comparison, pair.comparison.difference
+    difference = pair.comparison.difference
     value = difference.value or 0.0
     high, low = (pair.first, pair.second) if value >= 0 else (pair.second, pair.first)
-    upright = difference if value >= 0 else turned(difference)
+    upright = difference if value >= 0 else turned_estimate(difference)
     p = p_words(pair.p_adjusted if pair.p_adjusted is not None else 1.0)
-    test = "McNemar" if comparison.mcnemar is not None else "sign-flip"
-    inside = f"{difference_words(upright, found.is_rate)}, {test} {p}, {found.family})"
+    by, _, inside = difference_words(upright, found.is_rate).partition(" (")
+    inside = f"{inside}; {p}, {found.family}"
     if not value:
-        return (
-            f"{pair.first} and {pair.second} have the same {found.measure.title} on the "
-            f"{plural(difference.n, 'task')} that both have ({test} {p}, {found.family})"
-        )
+        return f"{pair.first} and {pair.second} have the same {found.measure.title} ({inside})"
     measure = "" if found.metric == "accurate" else f" on {found.measure.title}"
     if pair.clear:
-        if found.is_rate:
-            return f"{high} beats {low}{measure} by {inside}"
-        return f"{high} is higher than {low}{measure} by {inside}"
-    return (
-        f"Whether {high} differs from {low}{measure} cannot be said: it is {inside.split(' (')[0]} "
-        f"higher here ({inside.split(' (', 1)[1]}, which chance alone could explain"
-    )
+        verb = "beats" if found.is_rate else "is higher than"
+        return f"{high} {verb} {low}{measure} by {by} ({inside})"
+    return f"{high} and {low} do not differ clearly{measure}: {high} is {by} higher ({inside})"
 
 
 def _against(found: Compared, tested: Sequence[ModelPair]) -> str:
@@ -126,8 +114,8 @@ def _against(found: Compared, tested: Sequence[ModelPair]) -> str:
     up = sum((pair.comparison.difference.value or 0) > 0 for pair in clear)
     words = ("better", "worse") if found.is_rate else ("higher", "lower")
     text = (
-        f"Of {plural(len(tested), 'agent')} {up} {'is' if up == 1 else 'are'} clearly {words[0]} "
-        f"than {found.against} and {len(clear) - up} clearly {words[1]} ({found.family})"
+        f"Of {plural(len(tested), 'other agent')}, {up} {'is' if up == 1 else 'are'} clearly "
+        f"{words[0]} than {found.against} and {len(clear) - up} clearly {words[1]}"
     )
     farthest = max(tested, key=lambda pair: abs(pair.comparison.difference.value or 0))
     return f"{text}. {_said(found, farthest)}."
@@ -142,8 +130,8 @@ def _figures(found: Compared) -> list[FigureSpec]:
     figures = [
         common.figure_spec(
             "differences",
-            f"Differences in {found.measure.title}, with 95 % intervals",
-            f"{which}, on the tasks that both have. Filled: clear after {found.family}.",
+            f"Differences in {found.measure.title}, with simultaneous 95 % intervals",
+            f"{which}, on the tasks that both have. Filled: clear, the interval excludes 0.",
             pair_forest([_mark(found, pair) for pair in pairs], unit=unit, title=title),
         )
     ]
@@ -155,12 +143,16 @@ def _figures(found: Compared) -> list[FigureSpec]:
             common.figure_spec(
                 "matrix",
                 "Row minus column",
-                f"On the tasks that both have. A star: clear after {found.family}.",
+                "On the tasks that both have. A star: clear.",
                 pair_matrix([one.run.label for one in found.standings], marks, unit=unit),
                 least_width=76 * len(found.standings) + 150,
             )
         )
-    rows = {f"{p.first} − {p.second}": _parts(found, p) for p in pairs if p.comparison.test}
+    rows = {
+        f"{p.first} − {p.second}": _parts(found, p)
+        for p in pairs
+        if p.comparison.p_value is not None
+    }
     if rows:
         titles = ["first alone", "both", "neither", "second alone"] if found.binary else [
             "first higher", "equal", "second higher"]  # fmt: skip
@@ -177,16 +169,18 @@ def _figures(found: Compared) -> list[FigureSpec]:
 
 def _mark(found: Compared, pair: ModelPair, *, from_second: bool = False) -> PairMark:
     difference = pair.comparison.difference
-    shown = turned(difference) if from_second else difference
+    shown = turned_estimate(difference) if from_second else difference
     first, second = (pair.second, pair.first) if from_second else (pair.first, pair.second)
     text = ""
     if shown.value is not None:
         text = number(shown.value, found.unit, signed=True).removesuffix(" %")
     about = f"n = {plural(shown.n, 'task')}"
     if shown.interval is not None:
-        about += f"; 95 % interval {ends(shown.interval, found.unit, signed=True)}"
+        about += (
+            f"; {level(shown.interval)} interval {ends(shown.interval, found.unit, signed=True)}"
+        )
     if pair.p_adjusted is not None:
-        about += f"; adjusted p {p_text(pair.p_adjusted)}"
+        about += f"; p {p_text(pair.p_adjusted)}"
     return PairMark(first, second, shown, pair.clear, text, about, found.flips(pair))
 
 
@@ -201,7 +195,7 @@ def _parts(found: Compared, pair: ModelPair) -> list[Part]:
     lost = part(comparison.losses, found.flips(pair, "lost"))
     if not found.binary:
         return [won, part(comparison.ties), lost]
-    table = comparison.mcnemar
+    table = comparison.table
     if table is None:  # several attempts at a task of this pair alone
         return [won, part(comparison.ties), part(0), lost]
     return [
@@ -233,7 +227,7 @@ def _notices(found: Compared) -> list[Notice]:
 
 def _how(found: Compared) -> list[str]:
     family = found.comparisons.family
-    pairs = [pair.comparison for pair in found.comparisons.pairs]
+    pairs = [pair.comparison for pair in found.pairs]
     values = [one.value for one in found.standings]
     left = exclusions(values)
     lines = [
@@ -241,21 +235,18 @@ def _how(found: Compared) -> list[str]:
         f"Left out: {counted(left)}." if left else "Nothing is left out.",
     ]
     if pairs:
-        flips = next((p.permutation for p in pairs if p.permutation and not p.permutation.exact),
-                     None)  # fmt: skip
-        drawn = f"{flips.permutations:,} drawn flips, seed {flips.seed}" if flips else "all flips"
         lines += [
             "Difference: mean over common tasks of first minus second, every task with the same "
-            f"weight; {how_interval([p.difference for p in pairs]) or 'no interval'}. Intervals "
-            "are of one pair each and not corrected.",
-            "Tests: McNemar's, exact, where every task has one attempt that succeeds or fails, "
-            f"else the sign-flip permutation test ({drawn}); two-sided.",
-            f"Family: {family.statement}; {family.method}, α = {family.alpha:g}; "
-            f"{plural(family.size, 'test')} with a p-value"
-            + (f", not tested: {counted(family.excluded)}." if family.excluded else "."),
+            f"weight; {how_interval([p.difference for p in pairs]) or 'no interval'}.",
+            "Test: the score test that the interval inverts; two-sided. With one attempt at each "
+            "task that succeeds or fails it is McNemar's χ² without correction, else its "
+            "cluster-robust form over tasks.",
+            f"Family: {family.statement}, whichever are shown; {family.method}, α = "
+            f"{family.alpha:g}. An interval excludes 0 exactly where the corrected p is under "
+            f"{family.alpha:g}: that is called clear."
+            + (f" Not tested: {counted(family.excluded)}." if family.excluded else ""),
+            "Ranks: 1 for the highest value. An agent's interval leaves out the ranks of those "
+            "that are clearly better or clearly worse; all intervals of ranks hold together at "
+            "95 %.",
         ]
-    lines.append(
-        f"Ranks: 1 for the highest value; tasks drawn for all agents at once, "
-        f"{found.ranking.resamples:,} resamples, seed {SEED}."
-    )
     return lines

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from analysis.comparing.attempts import known_dimensions
 from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
@@ -12,9 +13,7 @@ from analysis.reports.words import Unit, ends, level, number, plural
 from analysis.selection import ChosenRun, Selection
 from analysis.stats.means import mean_by_cluster, mean_t
 from analysis.stats.model_comparisons import ModelComparisons, ModelPair, compare_models
-from analysis.stats.multiplicity import Method
 from analysis.stats.proportions import share
-from analysis.stats.ranks import Ranking, bootstrap_ranks
 from analysis.stats.results import Estimate
 from analysis.stats.trials import success_rate
 from benchmarks.core.words import Measure
@@ -24,10 +23,8 @@ if TYPE_CHECKING:
 
 SEED = 20250101
 SEVERAL_TRIES = "several attempts at a task: they are not independent"
-CORRECTIONS: Mapping[str, tuple[Method, str]] = {
-    "": ("holm", "Holm"),
-    "bh": ("bh", "Benjamini–Hochberg"),
-}
+# Scores lie between 1 and 5, so that no two are further apart.
+WIDEST_SCORES = 4.0
 Flip = Literal["won", "lost", "both_pass", "both_fail"]
 
 
@@ -47,11 +44,14 @@ class Compared:
     measure: Measure
     metric: str
     against: str
-    correction: str
     runs: Mapping[str, ChosenRun]
     standings: tuple[Standing, ...]
     comparisons: ModelComparisons
-    ranking: Ranking
+
+    @property
+    def pairs(self) -> Sequence[ModelPair]:
+        """The pairs that are shown: all, or every other agent minus the one that was asked for."""
+        return self.comparisons.against(self.against) if self.against else self.comparisons.pairs
 
     @property
     def is_rate(self) -> bool:
@@ -63,14 +63,14 @@ class Compared:
 
     @property
     def binary(self) -> bool:
-        """Whether any pair has McNemar's table."""
-        return any(pair.comparison.mcnemar is not None for pair in self.comparisons.pairs)
+        """Whether any pair has a table of who succeeds where."""
+        return any(pair.comparison.table is not None for pair in self.comparisons.pairs)
 
     @property
     def family(self) -> str:
         """The correction and its family in a few words."""
-        family = self.comparisons.family
-        return f"{self.correction} over {plural(family.size, 'test')}"
+        size = self.comparisons.family.size
+        return f"Bonferroni over {size:,} pairs" if size > 1 else "one pair"
 
     def flips(self, pair: ModelPair, flip: Flip | None = None) -> str:
         """Where the tasks behind a pair are."""
@@ -96,24 +96,25 @@ def compared(selection: Selection) -> Compared:
     frame = frame.assign(place=frame["label"].map(places)).sort_values("place", kind="stable")
     columns = (frame["label"].tolist(), frame["task"].tolist(), frame[metric].to_numpy())
     labels = {run.agent: run.label for run in selection.runs}
-    method, name = CORRECTIONS.get(selection.filters.correction, CORRECTIONS[""])
     against = labels.get(selection.filters.against, "")
     return Compared(
         measure,
         metric,
         against,
-        name,
         {run.label: run for run in selection.runs},
         tuple(standings),
         compare_models(
             *columns,
             measure=measure.title,
-            against=against or None,
-            correction=method,
-            seed=SEED,
+            among=selection.agents_here,
+            most=widest_of(selection.system, metric),
         ),
-        bootstrap_ranks(*columns, seed=SEED),
     )
+
+
+def widest_of(system: str, metric: str) -> float | None:
+    """How far apart two values can be, where that is known: rubric scores alone."""
+    return WIDEST_SCORES if metric in known_dimensions(system) else None
 
 
 def _standing(
@@ -164,16 +165,6 @@ def difference_words(estimate: Estimate, is_rate: bool) -> str:
     return f"{text} ({inside}"
 
 
-def turned(estimate: Estimate) -> Estimate:
-    """A difference, second minus first."""
-    if estimate.value is None:
-        return estimate
-    interval = estimate.interval
-    if interval is not None:
-        interval = replace(interval, low=-interval.high, high=-interval.low)
-    return replace(estimate, value=-estimate.value, interval=interval)
-
-
 def p_text(p: float | None) -> str:
     """A p-value as it is printed: three decimals, or that it is smaller."""
     if p is None:
@@ -188,7 +179,7 @@ def p_words(p: float) -> str:
 
 def shown_pairs(found: Compared, most: int) -> tuple[Sequence[ModelPair], str]:
     """The pairs that figures have room for, and what they are: all, or those of one agent."""
-    pairs = found.comparisons.pairs
+    pairs = found.pairs
     if found.against:
         return pairs, f"Every other agent minus {found.against}"
     if len(pairs) <= most:

@@ -24,21 +24,23 @@ from analysis.stats.model_comparisons import ModelPair
 from analysis.stats.proportions import published_share
 from benchmarks.core.registry import SYSTEMS, get_system
 
-NOT_BINARY = "McNemar's table needs one attempt at each task that succeeds or fails"
+NOT_BINARY = "needs one attempt at each task that succeeds or fails"
+NO_RANK = "no value: no rank"
 NOT_TESTED = "no task in common: not tested"
 MOST_ROWS = 60
+P_COLUMN = Column("p", ("p adjusted", "p alone"), help="Score test, corrected over the family")
 
 
-def p_cell(p: float | None, reason: str = NOT_TESTED) -> Cell:
-    """A p-value; the CSV has it with six digits."""
-    if p is None:
-        return Cell(data=(None,), reason=reason)
-    return Cell(p_text(p), (float(f"{p:.6g}"),))
+def p_pair_cell(corrected: float | None, alone: float | None) -> Cell:
+    """The corrected p-value; the CSV has that of the comparison alone beside it."""
+    if corrected is None or alone is None:
+        return Cell(data=(None, None), reason=NOT_TESTED)
+    return Cell(p_text(corrected), (float(f"{corrected:.6g}"), float(f"{alone:.6g}")))
 
 
 def pairs_table(found: Compared) -> list[Table]:
     """Every pair with its counts, tests and verdict."""
-    pairs = found.comparisons.pairs
+    pairs = found.pairs
     if not pairs:
         return []
     binary = found.binary
@@ -48,7 +50,7 @@ def pairs_table(found: Compared) -> list[Table]:
         text_column("Second"),
         number_column(f"{found.measure.title}, first", "first value", "On the common tasks"),
         number_column("second", "second value", "On the common tasks"),
-        estimate_column("Difference", help="First minus second; the interval draws tasks"),
+        estimate_column("Difference", help="First minus second, simultaneous 95 % interval"),
         number_column(first, "wins", "Tasks on which the first is better: n10"),
         number_column(second, "losses", "Tasks on which the second is better: n01"),
     ]
@@ -61,15 +63,13 @@ def pairs_table(found: Compared) -> list[Table]:
         else [number_column("Equal", "ties")]
     )
     columns += [
-        number_column("McNemar p", "p mcnemar", "Exact, two-sided"),
-        number_column("Permutation p", "p permutation", "Sign flips of paired differences"),
-        number_column(f"{found.correction} p", "p adjusted", found.comparisons.family.statement),
-        text_column("Clear", "clear", "Whether the adjusted p-value is at most 0.05"),
+        P_COLUMN,
+        text_column("Clear", "clear", "Whether p is under 0.05, and the interval excludes 0"),
         number_column("Left out", "left out", "Values without a number, and unshared tasks"),
     ]
     note = (
-        f"Paired by task. Adjusted p-values: {found.family} ({found.comparisons.family.statement})."
-        " Counts lead to the tasks."
+        "Paired by task. Intervals and p-values are corrected over "
+        f"{found.comparisons.family.statement} (Bonferroni). Counts lead to the tasks."
     )
     rows = (lead_row(_pair(found, pair, binary), columns, found.flips(pair)) for pair in pairs)
     return [Table("pairs", "Pairs", tuple(columns), tuple(rows), note=note, most=MOST_ROWS)]
@@ -77,11 +77,10 @@ def pairs_table(found: Compared) -> list[Table]:
 
 def _pair(found: Compared, pair: ModelPair, binary: bool) -> tuple[Cell, ...]:
     comparison = pair.comparison
-    table, difference = comparison.mcnemar, comparison.difference
+    table, difference = comparison.table, comparison.difference
     untested = comparison.p_value is None
     why = NOT_TESTED if untested else ""
     left = sum(difference.excluded.values())
-    permutation = comparison.permutation
     won = None if untested else comparison.wins
     lost = None if untested else comparison.losses
     cells = [
@@ -109,9 +108,7 @@ def _pair(found: Compared, pair: ModelPair, binary: bool) -> tuple[Cell, ...]:
         cells.append(count_cell(None if untested else comparison.ties, reason=why))
     return (
         *cells,
-        p_cell(table.p_exact if table else None, why or NOT_BINARY),
-        p_cell(permutation.p_value if permutation else None, why),
-        p_cell(pair.p_adjusted),
+        p_pair_cell(pair.p_adjusted, comparison.p_value),
         Cell("yes" if pair.clear else "no", ("yes" if pair.clear else "no",))
         if pair.clear is not None
         else Cell(data=(None,), reason=why),
@@ -122,41 +119,33 @@ def _pair(found: Compared, pair: ModelPair, binary: bool) -> tuple[Cell, ...]:
 
 
 def ranks_table(found: Compared) -> Table:
-    """Ranks with the interval that drawing tasks anew gives them."""
-    ranks = {rank.model: rank for rank in found.ranking.models}
+    """Ranks with those that the clear pairs leave to each agent."""
+    ranks = {rank.model: rank for rank in found.comparisons.ranks}
     rows = []
     for one in found.standings:
         rank = ranks.get(one.run.label)
         if rank is None or rank.rank is None:
-            why = rank.undefined if rank is not None else "nothing is finished"
-            dash = Cell(data=(None,), reason=why)
-            ends_cell = Cell(data=(None, None), reason=why)
-            rows.append((common.agent_cell(one.run), dash, ends_cell, dash, count_cell(0)))
+            dash = Cell(data=(None,), reason=NO_RANK)
+            ends_cell = Cell(data=(None, None), reason=NO_RANK)
+            rows.append((common.agent_cell(one.run), dash, ends_cell, count_cell(0)))
             continue
-        spread = (
-            Cell(f"{rank.low} to {rank.high}", (rank.low, rank.high))
-            if rank.low is not None
-            else Cell(data=(None, None), reason=rank.undefined)
-        )
         rows.append(
             (
                 common.agent_cell(one.run),
                 count_cell(rank.rank),
-                spread,
-                number_cell(rank.best, "share", reason=rank.undefined),
+                Cell(f"{rank.low} to {rank.high}", (rank.low, rank.high)),
                 count_cell(rank.n),
             )
         )
     columns = (
         Column("Agent", ("agent", "kind", "run"), num=False),
         number_column("Rank", help="1 for the highest value; equal ones share the better rank"),
-        Column("95 % interval", ("rank low", "rank high")),
-        number_column("First", "share first", "Resamples in which nobody was higher"),
+        Column("95 % simultaneous interval", ("rank low", "rank high")),
         number_column("Tasks", "tasks"),
     )
     note = (
-        "Agents whose intervals of ranks overlap widely cannot be told apart; the number of draws "
-        "does not change that."
+        "An interval leaves out the ranks of agents that are clearly better or worse in the table "
+        "of pairs. All of them hold together at 95 %."
     )
     return Table("ranks", "Ranks", columns, tuple(rows), note=note)
 
@@ -169,7 +158,11 @@ def values_table(found: Compared) -> Table:
     ]
     if found.is_rate:
         columns.append(
-            Column("Wald", ("wald low", "wald high"), help="p ± 1.96·sqrt(p(1−p)/n), not clipped")
+            Column(
+                "Wald",
+                ("wald low", "wald high"),
+                help="p ± 1.96·sqrt(p(1−p)/n), cut off at 0 and 100 %",
+            )
         )
     columns.append(text_column("Left out", help="By reason"))
     rows = []
@@ -195,7 +188,7 @@ def values_table(found: Compared) -> Table:
 
 
 def _wald_cell(one: Standing) -> Cell:
-    interval = one.wald.interval
+    interval = one.wald.within(0, 1).interval
     if interval is None:
         return Cell(data=(None, None), reason=one.wald.undefined or one.wald.no_interval)
     return Cell(

@@ -6,7 +6,7 @@ from math import ceil
 from analysis.figures.tools import Mark, panel_dots
 from analysis.frames.measures import measures_here
 from analysis.reports import common
-from analysis.reports.compare_models_rows import SEED, difference_words, p_words, turned
+from analysis.reports.compare_models_rows import SEED, difference_words, p_words
 from analysis.reports.effects_feedback import feedback_tables
 from analysis.reports.effects_rows import Effects, effects_of, factor_of, title_of
 from analysis.reports.effects_tables import (
@@ -23,6 +23,7 @@ from analysis.reports.parts import Empty, FigureSpec, Notice, Report, Table, how
 from analysis.reports.words import counted, ends, level, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.condition_effects import ConditionChange
+from analysis.stats.model_comparisons import turned_estimate
 from analysis.stats.proportions import published_share
 from analysis.stats.results import Estimate
 
@@ -99,7 +100,7 @@ def sentence(found: Effects, *, only_scripts: bool = False) -> str:
     text = f"{found.measure.title}{who} {listed(parts, most=3)}"
     tail = f"{len(clear)} of {plural(len(tested), 'change')} {_are(len(clear))} clear"
     if len(tested) == 1:
-        tail = "This change is clear" if clear else "Chance alone could explain this"
+        tail = "This change is clear" if clear else "This change is not clear"
     said = f"{text}. {tail} ({found.family})"
     farthest = max(tested, key=lambda one: abs(one.comparison.difference.value or 0))
     if len(tested) > 1 and farthest.comparison.difference.value:
@@ -121,7 +122,7 @@ def _spread(found: Effects, estimate: Estimate) -> str:
     value = estimate.value or 0.0
     if not value:
         return ""
-    upright = estimate if value > 0 else turned(estimate)
+    upright = estimate if value > 0 else turned_estimate(estimate)
     size = number(abs(value), found.unit).removesuffix(" %")
     text = f" by {size}{' points' if found.is_rate else ''}"
     if upright.interval is None:
@@ -178,7 +179,7 @@ def _figures(found: Effects) -> list[FigureSpec]:
                 common.figure_spec(
                     "changes",
                     f"Change in {found.measure.title} on the same tasks",
-                    "With 95 % intervals that draw tasks, of one change each.",
+                    "With simultaneous 95 % intervals; those of all agents together draw tasks.",
                     panel_dots(moved, unit=unit, columns=min(3, len(moved)),  # type: ignore[arg-type]
                                span=_around_zero(moved, found.is_rate), styles=looks),
                 )
@@ -291,13 +292,11 @@ def _how(found: Effects) -> list[str]:
         against = "the one before it" if effects.contrast == "previous" else "the first"
         lines += [
             f"Change: each value against {against}, mean over the tasks that the agent has under "
-            f"both; {how_interval([one.difference for one in changes]) or 'no interval'}. "
-            "Intervals are of one change each and not corrected.",
-            "Tests: McNemar's, exact, where every task has one attempt that succeeds or fails, "
-            "else the sign-flip permutation test; two-sided.",
-            f"Family: {family.statement}; {family.method}, α = {family.alpha:g}, "
-            f"{plural(family.size, 'test')} with a p-value"
-            + (f", not tested: {counted(family.excluded)}." if family.excluded else "."),
+            f"both; {how_interval([one.difference for one in changes]) or 'no interval'}.",
+            "Test: the score test that the interval inverts; two-sided.",
+            f"Family: {family.statement}, whichever are shown; {family.method}, α = "
+            f"{family.alpha:g}. An interval excludes 0 exactly where the change is clear."
+            + (f" Not tested: {counted(family.excluded)}." if family.excluded else ""),
             "Overall: mean of the agents' changes, each with the same weight, tasks drawn for all "
             "of them at once; it speaks of these agents. Range: highest minus lowest mean on the "
             "tasks under all values; it is never negative and grows with chance.",

@@ -3,8 +3,8 @@
 from collections import Counter
 
 from analysis.frames.feedback import feedback_frame
-from analysis.reports.compare_models_rows import CORRECTIONS, SEED
-from analysis.reports.compare_models_tables import p_cell
+from analysis.reports.compare_models_rows import SEED, WIDEST_SCORES
+from analysis.reports.compare_models_tables import P_COLUMN, p_pair_cell
 from analysis.reports.effects_rows import Effects
 from analysis.reports.effects_tables import AGENT, agent_of
 from analysis.reports.parts import (
@@ -44,7 +44,6 @@ def _table(found: Effects, selection: Selection, question: str, measure: Measure
     if frame["rated"].isna().all():
         return []
     titles = {run.pk: found.titles[run.value] for run in runs}
-    method, correction = CORRECTIONS.get(selection.filters.correction, CORRECTIONS[""])
     effects = condition_effects(
         frame["label"].tolist(),
         [titles[pk] for pk in frame["run"]],
@@ -53,15 +52,16 @@ def _table(found: Effects, selection: Selection, question: str, measure: Measure
         measure=measure.title,
         order=list(found.titles.values()),
         contrast="baseline",
-        correction=method,
+        among=max(selection.compared, len(set(frame["label"]))),
+        most=WIDEST_SCORES,
         seed=SEED,
     )
     left = Counter(why for why in frame["why"] if why)
     made_up = int(frame["simulated"].sum())
     note = (
         f"{measure.help} Mean over those who rated a trajectory; its own players are not among "
-        f"them. Intervals are of one value each; {correction} over "
-        f"{plural(effects.family.size, 'test')}. Left out: {counted(dict(left)) or 'nothing'}."
+        f"them. Changes: simultaneous intervals, Bonferroni over "
+        f"{plural(effects.family.size, 'change')}. Left out: {counted(dict(left)) or 'nothing'}."
     )
     if made_up:
         note += f" Of {plural(made_up, 'trajectory', 'trajectories')} the annotators are simulated."
@@ -70,8 +70,7 @@ def _table(found: Effects, selection: Selection, question: str, measure: Measure
         text_column("Who speaks"),
         estimate_column("Rating", help="1 to 5, 5 is best; n counts trajectories"),
         estimate_column("Change", help="Against the first, on the tasks under both"),
-        number_column("p", help="Sign flips, two-sided"),
-        number_column(f"{correction} p", "p adjusted", effects.family.statement),
+        P_COLUMN,
         number_column("Left out", help="Values without a number, and unshared tasks"),
     )
     return [Table(question, measure.title, columns, tuple(_rows(found, effects)), note=note)]
@@ -99,8 +98,7 @@ def _change(change: ConditionChange) -> tuple[Cell, ...]:
     left = comparison.difference.excluded
     return (
         estimate_cell(comparison.difference, "number", signed=True, show_n=True),
-        p_cell(comparison.p_value),
-        p_cell(change.p_adjusted),
+        p_pair_cell(change.p_adjusted, comparison.p_value),
         count_cell(sum(left.values()), tip=counted(left)),
     )
 
@@ -110,5 +108,6 @@ def _nothing() -> tuple[Cell, ...]:
     why = "it is what the others are held against"
     return (
         Cell(data=(None,) * 5, reason=why),
-        *(Cell(data=(None,), reason=why) for _ in range(3)),
+        Cell(data=(None, None), reason=why),
+        Cell(data=(None,), reason=why),
     )

@@ -7,8 +7,8 @@ from typing import Any
 from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
-from analysis.reports.compare_models_rows import CORRECTIONS, SEED, Flip
-from analysis.reports.words import Unit, plural
+from analysis.reports.compare_models_rows import SEED, Flip, widest_of
+from analysis.reports.words import Unit
 from analysis.selection import ChosenRun, Selection
 from analysis.stats.condition_effects import ConditionChange, ConditionEffects, condition_effects
 from benchmarks.core.comparisons import Factor, factors_of
@@ -28,7 +28,6 @@ class Effects:
     factor: Factor
     measure: Measure
     metric: str
-    correction: str
     titles: Mapping[Any, str]
     runs: Mapping[tuple[str, str], ChosenRun]
     effects: ConditionEffects | None
@@ -56,7 +55,8 @@ class Effects:
     @property
     def family(self) -> str:
         assert self.effects is not None
-        return f"{self.correction} over {plural(self.effects.family.size, 'test')}"
+        size = self.effects.family.size
+        return f"Bonferroni over {size:,} changes" if size > 1 else "one change"
 
     def flips(self, change: ConditionChange, flip: Flip | None = None) -> str:
         """Where the tasks behind a change are."""
@@ -79,7 +79,6 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
     measure = measures_here(selection.system)[metric]
     runs = [run for run in selection.runs if run.value is not None]
     titles = titles_of(factor, [run.value for run in runs])
-    method, correction = CORRECTIONS.get(selection.filters.correction, CORRECTIONS[""])
     effects, left = None, dict[str, int]()
     everybody, (runs, alone) = runs, _compared(runs)
     if runs:
@@ -100,14 +99,14 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
             measure=measure.title,
             order=list(titles.values()),
             contrast="previous" if factor.steps else "baseline",
-            correction=method,
+            among=max(selection.compared, len({run.label for run in runs})),
+            most=widest_of(selection.system, metric),
             seed=SEED,
         )
     return Effects(
         factor,
         measure,
         metric,
-        correction,
         titles,
         {(run.label, titles[run.value]): run for run in everybody},
         effects,

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.frames.profile_sizes import profile_sizes
 from analysis.reports import common
-from analysis.reports.compare_models_tables import NOT_TESTED, p_cell
+from analysis.reports.compare_models_tables import NOT_TESTED, P_COLUMN, p_pair_cell
 from analysis.reports.conditions_tables import points_cell
 from analysis.reports.effects_rows import Effects, title_of
 from analysis.reports.leading import lead_row
@@ -77,16 +77,17 @@ def changes_table(found: Effects) -> list[Table]:
         AGENT,
         text_column("From"),
         text_column("To"),
-        estimate_column("Change", help="On the tasks under both; the interval draws tasks"),
+        estimate_column("Change", help="On the tasks under both, simultaneous 95 % interval"),
         number_column(words[0], "wins", "Tasks that are better under the second"),
         number_column("Equal", "ties"),
         number_column(words[1], "losses", "Tasks that are worse under the second"),
-        number_column("p", help="McNemar's exact test, or sign flips"),
-        number_column(f"{found.correction} p", "p adjusted", found.effects.family.statement),
-        text_column("Clear", help="Whether the adjusted p-value is at most 0.05"),
+        P_COLUMN,
+        text_column("Clear", help="Whether p is under 0.05, and the interval excludes 0"),
         number_column("Left out", help="Values without a number, and unshared tasks"),
     )
-    note = f"Adjusted p-values: {found.family} ({found.effects.family.statement})."
+    note = (
+        f"Intervals and p-values are corrected over {found.effects.family.statement} (Bonferroni)."
+    )
     rows = tuple(
         lead_row(_change(found, change), columns, found.flips(change))
         for change in found.effects.changes
@@ -110,8 +111,7 @@ def _change(found: Effects, change: ConditionChange) -> tuple[Cell, ...]:
         count_cell(counts[0], reason=why, url=found.flips(change, "won") if counts[0] else ""),
         count_cell(counts[1], reason=why),
         count_cell(counts[2], reason=why, url=found.flips(change, "lost") if counts[2] else ""),
-        p_cell(comparison.p_value),
-        p_cell(change.p_adjusted),
+        p_pair_cell(change.p_adjusted, comparison.p_value),
         Cell(data=(None,), reason=why) if change.clear is None else text_cell(verdict),
         count_cell(
             sum(left.values()), tip=", ".join(f"{n} ({reason})" for reason, n in left.items())

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from analysis.comparing.attempts import Attempt, Measured, TaskText
-from analysis.reports.parts import how_interval
+from analysis.reports.few_clusters import few_clusters_notices
+from analysis.reports.parts import Notice, how_interval
 from analysis.reports.words import Unit, counted, ends, level, number, plural
 from analysis.stats.results import Estimate
 
 if TYPE_CHECKING:
     from analysis.stats.paired import PairComparison, PairedTasks
 
-SEED = 20250101
 Flip = Literal["won", "lost", "both_pass", "both_fail", "tie", "undefined", "one_sided"]
 EQUAL = 1e-12
 
@@ -67,6 +67,11 @@ class FlipReport:
         return "points" if self.measured.scores else "number"
 
     @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What must be known before reading on: that there are few tasks."""
+        return few_clusters_notices([self.comparison.difference])
+
+    @property
     def several(self) -> bool:
         """Whether any task has more than one attempt on a side."""
         return not self.paired.single and bool(self.paired.tasks)
@@ -74,7 +79,7 @@ class FlipReport:
     @property
     def has_table(self) -> bool:
         """Whether every common task is won, lost, passed by both or by neither."""
-        return self.comparison.mcnemar is not None
+        return self.comparison.table is not None
 
 
 def flips_report(
@@ -104,7 +109,7 @@ def flips_report(
         [one.task for one in first], [one.value for one in first],
         [one.task for one in second], [one.value for one in second],
     )  # fmt: skip
-    comparison = compare_pair(paired, seed=SEED)
+    comparison = compare_pair(paired, most=4.0 if measured.scores else None)
     rows = _rows(measured, first, second, texts)
     counts = dict(Counter[str](row.flip for row in rows))
     return FlipReport(
@@ -196,10 +201,10 @@ def _sentence(
         return _nothing(names, counts, measured)
     a, b = names
     lost, won = comparison.losses, comparison.wins
-    test = _test(comparison)
-    ahead = f"difference ({a} − {b}) {_points(comparison.difference, measured)}"
-    if comparison.mcnemar is not None:
-        table = comparison.mcnemar
+    p = f"p {p_words(comparison.p_value)}" if comparison.p_value is not None else ""
+    ahead = f"Difference ({a} − {b}): {_points(comparison.difference, measured, p)}"
+    table = comparison.table
+    if table is not None:
         text = (
             f"{b} {measured.verb} on {plural(lost, 'task')} where {a} {measured.verb_not}, "
             f"{a} on {won:,} where {b} {measured.verb_not}; of {plural(n, 'common task')} "
@@ -218,25 +223,21 @@ def _sentence(
             f"On {what}, {b} is higher on {plural(lost, 'task')}, {a} on {won:,}; on "
             f"{comparison.ties:,} of {plural(n, 'common task')} they are equal."
         )
-    return f"{text} {test}; {ahead}."
+    return f"{text} {ahead}."
 
 
-def _test(comparison: "PairComparison") -> str:
-    name = "McNemar, exact:" if comparison.mcnemar is not None else "Sign-flip test:"
-    return f"{name} p {p_words(comparison.p_value if comparison.p_value is not None else 1.0)}"
-
-
-def _points(estimate: Estimate, measured: Measured) -> str:
-    """A difference with its interval; shares differ by points of a percentage."""
+def _points(estimate: Estimate, measured: Measured, p: str) -> str:
+    """A difference with its interval and p-value; shares differ by percentage points."""
     value, interval = estimate.value or 0.0, estimate.interval
     unit: Unit = "share" if measured.binary else "points" if measured.scores else "number"
     text = number(value, unit, signed=True)
     if measured.binary:
         text = f"{text.removesuffix(' %')} points"
     if interval is None:
-        return f"{text} (no interval: {estimate.no_interval})" if estimate.no_interval else text
+        why = f"no interval: {estimate.no_interval}" if estimate.no_interval else ""
+        return f"{text} ({'; '.join(filter(None, (why, p)))})"
     inside = ends(interval, unit, signed=True).removesuffix(" %")
-    return f"{text} ({level(interval)} interval {inside})"
+    return f"{text} ({level(interval)} interval {inside}, {p})"
 
 
 def _nothing(names: tuple[str, str], counts: Mapping[str, int], measured: Measured) -> str:
@@ -275,21 +276,10 @@ def _how(
         f"Difference: mean over common tasks of {names[0]} minus {names[1]}"
         + (f"; {interval}." if interval else ".")
     )
-    flips = comparison.permutation
-    if comparison.mcnemar is not None:
-        table = comparison.mcnemar
-        text = (
-            f"McNemar's exact test, two-sided, on the {table.first_only + table.second_only:,} "
-            "tasks on which the two differ."
-        )
-        if table.chi2 is not None and table.p_chi2 is not None:
-            text += f" χ² without correction {table.chi2:.2f}, p {p_words(table.p_chi2)}."
-        lines.append(text)
-    elif flips is not None:
-        drawn = "all" if flips.exact else f"{flips.permutations:,} drawn"
-        seed = "" if flips.exact else f", seed {flips.seed}"
+    if interval:
         lines.append(
-            f"Sign-flip permutation test of the differences, two-sided: {drawn} flips{seed}."
+            "The test is the score test that the interval inverts: the interval excludes 0 exactly "
+            "where p < 0.05. With one attempt at each task it is McNemar's χ² without correction."
         )
     gone = Counter(one.why for side in sides for one in side if one.value is None)
     if gone:

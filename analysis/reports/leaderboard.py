@@ -12,10 +12,10 @@ from analysis.reports.leaderboard_rows import (
     BOTH,
     DIFFER,
     EXHAUSTED,
-    SEED,
     VALID,
     Row,
     is_recorded,
+    over_pairs,
     paired_difference,
     published_rows,
     ranked,
@@ -29,7 +29,7 @@ from analysis.reports.leaderboard_tables import (
     counted_table,
 )
 from analysis.reports.parts import Notice, Onward, Report, exclusions
-from analysis.reports.words import counted, ends, listed, number, plural
+from analysis.reports.words import counted, ends, level, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.results import Estimate
 from benchmarks.core.words import Measure, measures_of
@@ -62,7 +62,7 @@ def leaderboard_report(selection: Selection) -> Report:
     tables = [board, *counted_table(rows), *correlation_table(rows, selection.system, measures)]
     figure = board_figure([*rows, *published])
     return Report(
-        sentence=sentence(rows, frame),
+        sentence=sentence(rows, frame, selection.agents_here),
         onward=onward(selection),
         figures=(figure,),
         tables=tuple(tables),
@@ -84,8 +84,11 @@ def onward(selection: Selection) -> tuple[Onward, ...]:
     return tuple(links)
 
 
-def sentence(rows: Sequence[Row], frame: "DataFrame") -> str:
-    """The answer: who leads by how much, or why nobody can be said to."""
+def sentence(rows: Sequence[Row], frame: "DataFrame", among: int) -> str:
+    """The answer: who leads by how much, or why nobody can be said to.
+
+    ``among``: the lead is one difference of all pairs of so many agents.
+    """
     defined = [row for row in rows if row.accuracy.value is not None]
     if not defined:
         return _without_accuracy(rows)
@@ -113,12 +116,13 @@ def sentence(rows: Sequence[Row], frame: "DataFrame") -> str:
         return f"{names} lead together: each is accurate on {said}{_interval(first.accuracy)}."
     second = placed[1]
     lead = f"{first.label} leads: accurate on {said}{_interval(first.accuracy)}"
-    return f"{lead}, {_difference(first, second, frame)}."
+    return f"{lead}, {_difference(first, second, frame, among)}."
 
 
-def _difference(first: Row, second: Row, frame: "DataFrame") -> str:
+def _difference(first: Row, second: Row, frame: "DataFrame", among: int) -> str:
     """How far the first is ahead, on the tasks that both finished."""
-    ahead = paired_difference(frame, first.run, second.run)
+    pairs = max(1, among * (among - 1) // 2)
+    ahead = paired_difference(frame, first.run, second.run, comparisons=pairs)
     if ahead.value is None:
         return f"ahead of {second.label}, with which it shares no task"
     points = f"{number(100 * ahead.value, 'number').removesuffix('.00')} points"
@@ -127,10 +131,10 @@ def _difference(first: Row, second: Row, frame: "DataFrame") -> str:
         return f"{text} on {plural(ahead.n, 'task')}"
     low, high = 100 * ahead.interval.low, 100 * ahead.interval.high
     text += (
-        f" (95 % interval {number(low, 'number')} to {number(high, 'number')}, paired by task, "
-        f"n = {ahead.n} tasks)"
+        f" ({level(ahead.interval)} interval {number(low, 'number')} to {number(high, 'number')}, "
+        f"paired by task, n = {ahead.n} tasks{over_pairs(pairs)})"
     )
-    return text if low > 0 else f"{text}, which chance alone could explain"
+    return text if low > 0 else f"{text}: not a clear difference"
 
 
 def _without_accuracy(rows: Sequence[Row]) -> str:
@@ -210,8 +214,9 @@ def _how(rows: Sequence[Row], shown: Sequence[str], measures: Mapping[str, Measu
         f"{listed(rates)}: shares with 95 % Wilson intervals; beside Acc the Wald interval as "
         "published, not clipped.",
         f"{listed(means, most=9)}: arithmetic means with 95 % t intervals.",
-        f"The lead is a paired difference on common tasks: bootstrap over tasks, 2,000 resamples, "
-        f"seed {SEED}.",
+        "The lead is a paired difference on common tasks; its interval is simultaneous over all "
+        "pairs of agents (Bonferroni), as on Compare models, and excludes 0 exactly where the pair "
+        "is clear there.",
     ]
     left = exclusions([row.accuracy for row in rows])
     lines.append(f"Left out of Acc: {counted(left)}." if left else "Nothing is left out of Acc.")

@@ -20,7 +20,6 @@ from benchmarks.core.words import Measure
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SEED = 20250101
 ACCURATE, VALID = "accurate", "valid"
 # Accuracy with other dimensions counted than the run counts.
 BOTH: Mapping[str, Measure] = {
@@ -176,8 +175,10 @@ def paired_difference(
     first: ChosenRun | None,
     second: ChosenRun | None,
     metric: str = ACCURATE,
+    *,
+    comparisons: int = 1,
 ) -> Estimate:
-    """Difference in a metric on the tasks that both have, with a bootstrap over tasks."""
+    """Difference in a metric on the tasks that both have, one of so many of one family."""
     if first is None or second is None:
         return Estimate.without_value("published rows have no tasks here")
     one, other = (frame[frame["run"] == run.pk] for run in (first, second))
@@ -185,7 +186,12 @@ def paired_difference(
         one["task"].tolist(), one[metric].to_numpy(),
         other["task"].tolist(), other[metric].to_numpy(),
     )  # fmt: skip
-    return paired.paired_difference(matched, seed=SEED)
+    return paired.paired_difference(matched, comparisons=comparisons)
+
+
+def over_pairs(pairs: int) -> str:
+    """What a simultaneous interval is corrected for, in brackets after it."""
+    return f", Bonferroni over {pairs:,} pairs" if pairs > 1 else ""
 
 
 def is_recorded(row: Row) -> bool:

@@ -62,7 +62,9 @@ def board_table(
         number_column("n", "trajectories", "Trajectories that Acc counts"),
         estimate_column("Acc", help=measures[ACCURATE].help),
         Column(
-            "Wald", ("acc wald low", "acc wald high"), help="p ± 1.96·sqrt(p(1−p)/n), as published"
+            "Wald",
+            ("acc wald low", "acc wald high"),
+            help="p ± 1.96·sqrt(p(1−p)/n), cut off at 0 and 100 %",
         ),
         *(estimate_column(measures[name].title, help=measures[name].help) for name in others),
     ]
@@ -104,7 +106,7 @@ def _cells(
     recorded: bool,
     readings: bool,
 ) -> tuple[Cell, ...]:
-    wald, excluded = row.wald.interval, row.accuracy.excluded
+    wald, excluded = row.wald.within(0, 1).interval, row.accuracy.excluded
     cells = [
         common.agent_cell(row.run) if row.run is not None else _published_cell(row),
         count_cell(row.rank, reason=row.no_rank),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward_spread
 from analysis.frames.outcomes import message_counts, outcome_frame
 from analysis.reports import common
-from analysis.reports.leaderboard_rows import paired_difference
+from analysis.reports.leaderboard_rows import over_pairs, paired_difference
 from analysis.reports.outcomes_rows import (
     METRICS,
     MOST_TRIALS,
@@ -57,7 +57,7 @@ def outcomes_report(selection: Selection) -> Report:
     if ordered.cells:
         tables.append(spread_table(rows, ordered))
     return Report(
-        sentence=sentence(rows, frame, scale, unit),
+        sentence=sentence(rows, frame, scale, unit, selection.agents_here),
         figures=tuple(_figures(rows, ordered, scale, unit)),
         tables=tuple(tables),
         notices=(*common.selection_notices(selection), *_notices(rows, scale)),
@@ -113,7 +113,7 @@ def _figures(rows: Sequence[Row], spreads: Spread, scale: Scale, unit: Unit) -> 
     return found
 
 
-def sentence(rows: Sequence[Row], frame: "DataFrame", scale: Scale, unit: Unit) -> str:
+def sentence(rows: Sequence[Row], frame: "DataFrame", scale: Scale, unit: Unit, among: int) -> str:
     """Who got most, by how much, and how reliably; or why that cannot be said."""
     known = [row for row in rows if row.reward.value is not None]
     if not known:
@@ -128,7 +128,7 @@ def sentence(rows: Sequence[Row], frame: "DataFrame", scale: Scale, unit: Unit) 
     if second.reward.value == first.reward.value:
         leaders = [row.label for row in known if row.reward.value == first.reward.value]
         return f"{listed(leaders)} lead together: each {said}."
-    return f"{first.label} {said}{_ahead(frame, first, second, scale)}{_reliably(first)}."
+    return f"{first.label} {said}{_ahead(frame, first, second, scale, among)}{_reliably(first)}."
 
 
 def _said(row: Row, scale: Scale, unit: Unit) -> str:
@@ -146,9 +146,10 @@ def _inside(estimate: Estimate, unit: Unit) -> str:
     return f" ({level(estimate.interval)} interval {ends(estimate.interval, unit)})"
 
 
-def _ahead(frame: "DataFrame", first: Row, second: Row, scale: Scale) -> str:
+def _ahead(frame: "DataFrame", first: Row, second: Row, scale: Scale, among: int) -> str:
     """How far the first is ahead, on the tasks that both were tried on."""
-    ahead = paired_difference(frame, first.run, second.run, REWARD)
+    pairs = max(1, among * (among - 1) // 2)
+    ahead = paired_difference(frame, first.run, second.run, REWARD, comparisons=pairs)
     if ahead.value is None:
         return f", ahead of {second.label}, with which it shares no task"
     factor, word = (100, " points") if scale.binary else (1, "")
@@ -160,9 +161,9 @@ def _ahead(frame: "DataFrame", first: Row, second: Row, scale: Scale) -> str:
     low, high = factor * ahead.interval.low, factor * ahead.interval.high
     text += (
         f" ({level(ahead.interval)} interval {number(low, 'number')} to "
-        f"{number(high, 'number')}, paired by task, n = {ahead.n} tasks)"
+        f"{number(high, 'number')}, paired by task, n = {ahead.n} tasks{over_pairs(pairs)})"
     )
-    return text if low > 0 else f"{text}, which chance alone could explain"
+    return text if low > 0 else f"{text}: not a clear difference"
 
 
 def _reliably(row: Row) -> str:

@@ -7,7 +7,7 @@ from analysis.figures.lines import number_lines
 from analysis.frames.outcomes import unfinished
 from analysis.frames.states import Chains, refinement_chains
 from analysis.reports import common
-from analysis.reports.compare_models_rows import difference_words, turned
+from analysis.reports.compare_models_rows import difference_words
 from analysis.reports.conditions_tables import points_cell
 from analysis.reports.new_run import new_run_url
 from analysis.reports.parts import (
@@ -28,6 +28,7 @@ from analysis.reports.parts import (
 )
 from analysis.reports.words import counted, listed, plural
 from analysis.selection import ChosenRun, Selection
+from analysis.stats.model_comparisons import turned_estimate
 from analysis.stats.refinement import (
     BY_CONSTRUCTION,
     Among,
@@ -152,7 +153,7 @@ def _farthest(
         # Their intervals differ; they stand in the table.
         size = difference_words(change, True).partition(" (")[0]
     else:
-        size = f"{difference_words(turned(change) if farthest < 0 else change, True)})"
+        size = f"{difference_words(turned_estimate(change) if farthest < 0 else change, True)})"
     moved = f"{'rises' if farthest > 0 else 'falls'} by {size}" if farthest else "does not change"
     if len(changes) == 1:
         return f"{moved} for {names}"

@@ -38,7 +38,9 @@ def ends(interval: Interval, unit: Unit, *, signed: bool = False) -> str:
 
 
 def level(interval: Interval) -> str:
-    return f"{100 * interval.level:g} %"
+    """The level of an interval, and whether it holds together with others."""
+    together = " simultaneous" if "comparisons" in interval.details else ""
+    return f"{100 * interval.level:g} %{together}"
 
 
 def stated(estimate: Estimate, unit: Unit, *, signed: bool = False) -> str:

@@ -13,16 +13,9 @@ import numpy as np
 from analysis.stats.bootstrap import estimate_from_draws
 from analysis.stats.columns import Floats, as_column, check_length_of, check_level, encode
 from analysis.stats.means import mean_by_cluster
-from analysis.stats.multiplicity import Family, Method, adjust_family
-from analysis.stats.paired import (
-    NO_COMMON_TASK,
-    RESAMPLES,
-    PairComparison,
-    compare_pair,
-    pair_by_task,
-)
-from analysis.stats.paired_tests import PERMUTATIONS
-from analysis.stats.ranks import resampled_means, task_sums, task_units
+from analysis.stats.multiplicity import Family, adjust_family
+from analysis.stats.paired import NO_COMMON_TASK, PairComparison, compare_pair, pair_by_task
+from analysis.stats.ranks import RESAMPLES, resampled_means, task_sums, task_units
 from analysis.stats.results import Estimate
 from analysis.stats.trials import success_rate
 
@@ -85,7 +78,6 @@ class ConditionEffects:
 class _Drawing:
     seed: int
     resamples: int
-    permutations: int
     level: float
 
 
@@ -98,12 +90,11 @@ def condition_effects(
     measure: str,
     order: Sequence[str],
     contrast: Contrast = "baseline",
-    correction: Method = "holm",
+    among: int | None = None,
     alpha: float = 0.05,
+    most: float | None = None,
     seed: int,
     resamples: int = RESAMPLES,
-    permutations: int = PERMUTATIONS,
-    level: float = 0.95,
 ) -> ConditionEffects:
     """Compare a measure between conditions, model by model, on the same tasks.
 
@@ -120,10 +111,15 @@ def condition_effects(
     contrast
         ``"baseline"``: every condition against the first. ``"previous"``: each against the one
         before it, for levels that follow each other.
-    correction, alpha
-        As in `multiplicity.adjust_family`; the family is all changes of all models on this measure.
-    seed, resamples, permutations, level
-        As in `paired.compare_pair`.
+    among
+        How many models the chosen data have, where not all of them are given: the family is the
+        changes of all of them on this measure, whatever is shown.
+    alpha
+        Of the family; intervals of changes hold together at level 1 − alpha.
+    most
+        The largest difference that the scale allows (`paired.paired_difference`).
+    seed, resamples
+        Of the bootstrap of overall changes and ranges.
 
     Raises
     ------
@@ -134,12 +130,13 @@ def condition_effects(
     -----
     Cells: outcomes of 0 and 1 as in `trials.success_rate`, scores as in `means.mean_by_cluster`. A
     change is on the tasks that the model has under both, so it need not be the difference of two
-    cells; formulas in `paired.compare_pair`. The overall change and the ranges draw tasks for all
-    models, or all conditions, at once (percentile bootstrap). A range is at least 0 and grows with
-    chance, so that "at most 3 points" is a statement about its upper end. Overall changes speak of
-    these models: models are not drawn.
+    cells; formulas in `paired.compare_pair`. P-values and intervals of changes are corrected over
+    the family (Bonferroni), so that an interval excludes 0 exactly where the change is clear. The
+    overall change and the ranges draw tasks for all models, or all conditions, at once (percentile
+    bootstrap). A range is at least 0 and grows with chance, so that "at most 3 points" is a
+    statement about its upper end. Overall changes speak of these models: models are not drawn.
     """
-    check_level(level)
+    check_level(1 - alpha)
     if not order or len(set(order)) < len(order):
         raise ValueError("name the conditions in their order, each once")
     column = as_column(values)
@@ -155,18 +152,23 @@ def condition_effects(
     by_key = {key: ([tasks[i] for i in mine], column[mine]) for key, mine in rows.items()}
     if contrast not in ("baseline", "previous"):
         raise ValueError(f"contrast with the baseline or the previous, not {contrast!r}")
-    drawing = _Drawing(seed, resamples, permutations, level)
+    drawing = _Drawing(seed, resamples, 1 - alpha)
     binary = bool(np.isin(column[~np.isnan(column)], (0, 1)).all())
     before = order[:-1] if contrast == "previous" else [order[0]] * (len(order) - 1)
     bases = dict(zip(order[1:], before, strict=True))
-    changes = _changes(names, bases, by_key, drawing)
+    size = len(names) if among is None else among
+    if size < len(names):
+        raise ValueError(f"{len(names)} models are not among {size}")
+    total = size * len(bases)
+    changes = _changes(names, bases, by_key, 1 - alpha, max(1, total), most)
     family = adjust_family(
         {f"{name}: {base} to {condition}": found.p_value
          for (name, condition, base), found in changes.items()},
-        statement=f"{len(changes)} changes of {measure}: {len(names)} models, "
+        statement=f"{total} changes of {measure}: {size} models, "
         f"{', '.join(f'{base} to {condition}' for condition, base in bases.items()) or 'none'}",
-        method=correction,
+        method="bonferroni",
         alpha=alpha,
+        size=total,
     )  # fmt: skip
     return ConditionEffects(
         measure=measure,
@@ -201,15 +203,19 @@ def _cell(tasks: list[Hashable], values: Floats, binary: bool, drawing: _Drawing
 
 
 def _changes(
-    names: Sequence[str], bases: Mapping[str, str], by_key: Columns, drawing: _Drawing
+    names: Sequence[str],
+    bases: Mapping[str, str],
+    by_key: Columns,
+    level: float,
+    comparisons: int,
+    most: float | None,
 ) -> dict[tuple[str, str, str], PairComparison]:
     return {
         (name, condition, base): compare_pair(
             pair_by_task(*by_key[name, condition], *by_key[name, base]),
-            seed=drawing.seed,
-            resamples=drawing.resamples,
-            permutations=drawing.permutations,
-            level=drawing.level,
+            level=level,
+            comparisons=comparisons,
+            most=most,
         )
         for name in names
         for condition, base in bases.items()

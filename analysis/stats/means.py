@@ -152,6 +152,46 @@ def mean_by_cluster(
     return Estimate(mean, kept.size, interval, excluded=counts, warnings=warnings)
 
 
+def cluster_quotient(above: Any, below: Any) -> tuple[float, float, float]:
+    """Divide totals over clusters, Σ above / Σ below: value, CR2 standard error and df.
+
+    Parameters
+    ----------
+    above, below
+        What each cluster adds, at least two of them; with counts below it is the mean of all
+        values. No cluster may hold all of what is below.
+
+    Notes
+    -----
+    With r = Σa/Σb, h = b/Σb and residuals e = a − r·b of the clusters, the variance is
+    Σ e²/(1 − h)/(Σb)², and the degrees of freedom are 1/(Σh² + ((Σw)² − Σw²)), w = h²/(1 − h):
+    Bell and McCaffrey's bias-reduced (CR2) variance of the mean under independence, with their
+    Satterthwaite approximation (2002, Surv. Methodol. 28:169; Pustejovsky & Tipton 2018, J. Bus.
+    Econ. Stat. 36:672). K clusters of one size give s²/K of their means with K − 1.
+    """
+    a, b = as_column(above), as_column(below)
+    total = float(b.sum())
+    value = float(a.sum()) / total
+    h = b / total
+    variance = float(((a - value * b) ** 2 / (1 - h)).sum()) / total**2
+    w = h * h / (1 - h)
+    df = 1 / float((h * h).sum() + w.sum() ** 2 - (w * w).sum())
+    return value, sqrt(variance), df
+
+
+def cluster_wilson(rate: float, error: float, t: float) -> tuple[float, float]:
+    """Return Wilson's interval for a rate between 0 and 1 whose standard error is known.
+
+    With f = t²·error²/(p(1 − p)), which is t² over the effective number of observations, it is
+    (p + f/2 ± √(f·p(1 − p) + f²/4))/(1 + f): always inside 0 … 1. Franco, Little, Louis & Slud
+    2019, J. Surv. Stat. Methodol. 7:334.
+    """
+    spread = rate * (1 - rate)
+    f = t * t * error * error / spread
+    half = sqrt(f * spread + f * f / 4)
+    return (rate + f / 2 - half) / (1 + f), (rate + f / 2 + half) / (1 + f)
+
+
 def resampled_quotients(above: Any, below: Any, *, seed: int, resamples: int) -> Floats:
     """Draw clusters with replacement and divide their totals, Σ above / Σ below, once per resample.
 

@@ -38,8 +38,7 @@ class AdjustedTest:
 class Family:
     """The tests that were corrected together.
 
-    ``statement`` says in words which tests they are, ``size`` how many had a p-value: that many
-    they were corrected for.
+    ``statement`` says in words which tests they are, ``size`` how many they were corrected for.
     """
 
     statement: str
@@ -60,6 +59,7 @@ def adjust_family(
     statement: str,
     method: Method = "holm",
     alpha: float = 0.05,
+    size: int | None = None,
 ) -> Family:
     """Adjust the p-values of one family of tests.
 
@@ -76,11 +76,15 @@ def adjust_family(
         ``"by"``.
     alpha
         Level of the family.
+    size
+        How many tests the family has, where it was fixed beforehand and not all of them are given;
+        for ``"bonferroni"`` alone, whose adjusted p-values belong to simultaneous intervals.
 
     Raises
     ------
     ValueError
-        If the statement is empty, the method unknown, or a p-value outside 0 to 1.
+        If the statement is empty, the method unknown, a p-value outside 0 to 1, or the size less
+        than the number of tests.
 
     Notes
     -----
@@ -106,7 +110,14 @@ def adjust_family(
     for name, p in known.items():
         if not 0 <= p <= 1:
             raise ValueError(f"{name}: {p} is no p-value")
-    adjusted = dict(zip(known, _adjust(np.array(list(known.values())), method), strict=True))
+    given = np.array(list(known.values()), dtype=np.float64)
+    if size is None:
+        found = _adjust(given, method)
+    elif method != "bonferroni" or size < len(known):
+        raise ValueError(f"a size of {size} does not go with {len(known)} tests by {method}")
+    else:
+        found = np.minimum(given * size, 1.0)
+    adjusted = dict(zip(known, found, strict=True))
     tests = []
     for name in p_values:
         if name in known:
@@ -116,7 +127,7 @@ def adjust_family(
             tests.append(AdjustedTest(name, None, None, None, NOT_TESTED))
     gone = len(p_values) - len(known)
     return Family(
-        statement, METHODS[method], alpha, len(known), tuple(tests),
+        statement, METHODS[method], alpha, len(known) if size is None else size, tuple(tests),
         {NOT_TESTED: gone} if gone else {},
     )  # fmt: skip
 

@@ -1,25 +1,29 @@
 """Two models (or conditions) on the same tasks: difference, tests, and who wins where."""
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from analysis.stats.bootstrap import Units, estimate_from_draws, resampled
+from analysis.stats.bootstrap import few_clusters
 from analysis.stats.columns import MISSING, Floats, as_column, check_length_of, check_level, encode
 from analysis.stats.paired_tests import (
-    PERMUTATIONS,
-    McNemar,
-    SignFlipTest,
-    mcnemar,
-    sign_flip_test,
+    PairedTable,
+    robust_interval,
+    robust_p,
+    score_interval,
+    score_p,
 )
-from analysis.stats.results import Estimate
+from analysis.stats.results import Estimate, Interval
 
 NO_COMMON_TASK = "no task in common"
+EQUAL = 1e-12
 ONE_SIDED = "task that only one of the two has"
-RESAMPLES = 2000
+ONE_TASK = "one task in common: no interval"
+TOO_FEW = "{n} tasks are too few for an interval at this level"
+ALL_ALIKE = "the difference is the same on every task: no interval"
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,8 @@ class PairedTasks:
     """The tasks that both have, with each one's mean over attempts.
 
     ``attempts`` counts the values behind them; ``single`` says that every task has one on either
-    side. ``excluded`` counts values without a number, and tasks that only one of the two has.
+    side, ``rates`` that every value is 0 or 1. ``excluded`` counts values without a number, and
+    tasks that only one of the two has.
     """
 
     tasks: tuple[Hashable, ...]
@@ -35,6 +40,7 @@ class PairedTasks:
     second: tuple[float, ...]
     attempts: int
     single: bool
+    rates: bool
     excluded: Mapping[str, int]
 
     @property
@@ -46,7 +52,15 @@ class PairedTasks:
     @property
     def binary(self) -> bool:
         """Whether every task has one attempt on either side that succeeds or fails."""
-        return self.single and {*self.first, *self.second} <= {0.0, 1.0}
+        return self.single and self.rates
+
+    @property
+    def table(self) -> PairedTable | None:
+        """The tasks by who succeeds; None where that is not known of each."""
+        if not self.binary:
+            return None
+        pairs = Counter(zip(self.first, self.second, strict=True))
+        return PairedTable(pairs[1, 1], pairs[1, 0], pairs[0, 1], pairs[0, 0])
 
 
 def pair_by_task(
@@ -77,8 +91,14 @@ def pair_by_task(
         tuple(second[task][0] for task in common),
         sum(sizes),
         all(size == 1 for size in sizes),
+        all(_is_rate(values) for values in (first_values, second_values)),
         {reason: count for reason, count in gone if count},
     )
+
+
+def _is_rate(values: Any) -> bool:
+    column = as_column(values)
+    return bool(np.isin(column[~np.isnan(column)], (0, 1)).all())
 
 
 def _means(
@@ -95,16 +115,23 @@ def _means(
 
 
 def paired_difference(
-    paired: PairedTasks, *, seed: int, resamples: int = RESAMPLES, level: float = 0.95
+    paired: PairedTasks,
+    *,
+    level: float = 0.95,
+    comparisons: int = 1,
+    most: float | None = None,
 ) -> Estimate:
-    """Compute the mean difference, first minus second, with an interval that draws tasks.
+    """Compute the mean difference, first minus second, with a score interval over tasks.
 
     Parameters
     ----------
     paired
         From `pair_by_task`.
-    seed, resamples
-        Of the bootstrap.
+    level, comparisons
+        The interval is one of so many that hold together at this level (Bonferroni): each for
+        itself has level 1 − (1 − level)/comparisons.
+    most
+        The largest difference that the scale allows; 1 for outcomes of 0 and 1.
 
     Returns
     -------
@@ -114,26 +141,41 @@ def paired_difference(
     Notes
     -----
     Every task has the same weight, whatever its number of attempts: the mean over tasks of (mean of
-    the first's attempts − mean of the second's). The interval draws tasks with replacement, so
-    attempts at one task stay together, and is between the (1 ∓ level)/2 quantiles of the means.
-    Tasks with equal differences are interchangeable: how often each distinct difference is drawn is
-    one multinomial draw (for outcomes of 0 and 1 over n10, n01 and the agreements n11 + n00), which
-    has the same law. Efron & Tibshirani 1993, An Introduction to the Bootstrap, ch. 13. Undefined
-    without a common task; no interval from one, nor where the difference is the same on all.
+    the first's attempts − mean of the second's). With one attempt each that succeeds or fails the
+    interval is Tango's (`paired_tests.score_interval`), else that of the robust score test over
+    tasks (`paired_tests.robust_interval`), cut off at the ends of the scale. Undefined without a
+    common task; no interval from one, from n ≤ z² tasks, nor where scores differ equally on all.
     """
     check_level(level)
-    values = paired.differences
+    if comparisons < 1:
+        raise ValueError("an interval is one of at least one comparison")
+    values, excluded = paired.differences, paired.excluded
     n = int(values.size)
     if n == 0:
-        return Estimate.without_value(NO_COMMON_TASK, excluded=paired.excluded)
-    distinct, often = np.unique(values, return_counts=True)
-    units = Units(np.column_stack([distinct, np.ones_like(distinct)]), often, "task")
-    drawn = resampled(
-        units, lambda totals: totals[:, 0] / totals[:, 1], seed=seed, resamples=resamples
-    )
-    return estimate_from_draws(
-        float(values.mean()), n, drawn, units, level=level, seed=seed, excluded=paired.excluded
-    )
+        return Estimate.without_value(NO_COMMON_TASK, excluded=excluded)
+    value = float(values.mean())
+    each = 1 - (1 - level) / comparisons
+    table = paired.table
+    if n == 1:
+        return Estimate(value, n, no_interval=ONE_TASK, excluded=excluded)
+    if table is not None:
+        ends: tuple[float, float] | None = score_interval(table, each)
+        method = "Tango score"
+    else:
+        if np.ptp(values) <= EQUAL:
+            return Estimate(value, n, no_interval=ALL_ALIKE, excluded=excluded)
+        ends = robust_interval(values, each)
+        method = "robust score by task"
+    if ends is None:
+        return Estimate(value, n, no_interval=TOO_FEW.format(n=n), excluded=excluded)
+    details = {"clusters": n}
+    if comparisons > 1:
+        method += f", simultaneous over {comparisons} comparisons (Bonferroni)"
+        details["comparisons"] = comparisons
+    interval = Interval(*ends, level, method, details, "task")
+    found = Estimate(value, n, interval, excluded=excluded, warnings=few_clusters(n, "task"))
+    widest = 1.0 if paired.rates else most
+    return found if widest is None else found.within(-widest, widest)
 
 
 @dataclass(frozen=True)
@@ -148,13 +190,11 @@ class PairComparison:
         First minus second, in the units of the values; ``n`` counts tasks.
     wins, ties, losses
         Tasks on which the first is better, equal (to 1e-12), worse.
-    p_value, test
-        Two-sided, of the test that is named: McNemar's where every task has one attempt that
-        succeeds or fails, else the sign-flip test. None without a common task.
-    mcnemar
-        None where it does not apply.
-    permutation
-        None without a common task.
+    p_value
+        Two-sided, of the test that the interval of ``difference`` inverts, for this comparison
+        alone. None without a common task.
+    table
+        Tasks by who succeeds; None where a task has several attempts, or a score.
     """
 
     first: float | None
@@ -164,18 +204,15 @@ class PairComparison:
     ties: int
     losses: int
     p_value: float | None
-    test: str
-    mcnemar: McNemar | None
-    permutation: SignFlipTest | None
+    table: PairedTable | None
 
 
 def compare_pair(
     paired: PairedTasks,
     *,
-    seed: int,
-    resamples: int = RESAMPLES,
-    permutations: int = PERMUTATIONS,
     level: float = 0.95,
+    comparisons: int = 1,
+    most: float | None = None,
 ) -> PairComparison:
     """Compare two by their differences on the tasks that both have.
 
@@ -183,28 +220,21 @@ def compare_pair(
     ----------
     paired
         From `pair_by_task`.
-    seed, resamples, permutations
-        Of the bootstrap and of the permutation test.
+    level, comparisons, most
+        As in `paired_difference`.
 
     Notes
     -----
-    Difference and interval as in `paired_difference`. McNemar's exact test (`mcnemar`) where every
-    task has one attempt that succeeds or fails, else the sign-flip test (`sign_flip_test`) of the
-    differences between tasks' means. Interval and p-value are made in different ways and may
-    disagree at the edge.
+    Difference and interval as in `paired_difference`; p-value of the test that belongs to it,
+    `paired_tests.score_p` or `paired_tests.robust_p`. The interval excludes 0 exactly where
+    comparisons · p < 1 − level.
     """
-    difference = paired_difference(paired, seed=seed, resamples=resamples, level=level)
+    difference = paired_difference(paired, level=level, comparisons=comparisons, most=most)
     if not paired.tasks:
-        return PairComparison(None, None, difference, 0, 0, 0, None, "", None, None)
+        return PairComparison(None, None, difference, 0, 0, 0, None, None)
     values = paired.differences
-    wins, losses = int((values > 1e-12).sum()), int((values < -1e-12).sum())
-    flips = sign_flip_test(values, seed=seed, permutations=permutations)
-    table = None
-    p_value, test = flips.p_value, "sign-flip permutation test"
-    if paired.binary:
-        both = sum(a == b == 1 for a, b in zip(paired.first, paired.second, strict=True))
-        table = mcnemar(both, wins, losses, values.size - both - wins - losses)
-        p_value, test = table.p_exact, "McNemar, exact"
+    wins, losses = int((values > EQUAL).sum()), int((values < -EQUAL).sum())
+    table = paired.table
     return PairComparison(
         first=float(np.mean(paired.first)),
         second=float(np.mean(paired.second)),
@@ -212,8 +242,6 @@ def compare_pair(
         wins=wins,
         ties=values.size - wins - losses,
         losses=losses,
-        p_value=p_value,
-        test=test,
-        mcnemar=table,
-        permutation=flips,
+        p_value=score_p(table) if table is not None else robust_p(values),
+        table=table,
     )

@@ -8,11 +8,9 @@ import numpy as np
 
 from analysis.stats.bootstrap import Units, resampled
 from analysis.stats.columns import (
-    MISSING,
     Floats,
     as_column,
     check_length_of,
-    check_level,
     encode,
 )
 
@@ -115,60 +113,6 @@ class ModelRank:
     undefined: str = ""
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """Ranks of all models; ``excluded`` counts values that were missing."""
-
-    models: tuple[ModelRank, ...]
-    tasks: int
-    method: str
-    seed: int
-    resamples: int
-    excluded: dict[str, int]
-
-
-def bootstrap_ranks(
-    models: Sequence[str],
-    tasks: Sequence[Hashable],
-    values: Any,
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
-) -> Ranking:
-    """Rank models by their means, with intervals that draw tasks.
-
-    Parameters
-    ----------
-    models, tasks, values
-        A row per attempt; None and NaN are excluded and counted. Higher is better.
-    seed, resamples, level
-        Of the bootstrap.
-
-    Notes
-    -----
-    Tasks are drawn with replacement for all models at once, so that a hard task counts for each of
-    them; every draw is ranked anew, and the interval is between the (1 ∓ level)/2 quantiles of the
-    ranks (of whole ranks, outwards). Goldstein & Spiegelhalter 1996, J. R. Stat. Soc. A 159:385.
-    Ranks of models that are equal in truth never settle, however many tasks there are: read a wide
-    interval as "cannot be told apart". Models without tasks in common with the rest are ranked by
-    what they have, which compares different tasks.
-    """
-    check_level(level)
-    names, sums, counts, gone = task_sums(models, tasks, values)
-    method = "task bootstrap of ranks (percentile)"
-    size = counts.shape[0]
-    drawn = resampled_means(sums[:, :, None], counts, seed=seed, resamples=resamples)[:, :, 0]
-    return Ranking(
-        ranked_models(names, sums, counts, drawn, level),
-        size,
-        method,
-        seed,
-        resamples,
-        {MISSING: gone} if gone else {},
-    )
-
-
 def task_sums(
     models: Sequence[str], tasks: Sequence[Hashable], values: Any
 ) -> tuple[tuple[str, ...], Floats, Floats, int]:
@@ -221,6 +165,13 @@ def ranked_models(
     """Rank the models by their means, with the spread of their ranks over resampled means.
 
     ``sums`` and ``counts`` are tasks × models, ``drawn`` resamples × models.
+
+    Notes
+    -----
+    Every draw is ranked anew, and the interval is between the (1 ∓ level)/2 quantiles of the ranks
+    (of whole ranks, outwards). Goldstein & Spiegelhalter 1996, J. R. Stat. Soc. A 159:385. Ranks of
+    models that are equal in truth never settle, however many tasks there are: read a wide interval
+    as "cannot be told apart".
     """
     below = counts.sum(axis=0)
     values = np.full(len(names), np.nan)

@@ -4,13 +4,13 @@ AdaPlanBench, section 4 and Figure 5: accuracy and valid plan rate after 1 to 6 
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from analysis.stats.columns import check_length_of, encode
-from analysis.stats.paired import RESAMPLES, pair_by_task, paired_difference
+from analysis.stats.paired import pair_by_task, paired_difference
 from analysis.stats.results import Estimate
 from analysis.stats.trials import success_rate
 
@@ -20,6 +20,7 @@ Among = Literal["all", "refined"]
 
 NO_PASS = "a rubric score is missing"
 NO_TRAJECTORY = "no trajectory to count"
+THE_START = "the others are held against it"
 BY_CONSTRUCTION = (
     "trajectories are refined because their plan is valid and fails the rubric: without extra "
     "turns accuracy is 0 and all plans are valid by construction"
@@ -65,7 +66,6 @@ def refinement_curves(
     most: int = 6,
     among: Among = "all",
     seed: int,
-    resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> tuple[RefinementCurve, ...]:
     """Compute accuracy and valid plan rate after 0, 1, … extra turns, for every model.
@@ -83,8 +83,8 @@ def refinement_curves(
     among
         ``"all"``: every trajectory; those without refinement keep their state. ``"refined"``: only
         those that used an extra turn.
-    seed, resamples, level
-        Of the bootstrap over tasks, for the changes.
+    seed, level
+        Of the intervals.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def refinement_curves(
         used = mine if among == "all" else refined
         rows = [chains[i] for i in used]
         places = [tasks[i] for i in used]
-        points = tuple(_point(k, rows, places, seed, resamples, level) for k in range(most + 1))
+        points = tuple(_point(k, rows, places, seed, level) for k in range(most + 1))
         warnings = (BY_CONSTRUCTION,) if among == "refined" and refined else ()
         curves.append(RefinementCurve(name, among, len(used), len(refined), points, warnings))
     return tuple(curves)
@@ -126,7 +126,6 @@ def _point(
     chains: Sequence[Sequence[State]],
     tasks: Sequence[Hashable],
     seed: int,
-    resamples: int,
     level: float,
 ) -> RefinementPoint:
     then = [_outcome(chain[0]) for chain in chains]
@@ -144,8 +143,10 @@ def _point(
             shares.append(
                 Estimate.without_value(NO_PASS if gone else NO_TRAJECTORY, excluded=excluded)
             )
-        paired = pair_by_task(tasks, after, tasks, before)
-        changes.append(paired_difference(paired, seed=seed, resamples=resamples, level=level))
+        change = paired_difference(pair_by_task(tasks, after, tasks, before), level=level)
+        if k == 0 and change.value is not None:
+            change = replace(change, interval=None, no_interval=THE_START, warnings=())
+        changes.append(change)
     pairs = list(zip(then, now, strict=True))
     return RefinementPoint(
         extra_turns=k,

@@ -93,6 +93,20 @@ class Estimate:
             method=method,
         )
 
+    def within(self, low: float | None, high: float | None) -> Self:
+        """Cut the interval off at the ends of the scale: the truth cannot lie outside."""
+        if self.interval is None:
+            return self
+        ends = self.interval.low, self.interval.high
+        inside = (
+            ends[0] if low is None else max(ends[0], low),
+            ends[1] if high is None else min(ends[1], high),
+        )
+        if inside == ends:
+            return self
+        interval = dataclasses.replace(self.interval, low=inside[0], high=inside[1])
+        return dataclasses.replace(self, interval=interval)
+
     @property
     def arms(self) -> tuple[float, float] | None:
         """Distances from the value down and up to the ends of the interval (for error bars)."""

@@ -71,7 +71,7 @@ def threshold_stability(
     Notes
     -----
     The same drawn tasks serve all models and all thresholds: a draw gives every model's accuracy at
-    every τ, ranks at each (`ranks.bootstrap_ranks`), and Kendall's τ_b of each order with the
+    every τ, ranks at each (`ranks.ranked_models`), and Kendall's τ_b of each order with the
     draw's own order at the reference. The interval of τ_b is between quantiles of these. A draw in
     which no two models are apart has no τ_b; it is left out and counted in a warning. τ_b is
     undefined where that is so in the data themselves; no interval from one task, nor where all

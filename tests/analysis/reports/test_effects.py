@@ -67,9 +67,10 @@ def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
     assert set(changes) == {(a, *c) for a in ("Ada", "Bob")
                             for c in (("Low", "Mid"), ("Mid", "High"))}  # fmt: skip
     fall = changes["Ada", "Mid", "High"]
-    # Eight tasks lost, none won: p = 2/2^8, Holm over four tests.
+    # Eight tasks lost, none won: z = 8/√8, p = 0.004678, four changes.
     assert (fall["change"], fall["wins"], fall["losses"]) == (-0.8, 0, 8)
-    assert (fall["p"], fall["p adjusted"], fall["clear"]) == (0.0078125, 0.03125, "yes")
+    assert fall["p alone"] == pytest.approx(0.004678, abs=1e-6) and fall["clear"] == "yes"
+    assert fall["p adjusted"] == pytest.approx(0.018711, abs=1e-6)
     overall = lines(made.table("overall"))
     # (0 − 0.1)/2 and (−0.8 + 0)/2, over two agents.
     assert [row["mean change"] for row in overall] == pytest.approx([-0.05, -0.4])
@@ -81,9 +82,13 @@ def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
         "interval 0.0 to 15.0) and falls from “Mid” to “High” by 40.0 points (95 % interval "
     )
     assert (
-        "1 of 4 changes is clear (Holm over 4 tests); the largest is that of Ada" in made.sentence
+        "1 of 4 changes is clear (Bonferroni over 4 changes); the largest is that of Ada"
+        in made.sentence
     )
-    assert "−80.0 points (95 % interval" in made.sentence and "p = 0.031)." in made.sentence
+    assert (
+        "−80.0 points (95 % simultaneous interval" in made.sentence
+        and "p = 0.019)." in made.sentence
+    )
     assert [figure.name for figure in made.figures] == ["values", "changes"]
     assert any("mid to high" in line.lower() for line in made.how)
 
@@ -128,7 +133,7 @@ def test_averages_are_over_those_who_can_be_compared(dataset: Dataset) -> None:
     assert made.sentence.startswith("Acc, on average over 2 agents, rises from “Both kinds” to ")
     assert "by 52.8 points" in made.sentence
     assert {row["agent"] for row in lines(made.table("values"))} == {"Ada", "Bob"}
-    assert made.sentence.count("Holm over 2 tests") == 1
+    assert made.sentence.count("Bonferroni over 2 changes") == 1
     said = " ".join(notice.text for notice in made.notices)
     assert "1 agent with one value alone is not shown" in said and "compare: Cyd." in said
     assert "different numbers of tasks (9 to 10)" in said
@@ -224,7 +229,7 @@ def test_words_that_mean_nothing_and_a_mean_measure(dataset: Dataset) -> None:
     made = report(factor="weather", measure="turns")
     assert any("Nothing here is called weather" in notice.text for notice in made.notices)
     assert made.sentence.startswith(
-        "Turns does not change from “Low” to “Mid”. Chance alone could explain this (Holm over 1 "
+        "Turns does not change from “Low” to “Mid”. This change is not clear (one change)."
     )
 
 

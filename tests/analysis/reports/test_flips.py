@@ -38,13 +38,14 @@ BOB = [1, 1, 0, 0, 0, 0, 0, 1, 0, None]
 
 def test_who_succeeds_where() -> None:
     made = report(ADA, BOB)
-    # Six tasks differ, one of them for Bob: p = 2·(C(6,0) + C(6,1))/2^6 = 14/64 = 0.219.
+    # Six tasks differ, one of them for Bob: z = (5 − 1)/√6 = 1.633, p = 0.102.
     # (7 − 3)/9 = 44.4 points over the nine tasks with two values.
     assert made.sentence.startswith(
         "Bob passes on 1 task where Ada does not, Ada on 5 where Bob does not; of 9 common tasks "
-        "both succeed on 2 and neither on 1. McNemar, exact: p = 0.219; difference (Ada − Bob) "
-        "+44.4 points (95 % interval "
+        "both succeed on 2 and neither on 1. Difference (Ada − Bob): +44.4 points (95 % interval "
+        "−9.5 to +76.8, p = 0.102)."
     )
+    assert made.notices[0].text.startswith("Few tasks: intervals here rest on 9 tasks.")
     assert made.counts == {"both_pass": 2, "won": 5, "lost": 1, "both_fail": 1, "undefined": 1}
     assert made.has_table
     assert "Trajectories without a value: 1 (being played)." in made.how
@@ -62,11 +63,12 @@ def test_several_attempts_are_averaged_and_it_is_said() -> None:
     # Means: 0.5 against 0, 1 against 1, 0 against 0.5, 0.5 against 0.5.
     made = report([[1, 0], [1, 1], [0, 0], [1, 0]], [[0, 0], [1, 1], [1, 0], [0, 1]])
     assert [row.flip for row in made.rows] == ["won", "both_pass", "lost", "tie"]
-    # The differences +0.5 and −0.5 cancel: every flip is as far from 0 as they are.
+    # The differences +0.5 and −0.5 cancel. Four tasks are barely more than 1.96² = 3.84, so that
+    # the interval ends where the scale does.
     assert made.sentence.startswith(
         "On 1 task Bob succeeds in a larger share of its attempts than Ada, on 1 Ada than Bob; on "
-        "2 of 4 common tasks the shares are equal. Sign-flip test: p = 1.000; difference "
-        "(Ada − Bob) 0.0 points (95 % interval "
+        "2 of 4 common tasks the shares are equal. Difference (Ada − Bob): 0.0 points (95 % "
+        "interval −100.0 to +100.0, p = 1.000)."
     )
     assert made.several and not made.has_table
     assert any("several attempts (16 in all)" in line for line in made.how)

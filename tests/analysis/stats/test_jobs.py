@@ -12,7 +12,6 @@ from analysis.stats.dispersion import judge_means, leave_one_judge_out
 from analysis.stats.matched_turns import matched_turns
 from analysis.stats.model_comparisons import compare_models
 from analysis.stats.panels import judge_panel
-from analysis.stats.ranks import bootstrap_ranks
 from analysis.stats.refinement import refinement_curves
 from analysis.stats.results import as_json
 from analysis.stats.slopes import slope_models
@@ -26,16 +25,14 @@ TURNS = (["a"] * 6, ["d"] * 6, [1, 1, 1, 2, 2, 3], [1, 2, 3, 1, 2, 1], [5, 4, 3.
 TEXTS = ["burning oven flame", "missing hammer wrench"] * 6
 # Each with data and without: what is undefined must be kept as well.
 JOBS: dict[str, Callable[[int], Any]] = {
-    "models": lambda seed: compare_models(MODELS, TASKS, VALUES, measure="accuracy", seed=seed),
-    "no models": lambda seed: compare_models([], [], [], measure="accuracy", seed=seed),
+    "models": lambda _: compare_models(MODELS, TASKS, VALUES, measure="accuracy"),
+    "no models": lambda _: compare_models([], [], [], measure="accuracy"),
     "conditions": lambda seed: condition_effects(
         MODELS, ["off", "on"] * 4, TASKS, VALUES, measure="x", order=("off", "on"), seed=seed
     ),
     "no conditions": lambda seed: condition_effects(
         [], [], [], [], measure="x", order=("off", "on"), seed=seed
     ),
-    "ranks": lambda seed: bootstrap_ranks(MODELS, TASKS, VALUES, seed=seed),
-    "no ranks": lambda seed: bootstrap_ranks(["a"], [1], [None], seed=seed),
     "stability": lambda seed: threshold_stability(
         MODELS, TASKS, VALUES, [[3 + i / 3] for i in range(8)], seed=seed
     ),

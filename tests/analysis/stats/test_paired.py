@@ -1,19 +1,24 @@
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 
-from analysis.stats.means import mean_by_cluster
 from analysis.stats.paired import (
+    ALL_ALIKE,
     NO_COMMON_TASK,
     ONE_SIDED,
+    ONE_TASK,
     compare_pair,
     pair_by_task,
-    paired_difference,
 )
-from analysis.stats.paired_tests import mcnemar, sign_flip_test
+from analysis.stats.paired_tests import (
+    PairedTable,
+    robust_interval,
+    robust_p,
+    score_interval,
+    score_p,
+)
 from tests.shared_data import reference_records
 
 
@@ -23,25 +28,84 @@ def binary(both: int, first: int, second: int, neither: int) -> tuple[list[float
     return a, b
 
 
-def test_mcnemar_against_r() -> None:
+def tango_by_definition(table: PairedTable, delta: float) -> float:
+    """The score statistic with the restricted likelihood maximised by search, not by formula."""
+    b, c, n = table.first_only, table.second_only, table.tasks
+
+    def minus(q: float) -> float:
+        p10, rest = q + delta, 1 - 2 * q - delta
+        cells = ((b, p10), (c, q), (n - b - c, rest))
+        return -sum(count * np.log(max(p, 1e-300)) for count, p in cells if count)
+
+    low, high = max(0.0, -delta), (1 - delta) / 2
+    q = minimize_scalar(minus, bounds=(low, high), method="bounded", options={"xatol": 1e-12}).x
+    return float((b - c - n * delta) / np.sqrt(n * (2 * q + delta * (1 - delta))))
+
+
+def test_the_score_test_is_mcnemars_without_correction() -> None:
     for record in reference_records(statistic="mcnemar"):
         n, value = record["params"], record["value"]
-        result = mcnemar(n["n11"], n["n10"], n["n01"], n["n00"])
-        assert result.p_exact == pytest.approx(value["p_exact"], abs=1e-6)
-        assert result.chi2 == pytest.approx(value["chi2"], abs=1e-6)
-        assert result.p_chi2 == pytest.approx(value["p"], abs=1e-6)
-        assert result.chi2_corrected == pytest.approx(value["chi2_cc"], abs=1e-6)
-        assert result.p_corrected == pytest.approx(value["p_cc"], abs=1e-6)
-
-
-def test_mcnemar_by_hand() -> None:
-    # 5 to 1: 2·(1 + 6)/64.
-    assert mcnemar(0, 5, 1, 3).p_exact == pytest.approx(14 / 64)
-    assert mcnemar(0, 3, 3, 0).p_exact == 1
-    never = mcnemar(4, 0, 0, 2)
-    assert never.p_exact == 1 and never.chi2 is None and never.undefined
+        table = PairedTable(n["n11"], n["n10"], n["n01"], n["n00"])
+        assert score_p(table) == pytest.approx(value["p"], abs=1e-6)
     with pytest.raises(ValueError, match="0 or more"):
-        mcnemar(1, -1, 0, 0)
+        PairedTable(1, -1, 0, 0)
+
+
+def test_tangos_interval_published_and_by_definition() -> None:
+    # Airway hyper-responsiveness (Bentur et al. 2009) in Fagerland, Lydersen & Laake 2014, Stat.
+    # Med. 33:2850: score interval −0.517 to −0.026, McNemar's p = 0.034.
+    table = PairedTable(1, 1, 7, 12)
+    assert score_interval(table) == pytest.approx((-0.517, -0.026), abs=5e-4)
+    assert score_p(table) == pytest.approx(0.034, abs=5e-4)
+    for cells in ((1, 1, 7, 12), (3, 5, 2, 9), (40, 12, 4, 20)):
+        for end in score_interval(PairedTable(*cells)):
+            assert abs(tango_by_definition(PairedTable(*cells), end)) == pytest.approx(
+                1.959964, abs=1e-3
+            )
+    # The two never differ: ±z²/(n + z²). One always wins: up to 1.
+    assert score_interval(PairedTable(4, 0, 0, 6)) == pytest.approx((-0.27753, 0.27753), abs=1e-5)
+    assert score_interval(PairedTable(0, 5, 0, 0))[1] == 1
+    with pytest.raises(ValueError, match="needs tasks"):
+        score_interval(PairedTable(0, 0, 0, 0))
+
+
+@pytest.mark.parametrize("comparisons", [1, 45])
+def test_interval_and_test_agree_on_every_table_of_up_to_32_tasks(comparisons: int) -> None:
+    level = 1 - 0.05 / comparisons
+    for n in range(1, 33):
+        for b in range(n + 1):
+            for c in range(n + 1 - b):
+                table = PairedTable(n - b - c, b, c, 0)
+                low, high = score_interval(table, level)
+                assert -1 <= low <= (b - c) / n <= high <= 1
+                excludes = low > 0 or high < 0
+                assert excludes == (comparisons * score_p(table) < 0.05), (n, b, c)
+
+
+@given(
+    st.lists(st.integers(-8, 8).map(lambda k: k / 4), min_size=2, max_size=40),
+    st.sampled_from([0.95, 0.99, 1 - 0.05 / 45]),
+)
+def test_interval_and_test_agree_over_clusters(values: list[float], level: float) -> None:
+    ends = robust_interval(values, level)
+    clear = robust_p(values) < 1 - level
+    if ends is None:
+        assert not clear
+    elif np.ptp(values) > 0:
+        assert clear == (ends[0] > 0 or ends[1] < 0)
+
+
+def test_the_robust_test_by_hand() -> None:
+    # Σd = 3, Σd² = 1 + 4: z = 3/√5 = 1.3416, p = 0.1797. Outcomes of 0 and 1: McNemar's.
+    assert robust_p([1, 2, 0, 0]) == pytest.approx(0.179712, abs=1e-6)
+    assert robust_p([1] * 7 + [-1] + [0] * 13) == score_p(PairedTable(13, 7, 1, 0))
+    # m = 0.75, s² = 5/4 − 0.5625: ±1.96·0.829156/√(4 − 3.841459).
+    assert robust_interval([1, 2, 0, 0]) == pytest.approx(
+        (0.75 - 4.08143, 0.75 + 4.08143), abs=1e-3
+    )
+    assert robust_p([0, 0]) == 1 and robust_interval([1, 2, 0]) is None
+    with pytest.raises(ValueError, match="none of them missing"):
+        robust_p([])
 
 
 def test_pairing() -> None:
@@ -56,77 +120,72 @@ def test_pairing() -> None:
 def test_one_attempt_each_by_hand() -> None:
     a, b = binary(2, 5, 1, 3)
     tasks = list(range(11))
-    result = compare_pair(pair_by_task(tasks, a, tasks[::-1], b[::-1]), seed=1)
+    result = compare_pair(pair_by_task(tasks, a, tasks[::-1], b[::-1]))
     assert (result.wins, result.ties, result.losses) == (5, 5, 1)
     assert result.difference.value == pytest.approx(4 / 11)
     assert result.difference.n == 11 and result.first == pytest.approx(7 / 11)
-    assert result.p_value == pytest.approx(14 / 64) and result.test == "McNemar, exact"
-    # All 2^6 flips: the same test.
-    assert result.permutation is not None and result.permutation.exact
-    assert result.permutation.p_value == pytest.approx(14 / 64)
-
-
-def test_the_interval_is_the_bootstrap_of_tasks(rng: np.random.Generator) -> None:
-    a, b = binary(40, 30, 15, 15)
-    tasks = list(range(100))
-    found = paired_difference(pair_by_task(tasks, a, tasks, b), seed=3, resamples=4000)
-    plain = mean_by_cluster(np.array(a) - np.array(b), tasks, seed=4, resamples=4000)
-    assert found.interval is not None and plain.interval is not None
-    assert found.interval.low == pytest.approx(plain.interval.low, abs=0.011)
-    assert found.interval.high == pytest.approx(plain.interval.high, abs=0.011)
-    # Wald's interval of a paired difference: 0.15 ± 1.96·sqrt(0.45 − 0.15²)/10.
-    assert found.interval.half_width == pytest.approx(1.96 * np.sqrt(0.45 - 0.0225) / 10, rel=0.05)
-    assert found.interval.details == {"seed": 3, "resamples": 4000, "clusters": 100}
+    # z = 4/√6, p = 0.1025.
+    assert result.p_value == pytest.approx(0.102470, abs=1e-6)
+    assert result.table == PairedTable(2, 5, 1, 3)
+    assert result.difference.interval is not None
+    assert result.difference.interval.method == "Tango score"
+    assert result.difference.interval.details == {"clusters": 11}
+    three = compare_pair(pair_by_task(tasks, a, tasks, b), comparisons=3).difference.interval
+    assert three is not None and three.level == 0.95 and three.details["comparisons"] == 3
+    assert three.low < result.difference.interval.low
+    with pytest.raises(ValueError, match="at least one comparison"):
+        compare_pair(pair_by_task(tasks, a, tasks, b), comparisons=0)
 
 
 def test_more_attempts_do_not_make_it_surer() -> None:
     tasks = [t for t in range(30) for _ in range(8)]
     first = [float(t % 3 == 0) for t in tasks]
     second = [float(t % 5 == 0) for t in tasks]
-    many = compare_pair(pair_by_task(tasks, first, tasks, second), seed=1)
-    once = compare_pair(pair_by_task(tasks[::8], first[::8], tasks[::8], second[::8]), seed=1)
-    assert many.difference == once.difference
-    assert many.mcnemar is None and many.test.startswith("sign-flip")
-    assert many.permutation == once.permutation
+    many = compare_pair(pair_by_task(tasks, first, tasks, second))
+    once = compare_pair(pair_by_task(tasks[::8], first[::8], tasks[::8], second[::8]))
+    assert many.p_value == once.p_value and many.table is None
+    assert many.difference.interval is not None
+    assert many.difference.interval.method == "robust score by task"
+
+
+def test_no_interval_leaves_the_scale() -> None:
+    # Four tasks are hardly more than 1.96²: cut off at ±1 for rates, at ±4 for scores of 1 to 5.
+    tasks, two = [t for t in range(4) for _ in range(2)], [0, 1, 1, 1, 0, 0, 1, 0]
+    rates = compare_pair(pair_by_task(tasks, two, tasks, two[::-1])).difference.interval
+    assert rates is not None and (rates.low, rates.high) == (-1, 1)
+    scores = pair_by_task(range(4), [1, 5, 1, 5], range(4), [5, 1, 5, 2])
+    found = compare_pair(scores, most=4).difference.interval
+    assert found is not None and (found.low, found.high) == (-4, 4)
 
 
 def test_nothing_in_common_and_always_the_same() -> None:
-    none = compare_pair(pair_by_task(["a"], [1], ["b"], [0]), seed=1)
+    none = compare_pair(pair_by_task(["a"], [1], ["b"], [0]))
     assert none.difference.undefined == NO_COMMON_TASK and none.p_value is None
-    assert none.first is None and none.permutation is None
-    same = compare_pair(pair_by_task([1, 2, 3], [1, 0, 1], [1, 2, 3], [1, 0, 1]), seed=1)
+    assert none.first is None and none.table is None
+    same = compare_pair(pair_by_task([1, 2, 3], [1, 0, 1], [1, 2, 3], [1, 0, 1]))
     assert same.p_value == 1 and same.ties == 3 and same.difference.value == 0
-    assert same.difference.interval is None and same.difference.no_interval
-
-
-def test_sign_flips_by_enumeration_and_by_draws() -> None:
-    values = [0.5, -0.2, 0.9, 0.1, 0.0]
-    sums = [abs(np.dot(s, values)) for s in product((1, -1), repeat=5)]
-    expected = np.mean([s >= abs(sum(values)) - 1e-9 for s in sums])
-    assert sign_flip_test(values, seed=1).p_value == pytest.approx(expected)
-    # 18 wins to 6, drawn: near McNemar's exact value, and never 0.
-    drawn = sign_flip_test([1.0] * 18 + [-1.0] * 6, seed=1)
-    assert not drawn.exact
-    assert drawn.p_value == pytest.approx(mcnemar(0, 18, 6, 0).p_exact, abs=0.005)
-    assert sign_flip_test([1.0] * 40, seed=1, permutations=100).p_value == pytest.approx(1 / 101)
-    with pytest.raises(ValueError, match="none of them missing"):
-        sign_flip_test([], seed=1)
+    assert same.difference.interval is not None  # three tasks leave much open
+    alike = compare_pair(pair_by_task([1, 2], [3, 4], [1, 2], [2, 3])).difference
+    assert alike.interval is None and alike.no_interval == ALL_ALIKE
+    few = compare_pair(pair_by_task([1, 2], [3, 4], [1, 2], [2, 5])).difference
+    assert few.interval is None and "too few" in few.no_interval
+    one = compare_pair(pair_by_task([1], [1], [1], [0])).difference
+    assert one.interval is None and one.no_interval == ONE_TASK
 
 
 @settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=25),
-    st.integers(0, 5),
 )
-def test_exchanging_the_two_turns_the_signs(pairs: list[tuple[int, int]], seed: int) -> None:
+def test_exchanging_the_two_turns_the_signs(pairs: list[tuple[int, int]]) -> None:
     tasks = list(range(len(pairs)))
     a, b = zip(*pairs, strict=True)
-    one = compare_pair(pair_by_task(tasks, a, tasks, b), seed=seed, permutations=100)
-    other = compare_pair(pair_by_task(tasks, b, tasks, a), seed=seed, permutations=100)
+    one = compare_pair(pair_by_task(tasks, a, tasks, b))
+    other = compare_pair(pair_by_task(tasks, b, tasks, a))
     assert one.difference.value == pytest.approx(-(other.difference.value or 0), abs=1e-12)
     assert (one.wins, one.losses) == (other.losses, other.wins)
     assert one.p_value == other.p_value and one.wins + one.ties + one.losses == len(pairs)
-    # The same seed gives the same numbers; other names of tasks do not matter.
+    # Other names of tasks do not matter.
     named = [f"task {task}" for task in tasks]
-    again = compare_pair(pair_by_task(named, a, named, b), seed=seed, permutations=100)
+    again = compare_pair(pair_by_task(named, a, named, b))
     assert again == one
