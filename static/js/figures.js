@@ -2,7 +2,7 @@
 // one template for light and dark. A figure's JSON names colours as "var(--series-1)".
 (function () {
   "use strict";
-  const library = document.currentScript.dataset.plotly;
+  const source = document.currentScript.dataset.plotly;
   const look = window.planjuryFigures;
   const drawn = new Map();
   let loading = null;
@@ -10,7 +10,7 @@
   function loadPlotly() {
     loading ||= new Promise((resolve, reject) => {
       const script = document.createElement("script");
-      script.src = library;
+      script.src = source;
       script.onload = () => resolve(window.Plotly);
       script.onerror = () => {
         loading = null;
@@ -61,16 +61,17 @@
   async function draw(figure) {
     const plot = figure.querySelector(".figure-plot");
     try {
-      const [answer, Plotly] = await Promise.all([
-        fetch(figure.dataset.src, { headers: { Accept: "application/json" }, credentials: "same-origin" }),
-        loadPlotly(),
-      ]);
+      const library = loadPlotly();
+      library.catch(() => {}); // reported below, where it is waited for
+      const answer = await fetch(figure.dataset.src, { headers: { Accept: "application/json" }, credentials: "same-origin" });
       if (!answer.ok) throw new Error("the server answered " + answer.status);
       const spec = await answer.json();
       if (spec.empty) {
         say(plot, spec.empty);
         return;
       }
+      // An error or an empty figure needs no library, which takes long on a slow machine.
+      const Plotly = await library;
       const box = document.createElement("div");
       box.setAttribute("role", "img");
       box.setAttribute("aria-labelledby", figure.id + "-caption");
