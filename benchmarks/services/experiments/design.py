@@ -20,6 +20,9 @@ MOST = 500
 LARGEST_SEED = 2**63 - 1
 HOTTEST = 2.0
 ALL = "all"
+TEMPERATURE, MAX_TOKENS = "temperature", "max_tokens"
+PARAMETERS = (TEMPERATURE, MAX_TOKENS)
+MOST_TOKENS = 10_000_000
 
 T = TypeVar("T")
 Condition = Mapping[str, Any]
@@ -33,6 +36,7 @@ class Design:
     system's defaults. A temperature of None leaves the agent as it is. Each seed is a replicate.
     ``roles`` names who fills the other roles; those left out are filled as usual. ``tasks``: None
     for all, so many of the first, or ids. ``cost_cap`` is for all runs together.
+    ``endpoint_parameters`` are sent by agents at endpoints; scripts are left as they are.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Design:
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tasks: int | tuple[str, ...] | None = None
     cost_cap: float | None = None
+    endpoint_parameters: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -60,9 +65,11 @@ class Design:
             "roles": {role: list(names) for role, names in self.roles.items()},
             "tasks": list(self.tasks) if isinstance(self.tasks, tuple) else self.tasks,
             "cost_cap": self.cost_cap,
+            "endpoint_parameters": dict(self.endpoint_parameters),
         }
         usual = {"levels": [], "conditions": [{}], "temperatures": [None], "seeds": [0],
-                 "roles": {}, "tasks": None, "cost_cap": None}  # fmt: skip
+                 "roles": {}, "tasks": None, "cost_cap": None,
+                 "endpoint_parameters": {}}  # fmt: skip
         return {name: value for name, value in told.items() if value != usual.get(name, ...)}
 
     @property
@@ -120,6 +127,7 @@ class _Reader:
             "roles": self.roles,
             "tasks": self.tasks,
             "cost_cap": self.cap,
+            "endpoint_parameters": self.parameters,
         }
         for name in self.data:
             if name not in readers:
@@ -205,6 +213,28 @@ class _Reader:
             return tuple(dict.fromkeys(words))
         self.fault((name,), "all, a number from 1, or a list of task ids", value)
         return None
+
+    def parameters(self, name: str) -> dict[str, float]:
+        value = self.data[name]
+        if not isinstance(value, dict):
+            self.fault((name,), f"parameters among {', '.join(PARAMETERS)}", value)
+            return {}
+        found: dict[str, float] = {}
+        for key, one in value.items():
+            if key == TEMPERATURE:
+                number = self.temperature(one, (name, key))
+                if one is None:
+                    self.fault((name, key), f"a number from 0 to {HOTTEST:g}", one)
+                elif number is not None:
+                    found[key] = number
+            elif key != MAX_TOKENS:
+                known = f"a parameter among {', '.join(PARAMETERS)}"
+                self.fault((name, key), known, Said("another one"))
+            elif isinstance(one, int) and not isinstance(one, bool) and 1 <= one <= MOST_TOKENS:
+                found[key] = one
+            else:
+                self.fault((name, key), f"a whole number from 1 to {MOST_TOKENS:,}", one)
+        return found
 
     def cap(self, name: str) -> float | None:
         value = self.data[name]

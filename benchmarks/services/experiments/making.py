@@ -216,10 +216,10 @@ def _make_portion(experiment: Experiment, checked: Checked, cells: Sequence[Cell
 def _make_run(experiment: Experiment, checked: Checked, cell: Cell) -> Run:
     player = cell.player
     if player is None:
-        assert cell.temperature is not None
+        assert cell.changes
         player = ensure_variant(
             agent=cell.agent,
-            temperature=cell.temperature,
+            changes=cell.changes,
             experiment=experiment.name,
             created_by=experiment.created_by,
         )

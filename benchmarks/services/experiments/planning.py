@@ -17,7 +17,11 @@ from benchmarks.selectors.estimates import Estimate, Part, calls_estimate, cost_
 from benchmarks.selectors.estimates import known_costs as costs_known
 from benchmarks.services.casting import agent_filler, assign_roles
 from benchmarks.services.experiments.checking import Checked
-from benchmarks.services.experiments.variants import find_variant, own_temperature
+from benchmarks.services.experiments.variants import (
+    changes_of,
+    find_variant,
+    own_temperature,
+)
 from benchmarks.services.runs import condition_name
 from benchmarks.services.versions import current_pins
 
@@ -28,11 +32,13 @@ Key = tuple[int | None, str, str, int]
 @dataclass(frozen=True)
 class Cell:
     """One run of the matrix. ``agent`` is the design's, ``player`` who plays in fact: a variant
-    where a ``temperature`` is asked for, None while that one does not exist.
+    with ``changes`` to its parameters where a ``temperature`` or others are asked for, None while
+    that one does not exist.
     """
 
     agent: Agent
     temperature: float | None
+    changes: Mapping[str, float]
     player: Agent | None
     level: str
     settings: Mapping[str, Any]
@@ -131,10 +137,18 @@ def _other_roles(checked: Checked, settings: Mapping[str, Any]) -> dict[str, Any
 
 def _cells(checked: Checked, others: Sequence[Roles]) -> Iterator[Cell]:
     """All runs: by condition, level and agent, with the seeds of each next to each other."""
-    players = {
-        (agent.pk, temperature): player_of(checked, agent, temperature)
+    changes = {
+        (agent.pk, temperature): changes_of(
+            checked.system, agent, temperature, checked.design.endpoint_parameters
+        )
         for agent in checked.agents
         for temperature in checked.design.temperatures
+    }
+    players = {
+        (agent.pk, temperature): find_variant(agent, found) if found else agent
+        for agent in checked.agents
+        for temperature in checked.design.temperatures
+        for found in (changes[agent.pk, temperature],)
     }
     for settings, roles in zip(checked.conditions, others, strict=True):
         condition = condition_name(checked.system, settings, roles)
@@ -152,6 +166,7 @@ def _cells(checked: Checked, others: Sequence[Roles]) -> Iterator[Cell]:
                         yield Cell(
                             agent,
                             _differing(checked, agent, temperature),
+                            changes[agent.pk, temperature],
                             players[agent.pk, temperature],
                             level,
                             settings,
@@ -165,12 +180,6 @@ def _cells(checked: Checked, others: Sequence[Roles]) -> Iterator[Cell]:
 def _differing(checked: Checked, agent: Agent, temperature: float | None) -> float | None:
     """The temperature, or None where the agent has it anyway."""
     return None if temperature == own_temperature(checked.system, agent) else temperature
-
-
-def player_of(checked: Checked, agent: Agent, temperature: float | None) -> Agent | None:
-    """Who plays for an agent under a temperature; None where that variant is not made yet."""
-    wanted = _differing(checked, agent, temperature)
-    return agent if wanted is None else find_variant(agent, wanted)
 
 
 def cost_weights(plan: Plan, cells: Sequence[Cell]) -> list[float]:

@@ -48,6 +48,26 @@ def test_a_file_is_read_and_written_back_as_it_was() -> None:
     assert least.seeds == (0,) and least.conditions == ({},) and least.digest != design.digest
 
 
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ("5", "endpoint_parameters: expected parameters among temperature, max_tokens"),
+        ("{top_p: 1}", "endpoint_parameters, top_p: expected a parameter among temperature"),
+        ("{temperature: 3}", "endpoint_parameters, temperature: expected null, or a number from"),
+        ("{temperature: null}", "endpoint_parameters, temperature: expected a number from 0 to 2"),
+        ("{max_tokens: 0}", "endpoint_parameters, max_tokens: expected a whole number from 1"),
+        ("{max_tokens: 1.5}", "endpoint_parameters, max_tokens: expected a whole number from 1"),
+    ],
+)
+def test_parameters_for_endpoints_are_read(parameters: str, said: str) -> None:
+    least = "name: A\ndataset: 7\nagents: [x]\n"
+    design = read_design(least + "endpoint_parameters: {temperature: 0, max_tokens: 16000}\n")
+    assert design.endpoint_parameters == {"temperature": 0.0, "max_tokens": 16000}
+    assert read_design(design.text) == design
+    (fault,) = _faults(least + f"endpoint_parameters: {parameters}\n")
+    assert fault.startswith(f"line 4, {said}")
+
+
 def test_every_fault_is_named_with_its_line() -> None:
     text = WHOLE.replace("name: Main table\n", "").replace("[1, 2, 3]", "[1, -2]")
     text = text.replace("0.0, 0.5", "hot").replace("12", "0").replace("cost_cap: 5", "budget: 5")

@@ -98,6 +98,44 @@ def test_only_whoever_takes_a_temperature_is_given_one() -> None:
         read_checked(HOT.replace("[sampling-planner]", "[cool]"))
 
 
+def test_parameters_are_for_agents_at_endpoints() -> None:
+    """Each endpoint gets what it can take; scripts play as they are."""
+    endpoint("plain")
+    endpoint("fixed", parameters={"temperature": None, "max_completion_tokens": 50})
+    endpoint("ready", parameters={"temperature": 0, "max_tokens": 16000}, model="another")
+    design = TEXT.replace("[explorer, sampling-planner]", "[explorer, plain, fixed, ready]")
+    design = design.replace("  - {constraints: world_only}\n", "").replace("[1, 2]", "[1]")
+    plan = plan_of(design + "endpoint_parameters: {temperature: 0, max_tokens: 16000}\n")
+    found = {cell.agent.name: dict(cell.changes) for cell in plan.cells}
+    assert found == {
+        "explorer": {},
+        "plain": {"temperature": 0, "max_tokens": 16000},
+        "fixed": {"max_completion_tokens": 16000},
+        "ready": {},
+    }
+    experiment = make_experiment(plan=plan, ring=False)
+    sent = {
+        run.agent.title: run.agent.endpoint.parameters
+        for run in experiment.runs.all() if run.agent.endpoint is not None
+    }  # fmt: skip
+    assert sent == {
+        "Model plain, temperature 0, max tokens 16000": {"temperature": 0, "max_tokens": 16000},
+        "Model fixed, max completion tokens 16000": {
+            "temperature": None, "max_completion_tokens": 16000,
+        },
+        "Model ready": {"temperature": 0, "max_tokens": 16000},
+    }  # fmt: skip
+    # Found again, not made again.
+    assert control.runs_lacking(experiment) == 0
+    assert all(cell.player for cell in plan_of(experiment_text(experiment)).cells)
+
+
+def experiment_text(experiment: Experiment) -> str:
+    found = stored_plan(experiment)
+    assert found is not None
+    return found.checked.design.text
+
+
 class TestMaking:
     def test_all_runs_belong_to_one_experiment_that_keeps_its_design(self) -> None:
         experiment = make(TEXT)
