@@ -1,6 +1,6 @@
 """From an address to the study that a page is about, with what else could be chosen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,23 @@ def select_study(
     asked = {"trajectories__items__study": study, "trajectories__items__use": Item.Use.MAIN}
     judged = Run.objects.filter(**asked)
     rows = list(runs_in_order(seen.of(judged.distinct())))
+    selection = selection_of_study(study, filters, rows, notes, seen)
+    study_options = tuple(
+        Option(str(s.pk), s.name, number_of(s, "answered"))
+        for s in studies
+        if s in among or s == study
+    )
+    return replace(selection, options={"study": study_options, **selection.options})
+
+
+def selection_of_study(
+    study: Study,
+    filters: Filters,
+    rows: Sequence[Run],
+    notes: list[str],
+    seen: Visibility,
+) -> Selection:
+    """What people judged in one study, of the given runs; ``study`` counts who was ``told``."""
     dataset = rows[0].dataset if rows else _dataset_of_tasks(study, seen)
     unblinded = UNBLINDED if number_of(study, "told") else ()
     words = replace(
@@ -58,20 +75,11 @@ def select_study(
         unblinded=filters.unblinded if filters.unblinded in {o.value for o in unblinded} else "",
     )
     selection = narrow(words, rows, notes, one_each=False)
-    options = {
-        "study": tuple(
-            Option(str(s.pk), s.name, number_of(s, "answered"))
-            for s in studies
-            if s in among or s == study
-        ),
-        **selection.options,
-        "unblinded": unblinded,
-    }
     return replace(
         selection,
         dataset=dataset,
         study=study,
-        options=options,
+        options={**selection.options, "unblinded": unblinded},
         study_version=study_version(study),
         closed=seen.closed,
         closed_tasks=seen.tasks,
@@ -83,11 +91,7 @@ def readable_studies(user: User) -> tuple[list[Study], list[str]]:
 
     Whoever still has open items in a blinded study would learn from its results who made what.
     """
-    submitted = Q(assignments__state=Assignment.State.SUBMITTED)
-    told = Participant.objects.filter(study=OuterRef("pk"), unblinded_at__isnull=False)
-    rows = Study.objects.annotate(
-        answered=Count("assignments", filter=submitted), told=Exists(told)
-    ).order_by("-pk")
+    rows = counted_studies()
     if not user.is_superuser:
         mine = Membership.objects.filter(user=user, role__in=OVERSEERS)
         rows = rows.filter(pk__in=mine.values("study"))
@@ -99,6 +103,26 @@ def readable_studies(user: User) -> tuple[list[Study], list[str]]:
         if study.pk in waiting
     ]
     return [study for study in studies if study.pk not in waiting], notes
+
+
+def counted_studies() -> QuerySet[Study]:
+    """All studies, newest first, with how many answers there are and whether anybody was told."""
+    submitted = Q(assignments__state=Assignment.State.SUBMITTED)
+    told = Participant.objects.filter(study=OuterRef("pk"), unblinded_at__isnull=False)
+    return Study.objects.annotate(
+        answered=Count("assignments", filter=submitted), told=Exists(told)
+    ).order_by("-pk")
+
+
+def newest_study_of(runs: Sequence[Run], fits: Fits | None) -> Study | None:
+    """The newest study with answers on trajectories of these runs whose questions ``fits``."""
+    asked = {"items__trajectory__run__in": runs, "items__use": Item.Use.MAIN}
+    found = counted_studies().filter(
+        pk__in=Study.objects.filter(**asked).values("pk"), answered__gt=0
+    )
+    return next(
+        (s for s in found if fits is None or fits(load_questionnaire(s.questionnaire))), None
+    )
 
 
 def study_version(study: Study) -> str:

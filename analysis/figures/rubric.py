@@ -40,7 +40,7 @@ def rubric_heatmap(table: MeanTable, scale: Scale = (1, 5), links: Links | None 
         "x": columns,
         "y": rows,
         "z": [[cell.value for cell in line] for line in cells],
-        "text": [[number(cell.value, "points") for cell in line] for line in cells],
+        "text": [[cell.printed or number(cell.value, "points") for cell in line] for line in cells],
         "texttemplate": "%{text}",
         "hovertext": [
             [

@@ -19,9 +19,9 @@ from analysis.reports.parts import (
     text_cell,
     text_column,
 )
+from analysis.reports.references import published_estimate
 from analysis.reports.words import ends
 from analysis.stats.model_comparisons import ModelPair
-from analysis.stats.proportions import published_share
 from benchmarks.core.registry import SYSTEMS, get_system
 
 NOT_BINARY = "needs one attempt at each task that succeeds or fails"
@@ -207,15 +207,15 @@ def published_table(found: Compared, system: str) -> list[Table]:
         if entry.metric != found.metric or entry.model not in half or not entry.n:
             continue
         printed = half[entry.model]
-        wald = published_share(entry.value / 100, entry.n)
-        wilson = published_share(entry.value / 100, entry.n, method="wilson")
+        wald = published_estimate(entry, is_rate=True, method="wald")
+        wilson = published_estimate(entry, is_rate=True)
         assert wald.interval is not None
         width = wald.interval.half_width
         rows.append(
             (
                 text_cell(entry.model, badges=(replace(common.PUBLISHED_BADGE, why=printed.note),)),
-                number_cell(entry.value / 100, "share"),
-                Cell(f"± {printed.value:.2f}", (rounded(printed.value / 100),)),
+                Cell(f"{entry.printed} %", (rounded(entry.value / 100),)),
+                Cell(f"± {printed.printed}", (rounded(printed.value / 100),)),
                 Cell(f"± {100 * width:.2f}", (rounded(width),)),
                 estimate_cell(wilson, "share", show_n=True),
                 text_cell(printed.source),

@@ -17,8 +17,8 @@ from analysis.reports.parts import (
     text_cell,
     text_column,
 )
+from analysis.reports.references import published_estimate
 from analysis.selection import ChosenRun
-from analysis.stats.proportions import published_share
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Contrasts, Named
 from benchmarks.core.system import Published
@@ -234,7 +234,7 @@ def published_table(published: Sequence[Published], words: Mapping[str, Named]) 
                 badges=(replace(common.PUBLISHED_BADGE, why=f"{entry.source}; {entry.note}"),),
             ),
             text_cell(words[entry.metric].title),
-            estimate_cell(published_estimate(entry), "share", show_n=bool(entry.n)),
+            estimate_cell(published_estimate(entry, is_rate=True), "share", show_n=bool(entry.n)),
             text_cell(entry.source, sub=entry.note),
         )
         for entry in published
@@ -247,12 +247,6 @@ def published_table(published: Sequence[Published], words: Mapping[str, Named]) 
     )
     note = "Figures of the paper, not from runs here; n inferred from the printed percentages."
     return [Table("published", "Published", columns, rows, note)] if rows else []
-
-
-def published_estimate(entry: Published) -> Estimate:
-    if not entry.n:
-        return Estimate(entry.value / 100, 0, no_interval="published without n")
-    return published_share(entry.value / 100, entry.n, method="wilson")
 
 
 def _condition_cell(grid: Grid, condition: str) -> Cell:

@@ -20,11 +20,11 @@ from analysis.reports.effects_tables import (
     values_table,
 )
 from analysis.reports.parts import Empty, FigureSpec, Notice, Report, Table, how_interval
+from analysis.reports.references import published_estimate
 from analysis.reports.words import counted, ends, level, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.condition_effects import ConditionChange
 from analysis.stats.model_comparisons import turned_estimate
-from analysis.stats.proportions import published_share
 from analysis.stats.results import Estimate
 
 PURPOSE = "This page shows what one thing that runs are varied in changes, all else being alike."
@@ -86,12 +86,11 @@ def sentence(found: Effects, *, only_scripts: bool = False) -> str:
     tested = [change for change in changes if change.comparison.p_value is not None]
     if not tested:
         return f"No agent has a task that was scored under two values of the {name}."
-    bases = {change.condition: change.base for change in changes}
     parts = []
-    for condition, estimate in found.effects.overall.items():
+    for (condition, base), estimate in found.effects.overall.items():
         if estimate.value is None:
             continue
-        parts.append(f"{_moves(estimate)} from “{bases[condition]}” to “{condition}”"
+        parts.append(f"{_moves(estimate)} from “{base}” to “{condition}”"
                      f"{_spread(found, estimate)}")  # fmt: skip
     clear = [change for change in tested if change.clear]
     counts = {estimate.n for estimate in found.effects.overall.values() if estimate.n}
@@ -171,10 +170,10 @@ def _figures(found: Effects) -> list[FigureSpec]:
                     Mark(change.model, change.comparison.difference, change.model,
                          found.flips(change))
                 )  # fmt: skip
-            bases = {change.condition: change.base for change in effects.changes}
-            for condition, estimate in effects.overall.items() if len(found.agents) > 1 else ():
+            overall = effects.overall.items() if len(found.agents) > 1 else ()
+            for (condition, base), estimate in overall:
                 row = Mark(OVERALL, estimate, OVERALL)
-                moved[f"{bases[condition]} → {condition}"].append(row)
+                moved[f"{base} → {condition}"].append(row)
             figures.append(
                 common.figure_spec(
                     "changes",
@@ -188,7 +187,7 @@ def _figures(found: Effects) -> list[FigureSpec]:
         values = list(dict.fromkeys(v for by in found.published.values() for v in by))
         panels = {
             title_of(found.factor, value): [
-                Mark(model, published_value(by[value].value, by[value].n, found.is_rate), model)
+                Mark(model, published_estimate(by[value], is_rate=found.is_rate), model)
                 for model, by in found.published.items()
                 if value in by
             ]
@@ -206,13 +205,6 @@ def _figures(found: Effects) -> list[FigureSpec]:
             )
         )  # fmt: skip
     return figures
-
-
-def published_value(value: float, n: int | None, is_rate: bool) -> Estimate:
-    """A published figure with the interval that its n gives it, if that can be told."""
-    if is_rate and n:
-        return published_share(value / 100, n, method="wilson")
-    return Estimate(value / 100 if is_rate else value, n or 0, no_interval="published without n")
 
 
 def _url(found: Effects, agent: str, title: str) -> str:
@@ -290,6 +282,11 @@ def _how(found: Effects) -> list[str]:
         changes = [change.comparison for change in effects.changes]
         family = effects.family
         against = "the one before it" if effects.contrast == "previous" else "the first"
+        against += "".join(
+            f", and {title_of(found.factor, new).lower()} against "
+            f"{title_of(found.factor, old).lower()}"
+            for old, new in found.factor.pairs
+        )
         lines += [
             f"Change: each value against {against}, mean over the tasks that the agent has under "
             f"both; {how_interval([one.difference for one in changes]) or 'no interval'}.",

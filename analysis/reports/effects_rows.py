@@ -101,6 +101,11 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
             contrast="previous" if factor.steps else "baseline",
             among=max(selection.compared, len({run.label for run in runs})),
             most=widest_of(selection.system, metric),
+            pairs=[
+                (titles[old], titles[new])
+                for old, new in factor.pairs
+                if old in titles and new in titles and old != next(iter(titles))
+            ],
             seed=SEED,
         )
     return Effects(

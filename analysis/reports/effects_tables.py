@@ -12,7 +12,6 @@ from analysis.reports.effects_rows import Effects, title_of
 from analysis.reports.leading import lead_row
 from analysis.reports.new_run import new_run_url
 from analysis.reports.parts import (
-    PUBLISHED,
     Cell,
     Column,
     Table,
@@ -24,11 +23,11 @@ from analysis.reports.parts import (
     text_column,
     words_column,
 )
+from analysis.reports.references import published_estimate
 from analysis.reports.words import listed
 from analysis.selection import ChosenRun, Selection
 from analysis.stats.condition_effects import ConditionChange
 from analysis.stats.means import mean_t
-from analysis.stats.proportions import published_share
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Factor
 from benchmarks.core.words import plain
@@ -123,10 +122,9 @@ def overall_table(found: Effects) -> list[Table]:
     """The mean change over all agents."""
     if found.effects is None or not found.varied:
         return []
-    bases = {change.condition: change.base for change in found.effects.changes}
     rows = tuple(
-        (text_cell(bases[condition]), text_cell(condition), _change_cell(found, estimate))
-        for condition, estimate in found.effects.overall.items()
+        (text_cell(base), text_cell(condition), _change_cell(found, estimate))
+        for (condition, base), estimate in found.effects.overall.items()
     )
     columns = (
         text_column("From"),
@@ -226,15 +224,10 @@ def published_table(found: Effects) -> list[Table]:
 
 
 def _published_cell(found: Effects, entry: Any) -> Cell:
-    if entry is None:
-        return Cell(data=(None,) * 5, reason="not published")
-    if not found.is_rate:
-        return estimate_cell(Estimate(entry.value, entry.n or 0, no_interval=PUBLISHED), "number")
-    if not entry.n:
-        bare = Estimate(entry.value / 100, 0, no_interval="published without n")
-        return estimate_cell(bare, "share")
-    share = published_share(entry.value / 100, entry.n, method="wilson")
-    return estimate_cell(share, "share", show_n=True)
+    estimate = published_estimate(entry, is_rate=found.is_rate)
+    return estimate_cell(
+        estimate, found.unit, show_n=found.is_rate and estimate.interval is not None
+    )
 
 
 def said_table(found: Effects, selection: Selection) -> list[Table]:

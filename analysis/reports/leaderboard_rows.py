@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
-from analysis.reports.parts import PUBLISHED
+from analysis.reports.references import published_estimate
 from analysis.selection import ChosenRun
 from analysis.stats import paired
 from analysis.stats.means import mean_t
-from analysis.stats.proportions import Method, published_share, share
+from analysis.stats.proportions import Method, share
 from analysis.stats.ranks import rank_order
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import get_system
@@ -101,23 +101,16 @@ def published_rows(system: str, measures: Mapping[str, Measure]) -> list[Row]:
     for model, entries in found.items():
         if ACCURATE not in entries:
             continue
-        estimates = {name: _published(entries.get(name), measures[name].kind) for name in measures}
+        estimates = {
+            name: published_estimate(entries.get(name), is_rate=measure.kind == "rate")
+            for name, measure in measures.items()
+        }
         first = entries[ACCURATE]
-        wald = _published(first, "rate", method="wald")
+        wald = published_estimate(first, is_rate=True, method="wald")
         rows.append(
             Row(model, estimates, wald, source=f"{first.source}; {first.note}", no_rank="published")
         )
     return sorted(rows, key=lambda row: -(row.accuracy.value or 0))
-
-
-def _published(entry: Any, kind: str, method: Method = "wilson") -> Estimate:
-    if entry is None:
-        return Estimate.without_value("not published")
-    if kind == "rate":
-        if not entry.n:
-            return Estimate(entry.value / 100, 0, no_interval="published without n")
-        return published_share(entry.value / 100, entry.n, method=method)
-    return Estimate(entry.value, entry.n or 0, no_interval=PUBLISHED)
 
 
 def signature(run: ChosenRun) -> tuple[str, ...]:

@@ -252,7 +252,7 @@ def estimate_cell(
     if show_n:
         sub.append(f"n = {estimate.n:,}")
     return Cell(
-        number(estimate.value, unit, signed=signed),
+        estimate.printed or number(estimate.value, unit, signed=signed),
         (rounded(estimate.value), low, high, estimate.n, "; ".join(notes)),
         sub="\n".join(sub),
         url=url,

@@ -1,8 +1,12 @@
 """What the papers say of whole pages, with where it stands there; single figures are in systems."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from analysis.reports.parts import PUBLISHED
+from analysis.stats.proportions import Method, published_share
+from analysis.stats.results import Estimate
+from benchmarks.core.system import Published
 from benchmarks.systems.adaplanbench.published import CORRELATION_TOLERANCE, CORRELATIONS, MODELS
 
 
@@ -72,6 +76,23 @@ REFERENCES: Mapping[str, Reference] = {
     ),
 }
 NONE = Reference("", "")
+
+
+NO_COUNT = "published without n"
+
+
+def published_estimate(
+    entry: Published | None, *, is_rate: bool, method: Method = "wilson"
+) -> Estimate:
+    """A published figure with the digits of the paper; a share has the interval of its n."""
+    if entry is None:
+        return Estimate.without_value("not published")
+    if not is_rate:
+        return Estimate(entry.value, entry.n or 0, no_interval=PUBLISHED, printed=entry.printed)
+    printed = f"{entry.printed} %"
+    if not entry.n:
+        return Estimate(entry.value / 100, 0, no_interval=NO_COUNT, printed=printed)
+    return replace(published_share(entry.value / 100, entry.n, method=method), printed=printed)
 
 
 def reference_of(system: str) -> Reference:

@@ -1,7 +1,8 @@
 """What came of an experiment: each measure in every cell, and its spread across replicates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from analysis.frames.replicates import Played, played
 from analysis.reports import common
@@ -17,10 +18,39 @@ from analysis.reports.parts import (
 )
 from analysis.reports.words import Unit, counted, ends, listed, number, plural
 from analysis.stats.replicates import ReplicatedMean, replicated_mean
+from benchmarks.core.registry import get_system
+from benchmarks.core.system import Published
 from benchmarks.core.words import Measure, measures_of
-from benchmarks.selectors.experiments import Group
+from benchmarks.models import Run
 
 SEED = 20250101
+ACCURATE = "accurate"
+
+
+class Group(Protocol):
+    """Runs that differ in their seed alone."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def level(self) -> str: ...
+
+    @property
+    def condition(self) -> str: ...
+
+    @property
+    def runs(self) -> tuple[Run, ...]: ...
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Runs of one agent that differ in their seed alone."""
+
+    title: str
+    level: str
+    condition: str
+    runs: tuple[Run, ...]
 
 
 @dataclass(frozen=True)
@@ -32,8 +62,11 @@ class Line:
     open: Mapping[str, int]
 
 
-def replicates_report(groups: Sequence[Group], system: str) -> Report:
-    """The table of all cells; ``groups`` are those of one experiment on one system."""
+def replicates_report(groups: Sequence[Group], system: str, *, published: bool = False) -> Report:
+    """The table of all cells; ``groups`` are those of one experiment on one system.
+
+    ``published``: the paper's rows stand under them.
+    """
     measures = measures_of(system)
     lines = _lines(groups, measures)
     if not any(one.pooled.n for line in lines for one in line.figures.values()):
@@ -42,7 +75,7 @@ def replicates_report(groups: Sequence[Group], system: str) -> Report:
         )
     return Report(
         sentence=_sentence(lines, measures),
-        tables=(_table(lines, measures),),
+        tables=(_table(lines, measures, _published(system) if published else {}),),
         how=tuple(_how(lines)),
         methods=_methods(lines, measures),
     )
@@ -94,7 +127,42 @@ def _deviation(value: float, unit: Unit) -> str:
     return f"{100 * value:.1f} points" if unit == "share" else number(value, unit)
 
 
-def _table(lines: Sequence[Line], measures: Mapping[str, Measure]) -> Table:
+def _published(system: str) -> dict[str, dict[str, Published]]:
+    """The published figures of models that have an accuracy, by model and metric."""
+    found: dict[str, dict[str, Published]] = {}
+    for entry in get_system(system).published:
+        found.setdefault(entry.model, {})[entry.metric] = entry
+    return {model: by for model, by in found.items() if ACCURATE in by}
+
+
+def _published_row(
+    model: str, by: Mapping[str, Published], measures: Mapping[str, Measure]
+) -> tuple[Cell, ...]:
+    first = by[ACCURATE]
+    badge = replace(common.PUBLISHED_BADGE, why=f"{first.source}; {first.note}")
+    cells = [
+        Cell(model, (model,), badges=(badge,)),
+        Cell(data=("",), reason="not stated"),
+        Cell(data=("",), reason="not stated"),
+        Cell(data=(None, None), reason="not stated for each model"),
+    ]
+    for name, measure in measures.items():
+        entry = by.get(name)
+        if entry is None:
+            cells.append(Cell(data=(None,) * 9 + ("not published",), reason="not published"))
+            continue
+        rate = measure.kind == "rate"
+        value = rounded(entry.value / 100 if rate else entry.value)
+        data = (value, *(None,) * 7, entry.n, f"published, {entry.source}")
+        cells.append(Cell(f"{entry.printed} %" if rate else entry.printed, data))
+    return tuple(cells)
+
+
+def _table(
+    lines: Sequence[Line],
+    measures: Mapping[str, Measure],
+    published: Mapping[str, Mapping[str, Published]],
+) -> Table:
     columns = [
         text_column("Agent"),
         text_column("Level"),
@@ -126,7 +194,7 @@ def _table(lines: Sequence[Line], measures: Mapping[str, Measure]) -> Table:
         "replicates",
         "Mean and spread across replicates",
         tuple(columns),
-        tuple(rows),
+        (*rows, *(_published_row(model, by, measures) for model, by in published.items())),
         note="Mean of the runs ± sample standard deviation. Under it the range of the runs, the "
         "95 % interval of all their trajectories pooled, over tasks, and how many these are.",
     )

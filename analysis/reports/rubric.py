@@ -9,7 +9,6 @@ from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import Unscored, turn_scores, unscored
 from analysis.reports import common
 from analysis.reports.parts import (
-    PUBLISHED,
     Cell,
     Column,
     Notice,
@@ -23,6 +22,7 @@ from analysis.reports.parts import (
     how_interval,
     number_column,
 )
+from analysis.reports.references import published_estimate
 from analysis.reports.words import counted, listed, number, plural
 from analysis.selection import Selection
 from analysis.stats.means import MeanTable, mean_by_cluster, mean_t
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PURPOSE = "The rubric table shows on which dimensions agents do well, as the judges score them."
 SEED = 20250102
 MISSING = "not every judge scored it"
+AVERAGE, AVERAGE_HELP = "Average", "mean over these agents, each with the same weight"
 
 
 def rubric_report(selection: Selection) -> Report:
@@ -143,9 +144,7 @@ def _published(system: str, dimensions: Sequence[Dimension]) -> MeanTable:
     for entry in get_system(system).published:
         if entry.metric in titles:
             models.setdefault(entry.model)
-            cells[entry.model, titles[entry.metric]] = Estimate(
-                entry.value, entry.n or 0, no_interval=PUBLISHED
-            )
+            cells[entry.model, titles[entry.metric]] = published_estimate(entry, is_rate=False)
     for model in models:
         for title in titles.values():
             cells.setdefault((model, title), Estimate.without_value("not published"))
@@ -260,6 +259,14 @@ def _table(
     rows = [
         (common.agent_cell(run), *_cells(here, run.label, dimensions)) for run in selection.runs
     ]
+    if len(here.rows) > 1:
+        rows.append(
+            (
+                Cell(AVERAGE, (AVERAGE, "", None), tip=AVERAGE_HELP),
+                Cell(data=(None,), reason="a mean over agents"),
+                *(estimate_cell(average_of(here, d.title), "points") for d in dimensions),
+            )
+        )
     sources = {
         entry.model: f"{entry.source}; {entry.note}"
         for entry in get_system(selection.system).published
@@ -275,10 +282,21 @@ def _table(
         "Mean scores",
         columns,
         tuple(rows),
-        note="Mean over judges and trajectories, 1 to 5, 5 best, with 95 % intervals. Published "
-        "rows "
-        "come without intervals.",
+        note="Mean over judges and trajectories, 1 to 5, 5 best, with 95 % intervals. Average: "
+        "each agent counts once, whatever its n. Published rows come without intervals.",
     )
+
+
+def average_of(table: MeanTable, column: str) -> Estimate:
+    """The mean over agents of their means, as the paper's row "Average" has it.
+
+    It speaks of these agents alone, so there is no interval. Undefined where an agent has no mean.
+    """
+    values = [table.cells[row, column].value for row in table.rows]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return Estimate.without_value("not every agent has a mean")
+    return Estimate(sum(known) / len(known), len(known), no_interval=AVERAGE_HELP)
 
 
 def _cells(table: MeanTable, row: str, dimensions: Sequence[Dimension]) -> list[Cell]:

@@ -9,6 +9,7 @@ from analysis.frames.last_plans import LastPlans, last_plans
 from analysis.frames.outcomes import unfinished
 from analysis.reports import common
 from analysis.reports.parts import FigureSpec, Notice, Report, how_interval
+from analysis.reports.references import published_estimate
 from analysis.reports.sweeps_tables import (
     accuracy_table,
     agreement_table,
@@ -20,7 +21,6 @@ from analysis.reports.sweeps_tables import (
 from analysis.reports.words import counted, listed, number, plural, stated
 from analysis.run_choice import is_judged
 from analysis.selection import ChosenRun, Selection
-from analysis.stats.proportions import published_share
 from analysis.stats.results import Estimate
 from analysis.stats.threshold_stability import threshold_stability
 from analysis.stats.thresholds import (
@@ -155,8 +155,7 @@ def published_sweep(system: str) -> ThresholdSweep | None:
     for entry in entries:
         if entry.metric.startswith("accurate@tau=") and entry.n:
             tau = float(entry.metric.removeprefix("accurate@tau="))
-            estimate = published_share(entry.value / 100, entry.n, method="wilson")
-            found.setdefault(entry.model, {})[tau] = estimate
+            found.setdefault(entry.model, {})[tau] = published_estimate(entry, is_rate=True)
     whole = {model: by for model, by in found.items() if set(by) == set(THRESHOLDS)}
     if not whole:
         return None

@@ -29,8 +29,8 @@ def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, An
         "design_digest": design.digest,
         "runs": [{**run_metrics(run), "label": _label(run)} for run in runs],
         "published": [
-            {"model": one.model, "metric": one.metric, "value": one.value, "n": one.n,
-             "source": one.source, "note": one.note}
+            {"model": one.model, "metric": one.metric, "value": one.value, "printed": one.printed,
+             "n": one.n, "source": one.source, "note": one.note}
             for one in published
             if one.source in sources
         ],

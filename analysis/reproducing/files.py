@@ -43,7 +43,7 @@ class Reproduction:
         """What this is, in one line."""
         preset = PRESETS.get(self.preset)
         dataset = self.about.runs[0].dataset
-        paper = f"{preset.paper} of the AdaPlanBench paper, on " if preset else ""
+        paper = f"{preset.paper} of the {preset.of} paper, on " if preset else ""
         name = dataset.name if dataset.version == "1" else str(dataset)
         return f"{paper}{name}: {plural(len(self.about.runs), 'run')}."
 

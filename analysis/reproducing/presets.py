@@ -1,4 +1,4 @@
-"""The shipped experiments of AdaPlanBench: what each gives, and what of the paper that is."""
+"""The shipped experiments: what each gives, and what of its system's paper that is."""
 
 import re
 from collections.abc import Mapping
@@ -8,13 +8,16 @@ from typing import Any
 from benchmarks.core.errors import UnknownName
 from benchmarks.services.experiments.design import Design, read_design
 from benchmarks.services.experiments.presets import presets
+from benchmarks.systems.planbench_xl.comparisons import run_name as condition_filter
+from benchmarks.systems.planbench_xl.settings import CONDITIONS as XL_CONDITIONS
 
 
 @dataclass(frozen=True)
 class Part:
     """A page of analysis with its filters, under a name of its own.
 
-    ``later``: with what takes longer than a page.
+    ``later``: with what takes longer than a page. A page on people's answers is left out where
+    nobody answered about these runs, one on a condition where no run has it.
     """
 
     page: str
@@ -26,7 +29,7 @@ class Part:
 @dataclass(frozen=True)
 class Preset:
     """A shipped experiment. ``paper`` says which of the paper's tables and figures it is,
-    ``sources`` where its numbers are printed.
+    ``sources`` where its numbers are printed, ``of`` names the paper.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Preset:
     gives: str
     parts: tuple[Part, ...]
     sources: tuple[str, ...] = ()
+    of: str = "AdaPlanBench"
 
     @property
     def design(self) -> Design:
@@ -53,18 +57,26 @@ def _effects(factor: str) -> tuple[Part, ...]:
     )
 
 
+XL_SOURCES = ("arXiv 2606.22388, abstract",)
+
+
 PRESETS: Mapping[str, Preset] = {
     preset.name: preset
     for preset in (
         Preset(
-            "main-table", "Main table", "Table 3, with Tables 4, 8 and 9 and Figure 3",
-            "Accuracy, valid plans, turns and violations of each agent, beside the published rows; "
-            "rubric scores of final plans and by turn; which differences are real.",
+            "main-table", "Main table",
+            "Table 3, with Tables 4, 8 and 9 and Figures 3 and 19 to 23",
+            "Accuracy, valid plans, turns and violations of each agent, beside the published rows, "
+            "with several seeds the mean and spread over them; rubric scores of final plans and by "
+            "turn; how far judges differ from each other, and from people where people answered; "
+            "which differences are real.",
             (
                 LEADERBOARD,
                 Part("compare-models", "compare-models"),
                 Part("rubric", "rubric"),
                 Part("decline", "decline"),
+                Part("dispersion", "dispersion", later=True),
+                Part("agreement", "agreement"),
             ),
             ("Table 3", "Table 8", "Table 9"),
         ),
@@ -88,7 +100,8 @@ PRESETS: Mapping[str, Preset] = {
         ),
         Preset(
             "ablation", "Dual ablation", "Figure 6",
-            "Accuracy and valid plans under both kinds of constraints, and under each kind alone.",
+            "Accuracy and valid plans under both kinds of constraints, and under each kind alone; "
+            "user against world constraints on the same tasks.",
             _effects("constraints"),
         ),
         Preset(
@@ -103,6 +116,38 @@ PRESETS: Mapping[str, Preset] = {
             "of ranks.",
             (Part("sweeps", "sweeps", later=True),),
             ("Table 10",),
+        ),
+        Preset(
+            "xl-main-table", "Block-free table", "The main table without blocking",
+            "Accuracy, steps, searches, calls, mistakes and coverage of each agent; which "
+            "differences are real.",
+            (
+                LEADERBOARD,
+                Part("compare-models", "compare-models"),
+                Part("tools", "tools"),
+            ),
+            XL_SOURCES,
+            "PlanBench-XL",
+        ),
+        Preset(
+            "xl-conditions", "Twelve conditions", "The twelve conditions of blocking",
+            "What each condition does to accuracy on the same tasks: blocking, feedback, types of "
+            "blocking tools, share of paths kept and length of the remaining path; the main table "
+            "under each condition.",
+            (
+                Part("conditions", "conditions"),
+                *(
+                    Part("leaderboard", f"leaderboard-{name.replace('_', '-')}",
+                         {"condition": condition_filter(name)})
+                    for name in XL_CONDITIONS
+                ),
+                *(
+                    Part("tools", f"tools-{name}", {"condition": condition_filter(name)})
+                    for name in ("default", "blocker", "feedback")
+                ),
+            ),
+            XL_SOURCES,
+            "PlanBench-XL",
         ),
     )
 }  # fmt: skip

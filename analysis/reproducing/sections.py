@@ -16,6 +16,7 @@ from analysis.reports.common import banners
 from analysis.reports.parts import Report
 from analysis.reproducing.presets import Part
 from analysis.selection import Selection, narrow
+from analysis.study_choice import newest_study_of, selection_of_study
 from analysis.views.reports import subject_of
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.models import Run
@@ -45,10 +46,14 @@ def sections_of(parts: Sequence[Part], about: About) -> Iterator[Section]:
     fits = [PAGES[part.page].fits for part in parts]
     parts = [part for part, fit in zip(parts, fits, strict=True) if fit is None or fit(system)]
     seeds = sorted({run.seed for run in about.runs})
+    if len(seeds) > 1:
+        yield _replicates(about)
     for seed in seeds:
         runs = tuple(run for run in about.runs if run.seed == seed)
         for part in parts:
             section = _section(part, replace(about, runs=runs))
+            if section is None:
+                continue
             if len(seeds) > 1:
                 section = replace(
                     section,
@@ -58,8 +63,44 @@ def sections_of(parts: Sequence[Part], about: About) -> Iterator[Section]:
             yield section
 
 
-def _section(part: Part, about: About) -> Section:
+def _replicates(about: About) -> Section:
+    """Each agent's mean over the seeds with its spread, beside the published rows."""
+    # Arrays are slow to import: not when the server starts.
+    from analysis.reports.replicates import Replicates, replicates_report
+
+    system = about.runs[0].dataset.system
+    found: dict[tuple[int, str, str], list[Run]] = {}
+    for run in about.runs:
+        found.setdefault((run.agent_id, run.level, run.condition), []).append(run)
+    groups = [
+        Replicates(runs[0].agent.title, runs[0].level, runs[0].condition, tuple(runs))
+        for runs in found.values()
+    ]
+    marked = select_these(PAGES["leaderboard"], Filters(), about)
+    seeds = sorted({run.seed for run in about.runs})
+    return Section(
+        "replicates",
+        "Mean over seeds",
+        "How much do the runs differ that have another seed alone?",
+        f"{marked.dataset} · seeds {', '.join(map(str, seeds))}",
+        about.server + reverse("analysis:replicates", args=[about.experiment])
+        if about.experiment is not None
+        else "",
+        replicates_report(groups, system, published=True),
+        None,
+        banners(marked),
+        "",
+    )
+
+
+def _section(part: Part, about: About) -> Section | None:
+    """What a part comes to; None for people's answers that there are none of."""
     page = PAGES[part.page]
+    if page.of_study:
+        return _study_section(part, page, about)
+    condition = part.filters.get("condition")
+    if condition and condition not in {run.condition for run in about.runs}:
+        return None
     selection = select_these(page, Filters(**part.filters), about)
     key = report_key(page, selection)
     report = make_report(page, selection, key)
@@ -69,15 +110,19 @@ def _section(part: Part, about: About) -> Section:
         later = kept_later(wanted.key)
         if later is None and about.patient:
             later = write_later(page, selection, wanted)
-    measures = {option.value: option.label for option in selection.options.get("measure", ())}
-    measure = measures.get(part.filters.get("measure", ""), "")
+    about_what = [
+        option.label
+        for name in ("condition", "measure")
+        for option in selection.options.get(name, ())
+        if option.value == part.filters.get(name)
+    ]
     # Runs that were taken from elsewhere are no part of the experiment there.
     own = {run.experiment_id for run in about.runs} == {about.experiment}
     filters = replace(selection.filters, experiment=str(about.experiment or "") if own else "")
     query = filters.only(page.filters).query()
     return Section(
         part.name,
-        f"{page.title}: {measure}" if measure else page.title,
+        ": ".join([page.title, *about_what]),
         page.question,
         subject_of(selection),
         about.server + with_query(reverse(f"analysis:{page.name}"), query),
@@ -85,6 +130,35 @@ def _section(part: Part, about: About) -> Section:
         later,
         banners(selection),
         LATER if wanted is not None and later is None else "",
+    )
+
+
+def _study_section(part: Part, page: Page, about: About) -> Section | None:
+    """A page on people's answers, from the newest study with answers on these runs.
+
+    Only the command writes it: on a page, who may read a study's results depends on the reader.
+    """
+    study = newest_study_of(about.runs, page.asks) if about.patient else None
+    if study is None:
+        return None
+    selection = selection_of_study(study, Filters(**part.filters), about.runs, [], about.seen)
+    key = report_key(page, selection)
+    report = make_report(page, selection, key)
+    wanted = later_of(page, selection, key) if part.later else None
+    later = None
+    if wanted is not None:
+        later = kept_later(wanted.key) or write_later(page, selection, wanted)
+    query = selection.filters.only(page.filters).query()
+    return Section(
+        part.name,
+        page.title,
+        page.question,
+        subject_of(selection),
+        about.server + with_query(reverse(f"analysis:{page.name}"), query),
+        report,
+        later,
+        banners(selection),
+        "",
     )
 
 

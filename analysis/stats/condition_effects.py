@@ -54,8 +54,8 @@ class ConditionEffects:
     changes
         By model and condition, on the tasks that it has under both.
     overall
-        By condition: mean over models of their changes, every model with the same weight; ``n``
-        counts models.
+        By condition and base: mean over models of their changes, every model with the same weight;
+        ``n`` counts models.
     ranges
         By model: highest minus lowest mean over the conditions, on the tasks that it has under all
         of them; ``n`` counts tasks.
@@ -69,7 +69,7 @@ class ConditionEffects:
     contrast: Contrast
     cells: Mapping[Key, Estimate]
     changes: tuple[ConditionChange, ...]
-    overall: Mapping[str, Estimate]
+    overall: Mapping[Key, Estimate]
     ranges: Mapping[str, Estimate]
     family: Family
 
@@ -90,6 +90,7 @@ def condition_effects(
     measure: str,
     order: Sequence[str],
     contrast: Contrast = "baseline",
+    pairs: Sequence[Key] = (),
     among: int | None = None,
     alpha: float = 0.05,
     most: float | None = None,
@@ -111,6 +112,8 @@ def condition_effects(
     contrast
         ``"baseline"``: every condition against the first. ``"previous"``: each against the one
         before it, for levels that follow each other.
+    pairs
+        Further changes, as (base, condition), such as from one ablation to the other.
     among
         How many models the chosen data have, where not all of them are given: the family is the
         changes of all of them on this measure, whatever is shown.
@@ -124,7 +127,8 @@ def condition_effects(
     Raises
     ------
     ValueError
-        If lengths differ, ``order`` repeats a condition, or rows have one that is not in it.
+        If lengths differ, ``order`` repeats a condition, or rows or pairs have one that is not in
+        it.
 
     Notes
     -----
@@ -142,7 +146,7 @@ def condition_effects(
     column = as_column(values)
     for name, labels in (("models", models), ("conditions", conditions), ("tasks", tasks)):
         check_length_of(labels, column.size, name)
-    strange = set(conditions) - set(order)
+    strange = {*conditions, *(one for pair in pairs for one in pair)} - set(order)
     if strange:
         raise ValueError(f"{min(strange)!r} is not among the conditions {', '.join(order)}")
     names, _ = encode(models)
@@ -155,7 +159,7 @@ def condition_effects(
     drawing = _Drawing(seed, resamples, 1 - alpha)
     binary = bool(np.isin(column[~np.isnan(column)], (0, 1)).all())
     before = order[:-1] if contrast == "previous" else [order[0]] * (len(order) - 1)
-    bases = dict(zip(order[1:], before, strict=True))
+    bases = [*zip(order[1:], before, strict=True), *((new, old) for old, new in pairs)]
     size = len(names) if among is None else among
     if size < len(names):
         raise ValueError(f"{len(names)} models are not among {size}")
@@ -165,7 +169,7 @@ def condition_effects(
         {f"{name}: {base} to {condition}": found.p_value
          for (name, condition, base), found in changes.items()},
         statement=f"{total} changes of {measure}: {size} models, "
-        f"{', '.join(f'{base} to {condition}' for condition, base in bases.items()) or 'none'}",
+        f"{', '.join(f'{base} to {condition}' for condition, base in bases) or 'none'}",
         method="bonferroni",
         alpha=alpha,
         size=total,
@@ -181,8 +185,8 @@ def condition_effects(
             for (key, found), test in zip(changes.items(), family.tests, strict=True)
         ),
         overall={
-            condition: _overall(names, condition, base, by_key, drawing)
-            for condition, base in bases.items()
+            (condition, base): _overall(names, condition, base, by_key, drawing)
+            for condition, base in bases
         },
         ranges={name: _range(name, order, by_key, drawing) for name in names},
         family=family,
@@ -204,7 +208,7 @@ def _cell(tasks: list[Hashable], values: Floats, binary: bool, drawing: _Drawing
 
 def _changes(
     names: Sequence[str],
-    bases: Mapping[str, str],
+    bases: Sequence[Key],
     by_key: Columns,
     level: float,
     comparisons: int,
@@ -218,7 +222,7 @@ def _changes(
             most=most,
         )
         for name in names
-        for condition, base in bases.items()
+        for condition, base in bases
     }
 
 

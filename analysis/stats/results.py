@@ -51,7 +51,8 @@ class Estimate:
     """A number with its interval, how many observations made it, and what was left out.
 
     Exactly one of ``value`` and ``undefined`` is given. A value without an interval may say why in
-    ``no_interval``. ``excluded`` counts observations left out, by reason.
+    ``no_interval``. ``excluded`` counts observations left out, by reason. ``printed`` is the text
+    of a value that was published, with the digits that it has there.
     """
 
     value: float | None
@@ -62,6 +63,7 @@ class Estimate:
     excluded: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     method: str = ""
+    printed: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a value without being finite, and a missing one without a reason."""

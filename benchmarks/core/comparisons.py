@@ -64,9 +64,10 @@ class Factor:
     is sent, or which of ``roles`` people fill (its values name them, as ``filled`` writes it);
     ``name`` is its name there and in addresses. ``values`` are in their order,
     the first is the baseline; without any they are numbers, in theirs. With ``steps`` each value is
-    held against the one before it. ``where`` is where the paper has it, ``published`` gives the
-    metric of published rows by (measure, value), ``said`` what the paper says in words, and
-    ``advice`` how to make such runs where a setting does not do it.
+    held against the one before it. ``pairs`` are further changes to look at, each from a value to
+    another, such as from one ablation to the other. ``where`` is where the paper has it,
+    ``published`` gives the metric of published rows by (measure, value), ``said`` what the paper
+    says in words, and ``advice`` how to make such runs where a setting does not do it.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Factor:
     kind: Literal["level", "setting", "parameter", "people"]
     values: Mapping[Any, Named] = field(default_factory=dict)
     steps: bool = False
+    pairs: tuple[tuple[Any, Any], ...] = ()
     where: str = ""
     published: Mapping[tuple[str, Any], str] = field(default_factory=dict)
     said: str = ""

@@ -126,7 +126,7 @@ class ScriptedPolicy:
 
 @dataclass(frozen=True)
 class Published:
-    """A figure from a paper, with where it stands there."""
+    """A figure from a paper, with where it stands there and with how many decimals."""
 
     model: str
     metric: str
@@ -134,6 +134,12 @@ class Published:
     n: int | None
     source: str
     note: str = ""
+    digits: int = 2
+
+    @property
+    def printed(self) -> str:
+        """The number with the digits that the paper prints."""
+        return f"{self.value:.{self.digits}f}"
 
 
 class System(Protocol):

@@ -45,6 +45,7 @@ FACTORS: tuple[Factor, ...] = (
             "world_only": Named("World only", "The user wants nothing in particular."),
             "user_only": Named("User only", "Nothing in the world is missing."),
         },
+        pairs=(("world_only", "user_only"),),
         where="Figure 6",
         said="both kinds are hardest, and user constraints alone are harder than world constraints "
         "alone",

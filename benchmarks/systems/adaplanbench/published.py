@@ -12,6 +12,7 @@ _TAU_TABLE_3 = 3.5
 _NOTE = "n inferred from the printed percentage; level not stated"
 _OUTCOME = ("accurate", "valid", "turns", "world_repeated", "user_repeated",
             "world_triggered", "user_triggered")  # fmt: skip
+_PERCENT = ("accurate", "valid")
 _RUBRIC = ("feasibility", "physical_plausibility", "logical_ordering", "effectiveness",
            "concreteness", "safety", "consequence_awareness", "autonomy")  # fmt: skip
 
@@ -42,6 +43,9 @@ TABLE_8 = (
     (4.615, 4.622, 4.940, 4.370, 4.975, 4.828, 4.784, 4.985),
     (4.559, 4.428, 4.830, 3.970, 4.825, 4.810, 4.452, 4.896),
 )
+# The last row of Tables 4 and 8: the mean over the ten models.
+AVERAGE = "Average"
+TABLE_8_AVERAGE = (4.691, 4.080, 4.753, 3.715, 4.771, 4.564, 3.882, 4.983)
 TABLE_9 = (3.93, 4.23, 4.29, 5.09, 5.38, 5.54, 5.32, 5.23, 5.43, 5.53)
 TAUS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 TABLE_10 = (
@@ -85,14 +89,18 @@ def _rows() -> Iterator[Published]:
     for number, model in enumerate(MODELS):
         n = _N_TABLE_3.get(model, 307)
         for metric, value in zip(_OUTCOME, TABLE_3[number], strict=True):
-            yield Published(model, metric, value, n, "Table 3", _NOTE)
+            digits = 2 if metric in _PERCENT else 3
+            yield Published(model, metric, value, n, "Table 3", _NOTE, digits)
         for metric, value in zip(_RUBRIC, TABLE_8[number], strict=True):
             note = "final turns; n as in the other tables; level not stated"
-            yield Published(model, metric, value, _N.get(model, 307), "Table 8", note)
+            yield Published(model, metric, value, _N.get(model, 307), "Table 8", note, 3)
         yield Published(model, "accurate_half_width", TABLE_9[number], n, "Table 9", _NOTE)
         for tau, value in zip(TAUS, TABLE_10[number], strict=True):
             n = (_N_TABLE_3 if tau == _TAU_TABLE_3 else _N).get(model, 307)
             yield Published(model, f"accurate@tau={tau}", value, n, "Table 10", _NOTE)
+    for metric, value in zip(_RUBRIC, TABLE_8_AVERAGE, strict=True):
+        note = "mean over the ten models, as printed; final turns; level not stated"
+        yield Published(AVERAGE, metric, value, None, "Table 8", note, 3)
     for metric, rows in TABLE_5.items():
         for model, values in rows.items():
             for temperature, value in zip(TEMPERATURES, values, strict=True):

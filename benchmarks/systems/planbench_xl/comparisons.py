@@ -27,7 +27,7 @@ _TITLES = {
 }
 
 
-def _run_name(condition: str) -> str:
+def run_name(condition: str) -> str:
     """A condition as runs are labelled with it."""
     return "standard" if condition == "default" else f"condition={condition}"
 
@@ -54,11 +54,11 @@ PUBLISHED: Mapping[str, Named] = {
 }
 
 CONTRASTS = Contrasts(
-    conditions={_run_name(name): _TITLES[name] for name in CONDITIONS},
-    baseline=_run_name("default"),
-    contrast=_run_name("blocker"),
-    kinds=tuple(_run_name(f"noise_type_{word}") for word in WORDS),
-    lengths=(_run_name("finegrain_short"), _run_name("finegrain_long")),
+    conditions={run_name(name): _TITLES[name] for name in CONDITIONS},
+    baseline=run_name("default"),
+    contrast=run_name("blocker"),
+    kinds=tuple(run_name(f"noise_type_{word}") for word in WORDS),
+    lengths=(run_name("finegrain_short"), run_name("finegrain_long")),
     remaining=remaining_length,
     remaining_title="Tools on the remaining path",
     published=PUBLISHED,

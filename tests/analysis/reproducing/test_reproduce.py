@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from statistics import mean, stdev
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -16,6 +17,8 @@ from analysis.reproducing.files import FORMAT
 from analysis.reproducing.presets import PRESETS, find_preset
 from benchmarks.core.errors import UnknownName
 from benchmarks.models import Experiment, Run, Trajectory
+from benchmarks.services.dataset_files import import_planbench_xl
+from benchmarks.systems.planbench_xl import world
 from tests.factories.benchmarks import save_sample_dataset
 
 SMALL = ("--dataset", "Sample", "--tasks", "2", "--agents", "careful-tracker", "forgetful")
@@ -25,6 +28,10 @@ def reproduce(*words: str) -> str:
     said = io.StringIO()
     call_command("reproduce", *words, stdout=said)
     return said.getvalue()
+
+
+def planbench_xl_dataset(name: str) -> None:
+    import_planbench_xl(folder=world.DATA, name=name, domain=world.DOMAIN)
 
 
 def files_in(path: Path) -> set[str]:
@@ -68,7 +75,7 @@ def test_a_preset_becomes_a_folder_and_a_page(sample: None, tmp_path: Path, read
     assert Run.objects.count() == 2 and [path.name for path in tmp_path.iterdir()] == ["main"]
 
     shown = reader.get(page).content.decode()
-    assert "Table 3, with Tables 4, 8 and 9 and Figure 3 of the AdaPlanBench paper" in shown
+    assert "9 and Figures 3 and 19 to 23 of the AdaPlanBench paper" in shown
     assert "Demo data" in shown and "Careful tracker" in shown
     board = {"experiment_id": experiment.pk, "part": "leaderboard-board"}
     assert reader.get(reverse("analysis:experiment_figure", kwargs=board)).json()["data"]
@@ -103,12 +110,77 @@ def test_runs_that_are_there_are_taken(sample: None, tmp_path: Path) -> None:
 
 @pytest.mark.either
 def test_every_preset_can_be_run(sample: None) -> None:
+    planbench_xl_dataset("Nursery demo")
     told = reproduce("--list", "--dataset", "Sample", "--tasks", "2")
     assert all(f"{name}: {preset.paper}" in told for name, preset in PRESETS.items())
-    assert "cannot be run" not in told and told.count("calls cannot be told yet") == len(PRESETS)
+    ours = [name for name, preset in PRESETS.items() if preset.of == "AdaPlanBench"]
+    assert told.count("calls cannot be told yet") == len(ours)
     assert "3 runs with 6 trajectories" in told
+    told = reproduce("--list", "--dataset", "Nursery demo", "--tasks", "2")
+    assert told.count("calls cannot be told yet") == len(PRESETS) - len(ours) == 2
+    assert "48 runs with 96 trajectories" in told
     with pytest.raises(UnknownName, match="main-table"):
         find_preset("table")
+
+
+@pytest.mark.either
+def test_several_seeds_give_the_mean_with_its_spread(sample: None, tmp_path: Path) -> None:
+    out = tmp_path / "three"
+    agents = ("--dataset", "Sample", "--tasks", "2", "--agents", "coin-flipper", "forgetful")
+    reproduce(
+        "main-table", "--out", str(out), "--wait", "--no-pdf", "--seed", "1", "2", "3", *agents
+    )
+    text = (out / "tables/replicates-replicates.csv").read_text()
+    rows = {row["agent"]: row for row in csv.DictReader(io.StringIO(text))}
+    # Runs of the coin flipper, recomputed from the metrics of the runs.
+    metrics = json.loads((out / "metrics.json").read_bytes())["runs"]
+    turns = [run["metrics"]["turns"]["value"] for run in metrics if run["agent"] == "coin-flipper"]
+    assert len(turns) == 3
+    row = rows["Coin flipper"]
+    assert float(row["Turns mean"]) == pytest.approx(mean(turns), abs=1e-6)
+    assert float(row["Turns sd"]) == pytest.approx(stdev(turns), abs=1e-6)
+    assert rows["GPT-5"]["Acc mean"] == "0.6775"
+    latex = (out / "tables/replicates-replicates.tex").read_text()
+    assert "67.75" in latex and "15.38" not in latex
+    assert {"leaderboard-seed-1-board.csv", "leaderboard-seed-3-board.csv"} <= files_in(
+        out / "tables"
+    )
+
+
+@pytest.mark.either
+def test_published_cells_keep_their_digits(sample: None, tmp_path: Path) -> None:
+    """Qwen3-8B, Table 3: 14.38 %, 82.35 %, 4.493; Table 8: 4.758; its average 4.080."""
+    out = tmp_path / "main"
+    reproduce("main-table", "--out", str(out), "--wait", "--no-pdf", *SMALL)
+    board = (out / "tables/leaderboard-board.tex").read_text()
+    assert all(digits in board for digits in ("14.38", "82.35", "4.493", "17.26"))
+    means = (out / "tables/rubric-means.tex").read_text()
+    assert all(digits in means for digits in ("4.758", "5.000", "4.080"))
+    assert "Average" in means
+    printed = json.loads((out / "metrics.json").read_bytes())["published"]
+    assert {one["printed"] for one in printed} >= {"90.23", "5.010", "5.54"}
+    names = files_in(out / "tables")
+    assert "dispersion-spread.csv" in names
+    # Nobody answered about these runs, so nothing is held against people.
+    assert not any(name.startswith("agreement") for name in names)
+
+
+@pytest.mark.either
+def test_the_twelve_conditions_become_a_folder(
+    db: None, small_drawings: None, tmp_path: Path
+) -> None:
+    planbench_xl_dataset("Nursery demo")
+    out = tmp_path / "xl"
+    reproduce(
+        "xl-conditions", "--out", str(out), "--wait", "--no-pdf", "--tasks", "2",
+        "--agents", "path-follower",
+    )  # fmt: skip
+    names = files_in(out / "tables")
+    boards = [name for name in names if name.startswith("leaderboard") and name.endswith("csv")]
+    assert len(boards) == 12 and "conditions-accuracy.csv" in names
+    assert "of the PlanBench-XL paper" in (out / "README.md").read_text()
+    text = (out / "tables/conditions-published.tex").read_text()
+    assert "51.90" in text and "11.36" in text
 
 
 def _written(target: Path, content: bytes = b"1", digest: str = "d", **more: bool) -> int:

@@ -40,12 +40,32 @@ def test_levels_against_the_lowest_and_against_the_one_before() -> None:
     assert changes["b", "low", "mid"].comparison.p_value == 1
     assert "4 changes of accuracy" in found.family.statement
     # Mean over models of −0.6 and −0.1, n counts models.
-    assert found.overall["high"].value == pytest.approx(-0.35) and found.overall["high"].n == 2
-    assert found.overall["high"].interval is not None
+    assert (
+        found.overall["high", "low"].value == pytest.approx(-0.35)
+        and found.overall["high", "low"].n == 2
+    )
+    assert found.overall["high", "low"].interval is not None
     assert (
         found.ranges["a"].value == pytest.approx(0.6) and RANGE_GROWS in found.ranges["a"].warnings
     )
     assert pickle.loads(pickle.dumps(found)) == found
+
+    # One ablation against the other, beside each against the first: in the same family.
+    paired = condition_effects(
+        *columns, measure="accuracy", order=LEVELS, pairs=[("mid", "high")], seed=1
+    )
+    assert [(c.base, c.condition) for c in paired.changes if c.model == "a"] == [
+        ("low", "mid"), ("low", "high"), ("mid", "high"),
+    ]  # fmt: skip
+    assert paired.family.size == found.family.size + 2
+    # The same change as with every level against the one before it.
+    between = next(c for c in paired.changes if (c.model, c.base) == ("a", "mid"))
+    assert between.comparison.difference.value == pytest.approx(-0.3)
+    assert ("high", "mid") in paired.overall
+    with pytest.raises(ValueError, match="'odd' is not among the conditions"):
+        condition_effects(
+            *columns, measure="accuracy", order=LEVELS, pairs=[("odd", "high")], seed=1
+        )
 
     steps = condition_effects(
         *columns, measure="accuracy", order=LEVELS, contrast="previous", seed=1
@@ -69,7 +89,7 @@ def test_the_overall_change_keeps_tasks_together(rng: np.random.Generator) -> No
         *zip(*rows, strict=True), measure="accuracy", order=("off", "on"), seed=1
     )
     one = mean_by_cluster(after - before, tasks, seed=1).interval
-    overall = both.overall["on"].interval
+    overall = both.overall["on", "off"].interval
     assert one is not None and overall is not None
     assert overall.half_width == pytest.approx(one.half_width, rel=0.1)
 
@@ -86,13 +106,13 @@ def test_scores_several_attempts_and_what_is_missing() -> None:
     assert found.cells["b", "off"].undefined == NO_ATTEMPT
     assert b.comparison.difference.undefined == NO_COMMON_TASK and b.clear is None
     assert found.family.size == 2 and found.ranges["b"].undefined == NO_COMMON_TASK
-    assert found.overall["on"].n == 1
+    assert found.overall["on", "off"].n == 1
     alone = condition_effects(["b"], ["on"], [1], [1], measure="x", order=("on",), seed=1)
     assert alone.ranges["b"].undefined == ONE_CONDITION and alone.changes == ()
     apart = condition_effects(
         ["a", "a"], ["off", "on"], [1, 2], [1, 0], measure="x", order=("off", "on"), seed=1
     )
-    assert apart.overall["on"].undefined == NO_CHANGE
+    assert apart.overall["on", "off"].undefined == NO_CHANGE
     with pytest.raises(ValueError, match="'warm' is not among"):
         condition_effects(["a"], ["warm"], [1], [1], measure="x", order=("off", "on"), seed=1)
     with pytest.raises(ValueError, match="each once"):

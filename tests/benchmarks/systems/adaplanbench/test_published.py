@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.systems.adaplanbench import published
 from benchmarks.systems.adaplanbench.published import MODELS, PUBLISHED, TABLE_3, TABLE_9
+from tests.shared_data import shared_data
 
 
 def rows(source):
@@ -14,14 +15,57 @@ def rows(source):
 
 
 def test_every_cell_of_every_table_is_there():
-    """Ten models; Table 5 has three models, three temperatures and two metrics."""
+    """Ten models; Table 5 has three models, three temperatures and two metrics; Table 8 their
+    average too.
+    """
     assert Counter(row.source for row in PUBLISHED) == {
         "Table 3": 10 * 7,
         "Table 5": 3 * 3 * 2,
-        "Table 8": 10 * 8,
+        "Table 8": 11 * 8,
         "Table 9": 10,
         "Table 10": 10 * 7,
     }
+
+
+def test_every_cell_has_the_digits_of_the_paper():
+    """Against the text of the paper: rows of tables, cell by cell, as they are printed."""
+    text = shared_data("..", "papers", "adaplanbench.txt").read_text(encoding="utf-8")
+    lines = {line.strip() for line in text.splitlines()}
+
+    def printed(model, chosen):
+        return f"| {model} | {' | '.join(row.printed for row in chosen)} |"
+
+    checked = 0
+    for source in ("Table 3", "Table 8", "Table 10"):
+        for model in (*MODELS, "Average"):
+            chosen = [row for row in rows(source) if row.model == model]
+            if chosen:
+                assert printed(model, chosen) in lines
+                checked += len(chosen)
+    for row in rows("Table 9"):
+        accuracy = next(
+            r for r in rows("Table 3") if (r.model, r.metric) == (row.model, "accurate")
+        )
+        assert f"| {row.model} | {accuracy.printed} {row.printed} |" in lines
+        checked += 1
+    for metric in ("accurate", "valid"):
+        for model in dict.fromkeys(row.model for row in rows("Table 5")):
+            chosen = [
+                row for row in rows("Table 5")
+                if row.model == model and row.metric.startswith(metric)
+            ]  # fmt: skip
+            start = printed(model, chosen)
+            assert any(line.startswith(start[:-1]) for line in lines), start
+            checked += len(chosen)
+    assert checked == len(PUBLISHED)
+
+
+def test_the_average_row_is_the_mean_of_the_models():
+    """Within the rounding of the printed digits."""
+    for average in (row for row in rows("Table 8") if row.model == "Average"):
+        of = [r.value for r in rows("Table 8") if r.metric == average.metric and r is not average]
+        assert len(of) == 10
+        assert sum(of) / 10 == pytest.approx(average.value, abs=0.0011)
 
 
 def test_half_widths_of_table_9_follow_from_table_3_and_n():
