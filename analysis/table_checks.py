@@ -25,6 +25,7 @@ from benchmarks.models import Job
 from benchmarks.selectors.jobs import ImportView
 from benchmarks.services.jobs import JobCancelled, Progress, enqueue_job, job_kind
 from benchmarks.services.uploads import (
+    check_upload_apart,
     conclude,
     put_together,
     refusal,
@@ -107,7 +108,14 @@ def check_table(job: Job, progress: Progress) -> None:
     with tempfile.TemporaryDirectory(prefix="planjury-table-") as folder:
         path = Path(folder) / safe_name(upload.name)
         put_together(upload, path, progress)
+        low, high = given["settings"]["scale"]
         try:
+            check_upload_apart(
+                "analysis.tidy.reading:check_upload",
+                [str(path), str(low), str(high)],
+                upload=upload,
+                progress=progress,
+            )
             with path.open("rb") as file:
                 table, created = store_table(
                     upload=File(file, name=upload.name),

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import close_old_connections
 
 # Uploads, trials and verifications bring kinds of jobs of their own.
-from benchmarks.services import jobs, trials, uploads, work  # noqa: F401
+from benchmarks.services import dataset_uploads, jobs, trials, uploads, work  # noqa: F401
 from benchmarks.services.judging import trying  # noqa: F401
 from benchmarks.services.threads import ProcessEnds, Threads
 from benchmarks.services.verifying import background  # noqa: F401

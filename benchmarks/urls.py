@@ -19,6 +19,12 @@ app_name = "benchmarks"
 urlpatterns = [
     path("datasets/", datasets.dataset_list, name="dataset_list"),
     path("datasets/import/", datasets.dataset_import, name="dataset_import"),
+    path("datasets/import/<int:import_id>/", datasets.dataset_job, name="dataset_job"),
+    path(
+        "datasets/import/<int:import_id>/progress/",
+        datasets.dataset_progress,
+        name="dataset_progress",
+    ),
     path("datasets/import/problems/", construction.problems_import, name="problems_import"),
     path("datasets/construct/", construction.construction_new, name="construction_new"),
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),

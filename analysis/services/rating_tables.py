@@ -57,12 +57,14 @@ def check_table_size(upload: "File[bytes]") -> None:
 def is_small(upload: "File[bytes]") -> bool:
     """Whether a file is checked and packed in some tenths of a second, so that its sender may wait.
 
-    A damaged one is small: what is wrong with it is soon said.
+    Few ratings also have few pairs of an item and a rater, for each of which a table has a cell. A
+    damaged file is small: what is wrong with it is soon said.
     """
     if (upload.size or 0) > QUICK_BYTES:
         return False
     try:
-        return len(_stream(upload).read(QUICK_BYTES + 1)) <= QUICK_BYTES
+        content = _stream(upload).read(QUICK_BYTES + 1)
+        return len(content) <= QUICK_BYTES and content.count(b"\n") <= FEW_RATINGS
     except DAMAGED:
         return True
 

@@ -17,6 +17,8 @@ from benchmarks.core.problems import Problems, Said
 
 LONGEST = 300
 MOST_CELLS = 50_000_000
+# Each is gone through for itself, so that time grows with sections times rows.
+MOST_SECTIONS = 1_000
 # Lines between two words on how far the reading is: a quarter of a second.
 STRIDE = 50_000
 
@@ -103,6 +105,12 @@ def read_tidy(
         problems.add(_at(max(rows.line, 1)), "a line of a CSV file", Said(str(error)))
     problems.check()
     return rows.table()
+
+
+def check_upload(path: str, low: str, high: str) -> None:
+    """Refuse a table with faults (for `benchmarks.core.apart`)."""
+    with open(path, "rb") as file:
+        read_tidy(file, scale=(int(low), int(high)))
 
 
 class _Rows:
@@ -249,24 +257,38 @@ class _Rows:
         scores = np.frombuffer(self.scores, dtype=np.float64)
         self._refuse_repeated(section, item, rater, line)
         found = []
+        self._refuse_wide(section, item, rater)
         for number, (dataset, criterion) in enumerate(self.sections.names):
             own = section == number
             found.append(self._section(dataset, criterion, item[own], rater[own], scores[own]))
         return TidyTable(tuple(found), scores.size, self.blank, self.ignored)
+
+    def _refuse_wide(self, section: Codes, item: Codes, rater: Codes) -> None:
+        """Refuse more cells than memory should hold, before the table of any section is made."""
+        problems = Problems()
+        if len(self.sections) > MOST_SECTIONS:
+            expected = f"at most {MOST_SECTIONS:,} pairs of a dataset and a criterion"
+            problems.add("columns dataset and criterion", expected, Said(f"{len(self.sections):,}"))
+            problems.check()
+        cells = 0
+        for number, (dataset, criterion) in enumerate(self.sections.names):
+            own = section == number
+            items, raters = np.unique(item[own]).size, np.unique(rater[own]).size
+            cells += items * raters
+            if cells > MOST_CELLS:
+                problems.add(
+                    f"{dataset}, {criterion}",
+                    f"at most {MOST_CELLS:,} pairs of an item and a rater, those of the sections "
+                    "before included",
+                    Said(f"{items:,} items and {raters:,} raters here"),
+                )
+                problems.check()
 
     def _section(
         self, dataset: str, criterion: str, item: Codes, rater: Codes, scores: Floats
     ) -> Section:
         items, rows = np.unique(item, return_inverse=True)
         raters, columns = np.unique(rater, return_inverse=True)
-        if items.size * raters.size > MOST_CELLS:
-            problems = Problems()
-            problems.add(
-                f"{dataset}, {criterion}",
-                f"at most {MOST_CELLS:,} pairs of an item and a rater",
-                Said(f"{items.size:,} items and {raters.size:,} raters"),
-            )
-            problems.check()
         table = np.full((items.size, raters.size), np.nan)
         table[rows, columns] = scores
         item_names, rater_names, task_names = (

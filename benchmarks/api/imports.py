@@ -24,6 +24,7 @@ from benchmarks.services.uploads import (
     enqueue_import,
     import_now,
     import_result,
+    is_quick,
     store_upload,
     upload_digest,
 )
@@ -48,7 +49,8 @@ def import_file(
 ) -> Status[Any]:
     """Import a file of trajectories as a whole, or not at all.
 
-    A small file is answered with what it became (201), a larger one with a job to ask after (202).
+    A small file of plain text is answered with what it became (201), a larger or packed one with a
+    job to ask after (202).
     The same file a second time adds nothing.
     """
     allow(request, START)
@@ -61,7 +63,7 @@ def import_file(
     fields = given.model_dump()
 
     def act() -> Answer:
-        if (file.size or 0) <= settings.IMPORT_AT_ONCE_BYTES:
+        if is_quick(file):
             return 201, import_result(import_now(upload=file, created_by=user, **fields))
         upload = store_upload(upload=file, created_by=user)
         return 202, job_row(enqueue_import(upload=upload, created_by=user, **fields))

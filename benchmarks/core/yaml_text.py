@@ -59,11 +59,11 @@ def read_yaml(text: str, *, longest: int = LONGEST, repeated: bool = False) -> R
         found = (error.problem or "something else").removeprefix("found ")
         raise _refused(where, "YAML", found) from None
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise _refused(f"line {line}", "YAML", "a character that YAML does not take") from None
+        place = text.count("\n", 0, error.position) + 1
+        raise _refused(f"line {place}", "YAML", "a character that YAML does not take") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        found = str(error).splitlines() or [""]
-        raise _refused("the file", "YAML", found[0][:120] or "something else") from None
+        said = str(error).partition("\n")[0][:120]
+        raise _refused("the file", "YAML", said or "something else") from None
 
 
 class _Reader:
@@ -74,7 +74,7 @@ class _Reader:
         self.repeated = repeated
         self.lines: dict[Path, int] = {}
         self.values = 0
-        self.resolver = yaml.resolver.Resolver()
+        self.resolver: Any = yaml.resolver.Resolver()  # whose method has no types
         self.constructor = yaml.constructor.SafeConstructor()
 
     def read(self) -> Read:
@@ -94,7 +94,7 @@ class _Reader:
             raise _refused(_place(event), f"at most {MOST_VALUES:,} values", "more")
         if len(path) > DEEPEST:
             raise _refused(_place(event), f"at most {DEEPEST} levels of lists and fields", "more")
-        self.lines[path] = event.start_mark.line + 1
+        self.lines[path] = _line(event)
         if isinstance(event, yaml.AliasEvent):
             raise _refused(_place(event), "a value of its own", "a reference to another one")
         if isinstance(event, yaml.ScalarEvent):
@@ -124,7 +124,7 @@ class _Reader:
             if name in found and not self.repeated:
                 raise _refused(place, "each name once", f"{name[:80]!r} again")
             found[name] = self._value(next(self.events), (*path, name))
-            self.lines[*path, name] = event.start_mark.line + 1
+            self.lines[*path, name] = _line(event)
         return found
 
     def _scalar(self, event: Any) -> Any:
@@ -171,7 +171,11 @@ def _storable(text: str) -> bool:
 
 
 def _place(event: Any) -> str:
-    return f"line {event.start_mark.line + 1}"
+    return f"line {_line(event)}"
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
 
 
 def _shown(tag: str) -> str:

@@ -163,6 +163,11 @@ def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = 
     return Checked(name, checksum, count, turns, header)
 
 
+def check_upload(path: str, name: str, agent: str) -> None:
+    """Refuse a file with faults (for `benchmarks.core.apart`)."""
+    check_file(Path(path), name, agent=agent)
+
+
 def read_source(
     source: Source, name: str, header: dict[str, Any], agent: str = ""
 ) -> Iterator[ImportedTrajectory]:

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
+from django.urls import reverse
 
 from benchmarks.core.problems import Problem
-from benchmarks.models import Job, Run
+from benchmarks.models import Dataset, Job, Run
 
-IMPORT = "import-trajectories"
+IMPORT, DATASET, PROBLEMS = "import-trajectories", "import-dataset", "import-problems"
 STATES = {
     Job.Status.QUEUED: ("waiting", "idle"),
     Job.Status.RUNNING: ("under way", "info"),
@@ -21,6 +22,12 @@ STATES = {
 def import_jobs() -> QuerySet[Job]:
     """Imports of trajectories, the newest first."""
     return Job.objects.filter(kind=IMPORT).select_related("created_by").order_by("-pk")
+
+
+def dataset_jobs() -> QuerySet[Job]:
+    """Imports of datasets and of problems, the newest first."""
+    kinds = (DATASET, PROBLEMS)
+    return Job.objects.filter(kind__in=kinds).select_related("created_by").order_by("-pk")
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,28 @@ class ImportView:
     @property
     def more_faults(self) -> int:
         return int((self.refused or {}).get("total", 0)) - len(self.faults)
+
+    @property
+    def url(self) -> str:
+        """The address of its page."""
+        name = "import_job" if self.job.kind == IMPORT else "dataset_job"
+        return reverse(f"benchmarks:{name}", args=[self.job.pk])
+
+    @property
+    def progress_url(self) -> str:
+        """The address of the fragment that says how far it is."""
+        return f"{self.url}progress/"
+
+    @property
+    def form_url(self) -> str:
+        """The address of the form that such a file is sent with."""
+        names = {DATASET: "dataset_import", PROBLEMS: "problems_import"}
+        return reverse(f"benchmarks:{names.get(self.job.kind, 'trajectory_import')}")
+
+    @property
+    def dataset(self) -> Dataset | None:
+        """What an import of a dataset became."""
+        return Dataset.objects.filter(pk=(self.result or {}).get("dataset", 0)).first()
 
     @property
     def runs(self) -> list[Run]:

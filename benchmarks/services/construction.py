@@ -1,13 +1,11 @@
 """Constructing datasets: problems stored, runs that construct, and what they come to as tasks."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from benchmarks.core.digests import digest
@@ -27,10 +25,8 @@ from benchmarks.selectors.construction import (
 from benchmarks.services.agents import PERSON, ensure_scripted_agents
 from benchmarks.services.candidates import save_candidates
 from benchmarks.services.casting import AT, HUMAN
-from benchmarks.services.dataset_files import kept_upload
 from benchmarks.services.datasets import SavedDataset, save_dataset
 from benchmarks.services.runs import start_runs
-from benchmarks.services.uploads import check_size
 from benchmarks.systems.adaplanbench.candidates import LONGEST_NAME, CandidateRow
 from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files
 
@@ -56,22 +52,6 @@ def import_problems(
         tasks=((task, ()) for task in found.tasks),
         notes=found.notes,
     )
-
-
-def import_uploaded_problems(
-    *,
-    file: "UploadedFile[bytes]",
-    results: "UploadedFile[bytes] | None" = None,
-    name: str,
-    licence: str = "",
-) -> SavedDataset:
-    """Problems that somebody sent by a form."""
-    for upload in filter(None, (file, results)):
-        check_size(upload)
-    with ExitStack() as folders:
-        path = folders.enter_context(kept_upload(file))
-        answers = folders.enter_context(kept_upload(results)) if results else None
-        return import_problems(path=path, results=answers, name=name, licence=licence)
 
 
 def start_construction(

@@ -1,13 +1,10 @@
 """Importing files of datasets: checked as a whole, then stored as a whole, or not at all."""
 
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Prefetch
 
 from benchmarks.core import types
@@ -17,7 +14,6 @@ from benchmarks.models import Dataset, Profile
 from benchmarks.selectors.cautions import tasks_cautions
 from benchmarks.services.datasets import CHUNK, SavedDataset, save_dataset
 from benchmarks.services.exports import ExportRefused
-from benchmarks.services.uploads import safe_name
 from benchmarks.systems.adaplanbench.dataset import (
     Checked,
     check_file,
@@ -100,24 +96,6 @@ def save_planbench_xl(
         notes=f"{tools['baseline']} tools, {tools['noisy']} noisy and {tools['blocker']} blocking "
         f"ones, {len(loaded.shared['rows'])} records.",
     )
-
-
-@contextmanager
-def kept_upload(upload: "UploadedFile[bytes]", name: str = "") -> Iterator[Path]:
-    """A file that somebody sent by a form, in a folder that goes when it has been read."""
-    with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
-        path = Path(folder) / (name or safe_name(upload.name or ""))
-        with path.open("wb") as file:
-            for chunk in upload.chunks():
-                file.write(chunk)
-        yield path
-
-
-def import_upload(*, upload: "UploadedFile[bytes]", name: str, licence: str = "") -> Imported:
-    """A file that somebody sent by the form; it is read piece by piece and not kept."""
-    source = Path(upload.name or "upload").name
-    with kept_upload(upload, "upload.json") as path:
-        return import_adaplanbench(path=path, source=source, name=name, licence=licence)
 
 
 def export_adaplanbench(*, dataset: Dataset, file: IO[str]) -> int:

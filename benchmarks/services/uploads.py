@@ -19,6 +19,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
+from benchmarks.core.apart import Limits, check_apart
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
 from benchmarks.models import Job, Upload, UploadChunk
@@ -33,11 +34,15 @@ from benchmarks.services.jobs import (
 )
 
 CHUNK = 1 << 20
+# What a file may take to read grows with its size.
+SECONDS_PER_MB = 2
 LONGEST_NAME = 100
 ROOM_FOR_FIELDS = 1 << 16
 # What was stored but never got its job belongs to a request that was cut off.
 FORGOTTEN = timedelta(hours=1)
 ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
+# How gzip, ZIP, Parquet and Zstandard files begin.
+PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"\x28\xb5\x2f\xfd")
 _UNSAFE = re.compile(r"[^\w.+@=,()\[\] -]")
 
 
@@ -106,7 +111,8 @@ def store_upload(
 def forget_uploads() -> None:
     """Delete what no job needs any more."""
     waiting = Job.objects.filter(payload__has_key="upload").exclude(status__in=ENDED)
-    needed = [payload.get("upload") for payload in waiting.values_list("payload", flat=True)]
+    payloads = waiting.values_list("payload", flat=True)
+    needed = [payload.get(name) for payload in payloads for name in ("upload", "results")]
     old = Upload.objects.filter(created_at__lt=timezone.now() - FORGOTTEN)
     old.exclude(pk__in=[pk for pk in needed if pk is not None]).delete()
 
@@ -136,6 +142,16 @@ def enqueue_import(
         },
         created_by=created_by,
     )
+
+
+def is_quick(upload: "UploadedFile[bytes]") -> bool:
+    """Whether a file is imported while its sender waits: small, and what it holds is no larger."""
+    if (upload.size or 0) > settings.IMPORT_AT_ONCE_BYTES:
+        return False
+    upload.seek(0)
+    start = upload.read(4)
+    upload.seek(0)
+    return not start.startswith(PACKED)
 
 
 def import_now(
@@ -169,6 +185,12 @@ def import_upload(job: Job, progress: Progress) -> None:
         put_together(upload, path, progress)
         progress.report(message="Checking and storing; nothing is shown until all of it is there")
         try:
+            check_upload_apart(
+                "benchmarks.importers.formats:check_upload",
+                [str(path), given["format"], given["agent"]],
+                upload=upload,
+                progress=progress,
+            )
             with _told(progress) as tell:
                 saved = import_trajectories(
                     path=path,
@@ -187,6 +209,29 @@ def import_upload(job: Job, progress: Progress) -> None:
             conclude(job, upload, {})
             raise
     conclude(job, upload, {"result": import_result(saved)})
+
+
+def check_upload_apart(
+    checker: str, arguments: list[str], *, upload: Upload, progress: Progress
+) -> None:
+    """Have a child process read a file within limits, while the job keeps its lease.
+
+    Raises what the checker refuses, and ``LimitReached`` where the child had to be stopped.
+    """
+    seconds = settings.READING_SECONDS + SECONDS_PER_MB * (upload.size >> 20)
+    with lease_kept(progress) as lost:
+
+        def goes_on() -> None:
+            if lost.is_set():
+                raise JobCancelled
+
+        check_apart(
+            checker,
+            arguments,
+            file=upload.name,
+            limits=Limits(seconds, settings.READING_MB),
+            goes_on=goes_on,
+        )
 
 
 def import_result(saved: SavedImport) -> dict[str, Any]:
@@ -208,9 +253,9 @@ def refusal(error: CoreError) -> dict[str, Any]:
     return {"faults": [], "total": 0, "message": str(error)}
 
 
-def upload_of(job: Job) -> Upload:
-    """The file that a job is about."""
-    upload = Upload.objects.filter(pk=job.payload["upload"]).first()
+def upload_of(job: Job, name: str = "upload") -> Upload:
+    """The file that a job is about; ``name`` is where its payload names it."""
+    upload = Upload.objects.filter(pk=job.payload[name]).first()
     if upload is None:
         raise CoreError("the file is not kept any more; send it again")
     return upload
@@ -226,12 +271,13 @@ def put_together(upload: Upload, path: Path, progress: Progress) -> None:
     progress.report(done=len(indexes), total=len(indexes))
 
 
-def conclude(job: Job, upload: Upload, outcome: dict[str, Any]) -> None:
-    """Note the outcome and delete the file, both or neither."""
+def conclude(job: Job, upload: Upload, outcome: dict[str, Any], *others: Upload) -> None:
+    """Note the outcome and delete the files, all or nothing."""
     with transaction.atomic():
         job.payload = {**job.payload, **outcome}
         Job.objects.filter(pk=job.pk).update(payload=job.payload, message="")
-        upload.delete()
+        for row in (upload, *others):
+            row.delete()
 
 
 @contextmanager

@@ -21,12 +21,9 @@ from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.estimates import cost_estimate
 from benchmarks.selectors.runs import run_size
 from benchmarks.services.agents import ensure_scripted_agents
-from benchmarks.services.construction import (
-    import_uploaded_problems,
-    make_dataset,
-    start_construction,
-)
+from benchmarks.services.construction import make_dataset, start_construction
 from benchmarks.services.dataset_files import PUBLISHED_FORMAT, export_adaplanbench
+from benchmarks.services.dataset_uploads import enqueue_problems
 from benchmarks.services.endpoints import CapError
 from benchmarks.views.parts import respond
 
@@ -39,17 +36,20 @@ def problems_import(request: HttpRequest) -> HttpResponse:
     refused: FileRefused | None = None
     if request.method == "POST" and form.is_valid():
         try:
-            saved = import_uploaded_problems(**form.cleaned_data)
+            given = form.cleaned_data
+            job = enqueue_problems(
+                upload=given["file"],
+                results=given["results"],
+                name=given["name"],
+                licence=given["licence"],
+                created_by=request.user if request.user.is_authenticated else None,
+            )
         except FileRefused as error:
             refused = error
         except CoreError as error:
             form.add_error(None, str(error))
         else:
-            words = f"Imported {saved.dataset}: {saved.dataset.notes}"
-            if not saved.created:
-                words = f"These problems are stored as {saved.dataset} already; nothing was added."
-            messages.success(request, words)
-            return HttpResponseRedirect(reverse("benchmarks:dataset", args=[saved.dataset.pk]))
+            return HttpResponseRedirect(reverse("benchmarks:dataset_job", args=[job.pk]))
     status = 422 if request.method == "POST" else 200
     context = {"form": form, "refused": refused}
     return render(request, "benchmarks/problems_import.html", context, status=status)

@@ -1,6 +1,5 @@
 """Datasets, their tasks, and who can answer."""
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -9,7 +8,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.core.making import making_of
-from benchmarks.core.problems import FileRefused
 from benchmarks.core.words import hidden_of
 from benchmarks.forms.datasets import ImportForm
 from benchmarks.models import Task
@@ -17,8 +15,11 @@ from benchmarks.selectors import agents, datasets, paging
 from benchmarks.selectors.candidates import dataset_decisions, task_candidates, with_decisions
 from benchmarks.selectors.casting import system_of
 from benchmarks.selectors.construction import made_by, made_caution
+from benchmarks.selectors.jobs import ImportView, dataset_jobs
 from benchmarks.selectors.runs import run_list, run_rows
-from benchmarks.services.dataset_files import PUBLISHED_FORMAT, Imported, import_upload
+from benchmarks.services.dataset_files import PUBLISHED_FORMAT
+from benchmarks.services.dataset_uploads import enqueue_dataset
+from benchmarks.views.imports import answer_progress
 from benchmarks.views.parts import own_template, wants_part
 
 TASKS = 50
@@ -41,33 +42,36 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
 def dataset_import(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     form = ImportForm(request.POST or None, request.FILES or None)
-    refused: FileRefused | None = None
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         try:
-            imported = import_upload(
-                upload=given["file"], name=given["name"], licence=given["licence"]
+            job = enqueue_dataset(
+                upload=given["file"],
+                name=given["name"],
+                licence=given["licence"],
+                created_by=request.user if request.user.is_authenticated else None,
             )
-        except FileRefused as error:
-            refused = error
         except CoreError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, _imported(imported))
-            found = imported.saved.dataset
-            return HttpResponseRedirect(reverse("benchmarks:dataset", args=[found.pk]))
-    context = {"form": form, "refused": refused}
+            return HttpResponseRedirect(reverse("benchmarks:dataset_job", args=[job.pk]))
     status = 422 if request.method == "POST" else 200
-    return render(request, "benchmarks/dataset_import.html", context, status=status)
+    return render(request, "benchmarks/dataset_import.html", {"form": form}, status=status)
 
 
-def _imported(imported: Imported) -> str:
-    saved = imported.saved
-    if not saved.created:
-        return f"This file is stored as {saved.dataset} already; nothing was added."
-    return (
-        f"Imported {saved.dataset}: tasks {saved.tasks:,}, profiles {imported.checked.profiles:,}."
-    )
+@signed_in
+@require_safe
+def dataset_job(request: HttpRequest, import_id: int) -> HttpResponse:
+    """One import of a dataset or of problems: how far it is, and what came of it."""
+    view = ImportView(fetch(request, dataset_jobs(), START, pk=import_id))
+    return render(request, "benchmarks/dataset_job.html", {"view": view})
+
+
+@signed_in
+@require_safe
+def dataset_progress(request: HttpRequest, import_id: int) -> HttpResponse:
+    """The fragment that asks for itself while the import moves."""
+    return answer_progress(request, ImportView(fetch(request, dataset_jobs(), START, pk=import_id)))
 
 
 @signed_in

@@ -95,7 +95,11 @@ def import_job(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_safe
 def import_progress(request: HttpRequest, job_id: int) -> HttpResponse:
     """The fragment, asked for every second: 204 while nothing moved; the page anew at the end."""
-    view = ImportView(fetch(request, import_jobs(), START, pk=job_id))
+    return answer_progress(request, ImportView(fetch(request, import_jobs(), START, pk=job_id)))
+
+
+def answer_progress(request: HttpRequest, view: ImportView) -> HttpResponse:
+    """How far an import is, if that differs from what is shown."""
     if not view.over and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)
     response = render(request, "benchmarks/_import_progress.html", {"view": view})

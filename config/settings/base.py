@@ -226,6 +226,10 @@ PLANJURY_ENDPOINT_HOSTS = env.words(
 UPLOAD_BYTES = env.integer("PLANJURY_UPLOAD_MB", default=200, least=1, most=10_000) << 20
 # The largest table of ratings.
 TABLE_BYTES = env.integer("PLANJURY_TABLE_MB", default=20, least=1, most=1000) << 20
+# What checking an upload may take before it is stopped: CPU seconds, to which 2 are added for each
+# MB of the file, and MB of memory.
+READING_SECONDS = env.integer("PLANJURY_READING_SECONDS", default=60, least=1, most=86_400)
+READING_MB = env.integer("PLANJURY_READING_MB", default=1024, least=256, most=1_000_000)
 # The API imports files up to this size while their sender waits, larger ones in the background.
 IMPORT_AT_ONCE_BYTES = 1 << 20
 # Requests with a wrong token that the API answers, for each address and minute.

@@ -165,6 +165,8 @@ benchmarks:trajectory_import      GET  login    403      403      403      403  
 benchmarks:trajectory_import      POST login    403      403      403      403      403      403      403      422      422
 benchmarks:import_job             GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:import_progress        GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:dataset_job            GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:dataset_progress       GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:trajectory_exchanges   GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:trajectory_retry       POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:trajectory_restart     POST login    403      403      403      403      403      403      403      moved    moved

@@ -32,7 +32,7 @@ from annotation.models import (
 )
 from annotation.services.remarks import add_remark, put_label
 from benchmarks.models import Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
-from benchmarks.selectors.jobs import IMPORT
+from benchmarks.selectors.jobs import DATASET, IMPORT
 from benchmarks.selectors.judges import TRIAL
 from benchmarks.services.tokens import create_token
 from tests.annotation.rows import make_person, make_study
@@ -282,6 +282,7 @@ def _rows(study: Study) -> dict[str, Any]:
         "ask_id": ask.pk,
         "endpoint_id": endpoint.pk,
         "job_id": job.pk,
+        "import_id": Job.objects.create(kind=DATASET, title="Importing", status=Job.Status.DONE).pk,
         "trial_id": trial.pk,
         "invite_id": invite.pk,
         "key": "adaplanbench",

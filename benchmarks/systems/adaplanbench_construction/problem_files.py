@@ -56,6 +56,11 @@ def read_problem_files(path: Path, results: Path | None = None) -> ReadProblems:
     )
 
 
+def check_problem_files(path: str, results: str = "") -> None:
+    """Refuse files that `read_problem_files` would refuse (for `benchmarks.core.apart`)."""
+    read_problem_files(Path(path), Path(results) if results else None)
+
+
 def _counted(tasks: tuple[Task, ...]) -> str:
     return "1 problem" if len(tasks) == 1 else f"{len(tasks):,} problems"
 

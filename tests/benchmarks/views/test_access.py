@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from benchmarks.models import Job, Run
-from benchmarks.selectors.jobs import IMPORT
+from benchmarks.selectors.jobs import DATASET, IMPORT
 from tests.databases import taken_back
 
 # name, what its address holds, whether it only answers POST
@@ -32,6 +32,8 @@ PAGES = [
     ("trajectory_exchanges", "trajectory", False),
     ("trajectory_import", "", False),
     ("import_job", "job", False),
+    ("dataset_job", "dataset_job", False),
+    ("dataset_progress", "dataset_job", False),
     ("import_progress", "job", False),
     ("trajectory_retry", "trajectory", True),
     ("trajectory_restart", "trajectory", True),
@@ -55,6 +57,7 @@ def urls(played: Run) -> dict[str, str]:
         "task": [row.task_id],
         "run": [played.pk],
         "trajectory": [row.pk],
+        "dataset_job": [Job.objects.create(kind=DATASET, title="Importing", status="done").pk],
         "job": [Job.objects.create(kind=IMPORT, title="Importing", status="done").pk],
     }
     return {name: reverse(name_of(name), args=keys[holds]) for name, holds, _ in PAGES}

@@ -8,9 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from benchmarks import blinding
-from benchmarks.models import Dataset, Run, Task
+from benchmarks.models import Dataset, Job, Run, Task, Upload
 from benchmarks.services.construction import make_dataset
 from benchmarks.services.endpoints import create_endpoint
+from benchmarks.services.jobs import perform
 from tests.benchmarks.constructions import PROBLEMS, make_construction
 from tests.factories.benchmarks import (
     AnswererVersionFactory,
@@ -154,19 +155,31 @@ class TestStarting:
 
 
 class TestImporting:
+    def send(self, client: Client, name: str, content: bytes) -> str:
+        """The page of the job that the file became, when that has ended."""
+        file = SimpleUploadedFile(name, content)
+        sent = client.post(IMPORT, {"file": file, "name": "Kites"})
+        perform(job_id=Job.objects.latest("pk").pk, owner="test")
+        return client.get(sent["Location"]).content.decode()
+
     def test_rows_come_in(self, researcher: Client) -> None:
-        file = SimpleUploadedFile("p.csv", b"problem,solution\nA kite hangs.,1. Fetch a rake.\n")
-        response = researcher.post(IMPORT, {"file": file, "name": "Kites"})
+        page = self.send(researcher, "p.csv", b"problem,solution\nA kite hangs.,1. Fetch a rake.\n")
         dataset = Dataset.objects.get()
-        assert response["Location"] == f"/datasets/{dataset.pk}/"
+        assert f'href="/datasets/{dataset.pk}/"' in page
         assert (dataset.name, dataset.source) == ("Kites", "p.csv")
 
     def test_faults_are_told_by_place(self, researcher: Client) -> None:
-        file = SimpleUploadedFile("p.json", b'[{"problem": "<b>A</b>"}]')
+        page = self.send(researcher, "p.json", b'[{"problem": "<b>A</b>"}]')
+        assert "p.json, [0], solution" in page
+        assert not Dataset.objects.exists()
+        assert not Upload.objects.exists()
+
+    def test_what_a_workbook_declares_is_refused_at_once(self, researcher: Client) -> None:
+        file = SimpleUploadedFile("p.xlsx", b"no workbook")
         response = researcher.post(IMPORT, {"file": file, "name": "Kites"})
         assert response.status_code == 422
-        assert "p.json, [0], solution" in response.content.decode()
-        assert not Dataset.objects.exists()
+        assert "expected an xlsx workbook, found a file that is no zip" in response.content.decode()
+        assert not Job.objects.exists() and not Upload.objects.exists()
 
 
 class TestTheDataset:

@@ -8,8 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.models import Dataset, Run
+from benchmarks.models import Dataset, Job, Run, Upload
 from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.services.jobs import perform
 from benchmarks.systems.adaplanbench.dataset import ROUND
 from benchmarks.views import datasets
 from tests.factories.benchmarks import (
@@ -129,7 +130,11 @@ class TestImport:
     def send(self, client: Client, data: Any, **more: str) -> Any:
         text = data if isinstance(data, str) else json.dumps(data)
         file = SimpleUploadedFile("queries.json", text.encode())
-        return client.post(self.URL, {"file": file, "name": "Mine", **more}, follow=True)
+        sent = client.post(self.URL, {"file": file, "name": "Mine", **more})
+        if sent.status_code == 302:
+            perform(job_id=Job.objects.latest("pk").pk, owner="test")
+            return client.get(sent.headers["Location"])
+        return sent
 
     def queries(self, query: str = "How do I dry it?") -> dict[str, Any]:
         pool = {"tools": ["No rope."], "prefs": [], "metadata": {ROUND: 1}}
@@ -138,20 +143,34 @@ class TestImport:
     def test_a_sound_file_is_stored_and_shown(self, researcher: Client) -> None:
         page = self.send(researcher, self.queries(), licence="CC BY 4.0")
         dataset = Dataset.objects.get()
-        assert page.redirect_chain == [(f"/datasets/{dataset.pk}/", 302)]
+        assert f'href="/datasets/{dataset.pk}/"' in page.content.decode()
         assert (dataset.name, dataset.source, dataset.licence) == (
             "Mine", "queries.json", "CC BY 4.0",
         )  # fmt: skip
-        assert "Imported Mine 1: tasks 1, profiles 1." in page.content.decode()
+        assert "Imported Mine 1: 1 task." in page.content.decode()
+        assert not Upload.objects.exists()
         again = self.send(researcher, self.queries())
         assert "nothing was added" in again.content.decode()
         assert Dataset.objects.count() == 1
 
-    @pytest.mark.parametrize("text", ["", "[]", "{", '{"data": []}', '{"data": [{"query": 7}]}'])
+    @pytest.mark.parametrize("text", ["[]", "{", '{"data": []}', '{"data": [{"query": 7}]}'])
     def test_a_faulty_file_changes_nothing(self, researcher: Client, text: str) -> None:
-        response = self.send(researcher, text)
-        assert response.status_code == 422
+        assert "Nothing was imported: " in self.send(researcher, text).content.decode()
         assert not Dataset.objects.exists()
+
+    def test_an_empty_file_is_refused_at_once(self, researcher: Client) -> None:
+        assert self.send(researcher, "").status_code == 422
+        assert not Job.objects.exists()
+
+    def test_while_it_waits_the_page_asks_for_itself(self, researcher: Client) -> None:
+        file = SimpleUploadedFile("queries.json", b"{}")
+        sent = researcher.post(self.URL, {"file": file, "name": "Mine"})
+        page = researcher.get(sent.headers["Location"]).content.decode()
+        progress = f"{sent.headers['Location']}progress/"
+        assert f'hx-get="{progress}?v=' in page and "Waiting for a worker" in page
+        assert researcher.get(progress).status_code == 200
+        perform(job_id=Job.objects.get().pk, owner="test")
+        assert researcher.get(progress).headers["HX-Refresh"] == "true"
 
     def test_faults_are_listed_and_escaped(self, researcher: Client) -> None:
         bad = [{"query_id": HOSTILE, "query": "", "ban_pool": HOSTILE} for _ in range(15)]

@@ -1,17 +1,10 @@
-"""The two MacGyver files, checked: PROBLEMS.xlsx row by row, RESULTS.json problem by problem.
-
-A workbook is a zip archive of XML: what it unpacks to is bounded before anything is unpacked, and
-entities in its XML are refused (defusedxml, which openpyxl uses where it is installed).
-"""
+"""The two MacGyver files, checked: PROBLEMS.xlsx row by row, RESULTS.json problem by problem."""
 
 import hashlib
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
 from benchmarks.core.json_stream import JsonFile
 from benchmarks.core.problems import (
@@ -21,19 +14,13 @@ from benchmarks.core.problems import (
     Said,
     text_fault,
 )
+from benchmarks.core.workbooks import workbook_rows
 from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 
 COLUMNS = ("ID", "Problem", "Solvable?", "Unconventional?", "Solution", "Label")
-MOST_UNPACKED = 96 << 20
-MOST_RATIO = 200
-MOST_PARTS = 500
 LONGEST_TEXT = 20_000
 LONGEST_NAME = 60
 MOST_ANSWERS = 1_000
-_UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, ParseError, KeyError, ValueError,
-    TypeError, IndexError, AttributeError, EOFError, NotImplementedError, OSError,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -160,7 +147,7 @@ def _digest(path: Path) -> str:
 
 def _riddles(path: Path, faults: Problems) -> Iterator[Riddle]:
     """The sound rows of the workbook; faults of the others are noted."""
-    rows = _rows(path)
+    rows = workbook_rows(path)
     header = [str(cell or "").strip() for cell in next(rows, ())]
     if missing := [name for name in COLUMNS if name not in header]:
         found = ", ".join(name for name in header[:10] if name) or "no header"
@@ -175,54 +162,6 @@ def _riddles(path: Path, faults: Problems) -> Iterator[Riddle]:
             continue
         if (riddle := _riddle(f"{path.name}, row {number}", cells, seen, faults)) is not None:
             yield riddle
-
-
-def _rows(path: Path) -> Iterator[Sequence[Any]]:
-    """Rows of the first sheet as values. Whatever is no readable workbook is refused."""
-    # Here, because it brings numpy, which no page needs to start.
-    import openpyxl
-    from openpyxl.utils.exceptions import InvalidFileException
-
-    _refuse_bombs(path)
-    try:
-        # Opened here, because openpyxl leaves a file open that it fails to read.
-        with path.open("rb") as file:
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            sheet = book.worksheets[0]
-            sheet.reset_dimensions()
-            yield from sheet.iter_rows(values_only=True)
-    except (*_UNREADABLE, InvalidFileException) as error:
-        cause = error.__cause__ or error
-        text = str(cause).replace(str(path), path.name).splitlines() or [""]
-        found = f"{type(cause).__name__}: {text[0][:100]}"
-        raise FileRefused([Problem(path.name, "a readable xlsx workbook", found)]) from None
-
-
-def _refuse_bombs(path: Path) -> None:
-    """Refuse what is no zip archive, or would unpack to more than a sound workbook can hold."""
-
-    def refuse(expected: str, found: str) -> None:
-        raise FileRefused([Problem(path.name, expected, found)])
-
-    try:
-        with zipfile.ZipFile(path) as archive:
-            parts = archive.infolist()
-    except OSError as error:
-        refuse("a file to read", error.strerror or "none")
-    except _UNREADABLE:
-        refuse("an xlsx workbook", "a file that is no zip archive")
-    unpacked = sum(part.file_size for part in parts)
-    packed = sum(part.compress_size for part in parts)
-    if len(parts) > MOST_PARTS:
-        refuse(f"a workbook of at most {MOST_PARTS} parts", f"{len(parts)} parts")
-    if any(part.flag_bits & 1 for part in parts):
-        refuse("a workbook without a password", "an encrypted one")
-    if unpacked > MOST_UNPACKED:
-        refuse(f"a workbook of at most {MOST_UNPACKED >> 20} MB unpacked", f"{unpacked >> 20} MB")
-    if unpacked > MOST_RATIO * max(packed, 4096):
-        refuse(f"contents packed at most {MOST_RATIO} to 1", f"{unpacked // max(packed, 1)} to 1")
-    if "[Content_Types].xml" not in {part.filename for part in parts}:
-        refuse("an xlsx workbook", "another kind of zip archive")
 
 
 def _riddle(
@@ -307,7 +246,7 @@ def _sound(where: str, rows: Iterable[Any], faults: Problems) -> Iterator[Record
         if fault := text_fault(model, LONGEST_NAME):
             faults.add(f"{place}.model", fault, model)
         # One row of the original has no annotation at all.
-        if verdict is not None and verdict not in VERDICTS:
+        if verdict is not None and verdict not in list(VERDICTS):
             faults.add(f"{place}.annotation", f"nothing, or one of {', '.join(VERDICTS)}", verdict)
         if text != "" and (fault := text_fault(text, LONGEST_TEXT)):
             faults.add(f"{place}.solution", fault, text)

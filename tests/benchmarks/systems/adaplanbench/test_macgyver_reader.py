@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.core import workbooks
 from benchmarks.core.problems import FileRefused
-from benchmarks.systems.adaplanbench.macgyver import reader
 from benchmarks.systems.adaplanbench.macgyver.reader import COLUMNS, check_files, read_riddles
 from tests.benchmarks.systems.adaplanbench.riddles import (
     ANSWERS,
@@ -163,7 +163,7 @@ def test_archives_that_would_unpack_to_very_much_are_refused(
     assert "expected contents packed at most 200 to 1" in faults((bomb, answers))[0]
     parts = {f"part{n}": b"" for n in range(600)}
     assert "at most 500 parts" in faults((zipped(tmp_path / "many.xlsx", parts), answers))[0]
-    monkeypatch.setattr(reader, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(workbooks, "MOST_UNPACKED", 1 << 20)
     assert "expected a workbook of at most 1 MB unpacked" in faults((bomb, answers))[0]
 
 
