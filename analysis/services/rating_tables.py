@@ -36,6 +36,8 @@ DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
 PACKING = 6
 # A file is checked while its sender waits if it has no more than this when it is unpacked.
 QUICK_BYTES = 2 << 20
+# And if its table, which has a cell for each pair of an item and a rater, is no larger than this.
+QUICK_CELLS = 2_000_000
 # A report is made while its reader waits if it has few comparisons, on few ratings.
 FEW_RATINGS, FEW_COMPARISONS = 3_000, 20
 
@@ -57,14 +59,13 @@ def check_table_size(upload: "File[bytes]") -> None:
 def is_small(upload: "File[bytes]") -> bool:
     """Whether a file is checked and packed in some tenths of a second, so that its sender may wait.
 
-    Few ratings also have few pairs of an item and a rater, for each of which a table has a cell. A
-    damaged file is small: what is wrong with it is soon said.
+    A damaged one is small: what is wrong with it is soon said. Whether it has too many items and
+    raters only its check finds out: give ``QUICK_CELLS`` to `store_table`.
     """
     if (upload.size or 0) > QUICK_BYTES:
         return False
     try:
-        content = _stream(upload).read(QUICK_BYTES + 1)
-        return len(content) <= QUICK_BYTES and content.count(b"\n") <= FEW_RATINGS
+        return len(_stream(upload).read(QUICK_BYTES + 1)) <= QUICK_BYTES
     except DAMAGED:
         return True
 
@@ -81,11 +82,13 @@ def store_table(
     settings: Settings,
     created_by: User,
     told: Told = lambda words, done, total: None,
+    most_cells: int | None = None,
 ) -> tuple[RatingTable, bool]:
     """Check a table and keep it; the first one, and False, where this person has it already.
 
     The same means: the same content, packed or not, with the same settings. Raises ``FileRefused``
     with line and column of the first faults, and ``TooLarge``; then nothing is stored.
+    ``TooWide`` refuses more cells than ``most_cells``, which may be larger elsewhere.
     """
     check_table_size(upload)
     content, lines = _unpacked(upload)
@@ -94,7 +97,7 @@ def store_table(
     file = safe_name(upload.name or "")
     if known := _known(created_by, checksum, given):
         return known, False
-    table = _checked(content, settings, lambda done: told(READING, done, lines))
+    table = _checked(content, settings, lambda done: told(READING, done, lines), most_cells)
     told(STORING, lines, lines)
     packed = gzip.compress(content, PACKING, mtime=0)
     with transaction.atomic():
@@ -176,15 +179,20 @@ def _comparisons(table: "TidyTable") -> int:
 
 
 def _read(
-    file: BinaryIO, scale: tuple[int, int], told: Callable[[int], None] | None = None
+    file: BinaryIO,
+    scale: tuple[int, int],
+    told: Callable[[int], None] | None = None,
+    most_cells: int | None = None,
 ) -> "TidyTable":
     from analysis.tidy.reading import read_tidy  # brings numpy, which the start does without
 
-    return read_tidy(file, scale=scale, told=told)
+    return read_tidy(file, scale=scale, told=told, most_cells=most_cells)
 
 
-def _checked(content: bytes, settings: Settings, told: Callable[[int], None]) -> "TidyTable":
-    table = _read(io.BytesIO(content), settings.scale, told)
+def _checked(
+    content: bytes, settings: Settings, told: Callable[[int], None], most_cells: int | None
+) -> "TidyTable":
+    table = _read(io.BytesIO(content), settings.scale, told, most_cells)
     if len(table.sections) > MOST_SECTIONS:
         problems = Problems()
         expected = f"at most {MOST_SECTIONS} pairs of a dataset and a criterion"

@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.stats.columns import Codes, Floats
 from analysis.tidy.layout import COLUMNS, GZIP, KINDS, TASK
-from benchmarks.core.problems import Problems, Said
+from benchmarks.core.problems import FileRefused, Problems, Said
 
 LONGEST = 300
 MOST_CELLS = 50_000_000
@@ -62,6 +62,10 @@ class TidyTable:
     ignored: tuple[str, ...]
 
 
+class TooWide(FileRefused):
+    """A table with more cells than the memory of its reader should hold."""
+
+
 class _Names:
     """Gives names numbers in their order of appearance."""
 
@@ -83,14 +87,19 @@ class _Names:
 
 
 def read_tidy(
-    file: BinaryIO, *, scale: tuple[int, int] = (1, 5), told: Callable[[int], None] | None = None
+    file: BinaryIO,
+    *,
+    scale: tuple[int, int] = (1, 5),
+    told: Callable[[int], None] | None = None,
+    most_cells: int | None = None,
 ) -> TidyTable:
     """Read a tidy table from a binary file.
 
     The columns are ``dataset, item, criterion, rater, rater_kind, score`` in any order, and
     ``task`` if items share tasks. An empty score is a missing one. The file is read a line at a
     time; ``told`` hears now and then how many lines that were. Raises ``FileRefused``, which names
-    line and column of the first twenty faults.
+    line and column of the first twenty faults, or ``TooWide`` for a table of more than
+    ``most_cells`` pairs of an item and a rater (``MOST_CELLS`` by default).
     """
     problems = Problems()
     rows = _Rows(scale, problems)
@@ -104,7 +113,7 @@ def read_tidy(
     except csv.Error as error:
         problems.add(_at(max(rows.line, 1)), "a line of a CSV file", Said(str(error)))
     problems.check()
-    return rows.table()
+    return rows.table(MOST_CELLS if most_cells is None else most_cells)
 
 
 def check_upload(path: str, low: str, high: str) -> None:
@@ -195,7 +204,7 @@ class _Rows:
         row = {name: fields[place].strip() for name, place in places.items()}
         before = self.problems.total
         for name, value in row.items():
-            if name != "score" and not 0 < len(value) <= LONGEST:
+            if name != "score" and (not 0 < len(value) <= LONGEST or "\x00" in value):
                 self._wrong(name, f"a name of 1 to {LONGEST} characters", value)
         if row["rater_kind"] and row["rater_kind"] not in KINDS:
             self._wrong("rater_kind", " or ".join(KINDS), row["rater_kind"])
@@ -249,7 +258,7 @@ class _Rows:
     def _wrong(self, column: str, expected: str, found: str) -> None:
         self.problems.add(f"{_at(self.line)}, column {column}", expected, found)
 
-    def table(self) -> TidyTable:
+    def table(self, most_cells: int) -> TidyTable:
         """The table by section; refused if a rater scored an item twice."""
         section, item, rater, line = (
             np.frombuffer(column, dtype=np.int64) for column in self.columns.values()
@@ -257,13 +266,13 @@ class _Rows:
         scores = np.frombuffer(self.scores, dtype=np.float64)
         self._refuse_repeated(section, item, rater, line)
         found = []
-        self._refuse_wide(section, item, rater)
+        self._refuse_wide(section, item, rater, most_cells)
         for number, (dataset, criterion) in enumerate(self.sections.names):
             own = section == number
             found.append(self._section(dataset, criterion, item[own], rater[own], scores[own]))
         return TidyTable(tuple(found), scores.size, self.blank, self.ignored)
 
-    def _refuse_wide(self, section: Codes, item: Codes, rater: Codes) -> None:
+    def _refuse_wide(self, section: Codes, item: Codes, rater: Codes, most_cells: int) -> None:
         """Refuse more cells than memory should hold, before the table of any section is made."""
         problems = Problems()
         if len(self.sections) > MOST_SECTIONS:
@@ -275,14 +284,14 @@ class _Rows:
             own = section == number
             items, raters = np.unique(item[own]).size, np.unique(rater[own]).size
             cells += items * raters
-            if cells > MOST_CELLS:
+            if cells > most_cells:
                 problems.add(
                     f"{dataset}, {criterion}",
-                    f"at most {MOST_CELLS:,} pairs of an item and a rater, those of the sections "
+                    f"at most {most_cells:,} pairs of an item and a rater, those of the sections "
                     "before included",
                     Said(f"{items:,} items and {raters:,} raters here"),
                 )
-                problems.check()
+                raise TooWide(problems.kept)
 
     def _section(
         self, dataset: str, criterion: str, item: Codes, rater: Codes, scores: Floats

@@ -19,6 +19,7 @@ from analysis.places import OWN, all_places
 from analysis.rating_tables import Shown, ask_for, may_change, shown, tables_for
 from analysis.reports.parts import Report
 from analysis.services.rating_tables import (
+    QUICK_CELLS,
     delete_table,
     is_small,
     rename_table,
@@ -75,16 +76,16 @@ def _new(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _form(request, form, status=422)
     given, who = form.cleaned_data, person(request)
+    sent = {"upload": given["file"], "name": given["name"], "settings": form.settings}
     if not is_small(given["file"]):
-        job = enqueue_check(
-            upload=given["file"], name=given["name"], settings=form.settings, created_by=who
-        )
-        return HttpResponseRedirect(reverse("analysis:table_check", args=[job.pk]))
+        return _check_later(**sent, created_by=who)
     try:
-        table, created = store_table(
-            upload=given["file"], name=given["name"], settings=form.settings, created_by=who
-        )
+        table, created = store_table(**sent, created_by=who, most_cells=QUICK_CELLS)
     except FileRefused as error:
+        from analysis.tidy.reading import TooWide  # brings numpy, which the start does without
+
+        if isinstance(error, TooWide):
+            return _check_later(**sent, created_by=who)
         return _form(request, form, status=422, refused=error)
     if not created:
         messages.info(request, "You have this file with these settings already; this is it.")
@@ -92,6 +93,11 @@ def _new(request: HttpRequest) -> HttpResponse:
     if found.later.unasked:
         ask_for(table, found.part, who)
     return HttpResponseRedirect(reverse("analysis:rating_table", args=[table.pk]))
+
+
+def _check_later(**given: Any) -> HttpResponse:
+    job = enqueue_check(**given)
+    return HttpResponseRedirect(reverse("analysis:table_check", args=[job.pk]))
 
 
 def _form(request: HttpRequest, form: TableForm, *, status: int = 200, **more: Any) -> HttpResponse:
