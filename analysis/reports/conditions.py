@@ -135,7 +135,7 @@ def _figures(
     lines = {}
     for entry in published:
         title = contrasts.published[entry.metric].title if contrasts is not None else ""
-        lines[f"{entry.model}, {title}: {entry.value:.1f} % (published)"] = entry.value / 100
+        lines[f"{entry.model}, {title}: {entry.printed} % (published)"] = entry.value / 100
     found = [
         common.figure_spec(
             "accuracy",

@@ -125,7 +125,7 @@ def test_published_figures_stand_beside_and_can_be_hidden() -> None:
     ]  # fmt: skip
     drawn = json.loads(found.figures[0].json)
     names = [trace.get("name", "") for trace in drawn["data"]]
-    assert "GPT-5.4, no blocking: 51.9 % (published)" in names
+    assert "GPT-5.4, no blocking: 51.90 % (published)" in names
     hidden = report(published="hide")
     assert hidden.table("published") is None and "GPT-5.4" not in hidden.figures[0].json
 

@@ -14,11 +14,21 @@ from django.urls import reverse
 
 from analysis.reproducing import folder
 from analysis.reproducing.files import FORMAT
-from analysis.reproducing.presets import PRESETS, find_preset
+from analysis.reproducing.presets import PRESETS, Part, find_preset
+from analysis.reproducing.sections import About, sections_of
 from benchmarks.core.errors import UnknownName
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.services.dataset_files import import_planbench_xl
 from benchmarks.systems.planbench_xl import world
+from tests.analysis.rows import (
+    flat,
+    make_dataset,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
 from tests.factories.benchmarks import save_sample_dataset
 
 SMALL = ("--dataset", "Sample", "--tasks", "2", "--agents", "careful-tracker", "forgetful")
@@ -222,3 +232,25 @@ def test_what_is_no_reproduction_of_it_is_left_alone(tmp_path: Path) -> None:
         folder.read_manifest(target)
     with pytest.raises(folder.FolderRefused, match="was not finished"):
         folder.read_manifest(tmp_path)
+
+
+@pytest.mark.either
+def test_judges_are_held_against_people_who_answered_about_the_runs(db: None) -> None:
+    """Figures 20 to 23: differences of 0 and 2 from judges who all say 4."""
+    run = make_run(make_dataset(), "ada")
+    study, ann = make_study(), make_person("ann")
+    for task, safety in ((1, 4), (2, 2)):
+        item = make_trajectory(run, task, scores=[flat(4)])
+        make_ratings(study, ann, item, {"safety": safety})
+    parts = (Part("agreement", "agreement"),)
+
+    (section,) = sections_of(parts, About((run,)))
+    assert section.report is not None and section.url.startswith("/analysis/agreement/?study=")
+    table = section.report.table("agreement")
+    assert table is not None
+    (safety,) = [row for row in table.records() if str(row[0]).startswith("Safety")]
+    assert dict(zip(table.header, safety, strict=True))["equal"] == 0.5
+    # Who may read a study's answers depends on the reader, so pages leave them out.
+    assert list(sections_of(parts, About((run,), patient=False))) == []
+    # Nobody answered about another run.
+    assert list(sections_of(parts, About((make_run(run.dataset, "bob"),)))) == []
