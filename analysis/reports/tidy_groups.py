@@ -24,8 +24,9 @@ from analysis.tidy.report import Group
 MOST_PAIRS = 60
 CONSISTENCY = "Agreement of judges with each other is consistency, not correctness."
 ICC_NOTE = (
-    "ICC forms with complete items leave out whatever one rater did not score; forms 2 and 3 need "
-    "the same named raters throughout. The average of k says nothing about a single rater."
+    "ICC forms with complete items leave out whatever one rater did not score; those by REML take "
+    "all answers, missing at random. Forms 2 and 3 need named raters. The average of k says "
+    "nothing about a single rater."
 )
 
 
@@ -44,6 +45,8 @@ def statistics_of(group: Group) -> Iterator[tuple[str, Unit, Estimate]]:
     for name, icc in group.icc_unbalanced.items():
         rater = "a single rater" if name == "single" else "the average of an item’s raters"
         yield f"ICC1, {rater} (all answers)", "points", icc
+    for form, icc in group.icc_reml.items():
+        yield f"{form}, {FORMS[form]} (all answers, REML)", "points", icc
 
 
 def group_table(name: str, title: str, group: Group, *, note: str = "") -> Table:

@@ -13,6 +13,7 @@ from analysis.stats.answers import answers_of_scores
 from analysis.stats.columns import Floats
 from analysis.stats.correlation import pearson
 from analysis.stats.icc import FORMS, Form, intraclass, intraclass_one_way
+from analysis.stats.icc_reml import intraclass_reml
 from analysis.stats.kappas import fleiss_kappa, gwet_ac
 from analysis.stats.pairs import PairAgreement, pair_agreement
 from analysis.stats.reliability import reliability
@@ -72,6 +73,8 @@ class Group:
         By metric, by weights, by form (complete items only).
     icc_unbalanced
         One-way, with all answers: of a single rater and of an item's average.
+    icc_reml
+        By form, of a single rater, with all answers: restricted maximum likelihood.
     pairs
         Each two raters with a common item; ``apart`` counts those without.
     """
@@ -89,6 +92,7 @@ class Group:
     gwet: Mapping[Weights, Estimate]
     icc: Mapping[Form, Estimate]
     icc_unbalanced: Mapping[str, Estimate]
+    icc_reml: Mapping[Form, Estimate]
     pairs: tuple[PairAgreement, ...]
     apart: int
     warnings: tuple[str, ...]
@@ -212,6 +216,9 @@ def _group(
             name: intraclass_one_way(answers, average=average, **drawing)
             for name, average in (("single", False), ("average", True))
         },
+        intraclass_reml(
+            scores, clusters=drawing["clusters"], unit=drawing["unit"], level=drawing["level"]
+        ),
         tuple(pairs),
         apart,
         (

@@ -70,6 +70,7 @@ def _group(title: str, group: Group) -> list[str]:
         *((f"Gwet's {'AC1' if w == 'none' else f'AC2, {w}'}", e) for w, e in group.gwet.items()),
         *((f"{form}, complete items", e) for form, e in group.icc.items()),
         *((f"ICC1, all answers, {name}", e) for name, e in group.icc_unbalanced.items()),
+        *((f"{form}, all answers, REML", e) for form, e in group.icc_reml.items()),
     ]
     lines += ["", *_estimates(named)]
     lines += [f"Note: {warning}." for warning in group.warnings]
