@@ -2,6 +2,7 @@
 
 from analysis.figures.forest import ForestRows, forest
 from analysis.reports import common
+from analysis.reports.few_clusters import with_few_clusters
 from analysis.reports.parts import (
     Cell,
     Notice,
@@ -70,7 +71,7 @@ def section_page(report: TidyReport, number: int, *, has_tasks: bool) -> Report:
         )
         if len(group.raters) > 1
     ]
-    return Report(
+    written = Report(
         sentence=answer(part),
         figures=tuple(figures),
         tables=(
@@ -86,6 +87,7 @@ def section_page(report: TidyReport, number: int, *, has_tasks: bool) -> Report:
         notices=tuple(notices(part, has_tasks=has_tasks)),
         how=(*_how(report), *_how_section(part)),
     )
+    return with_few_clusters(written)
 
 
 def overview_page(report: TidyReport, urls: list[str], *, has_tasks: bool) -> Report:
@@ -114,7 +116,7 @@ def overview_page(report: TidyReport, urls: list[str], *, has_tasks: bool) -> Re
         for notice in notices(part, has_tasks=has_tasks):
             if notice.tone == "warning":
                 told.setdefault(notice.text, []).append(part.title)
-    return Report(
+    written = Report(
         sentence=_sentence(parts),
         figures=(drawn, *([advantage] if advantage is not None else [])),
         tables=(
@@ -130,6 +132,7 @@ def overview_page(report: TidyReport, urls: list[str], *, has_tasks: bool) -> Re
         ),
         how=tuple(_how(report)),
     )  # fmt: skip
+    return with_few_clusters(written)
 
 
 def _sentence(parts: list[Part]) -> str:

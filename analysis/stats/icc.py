@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from itertools import compress
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -10,12 +11,11 @@ import numpy.typing as npt
 from analysis.stats.answers import Answers
 from analysis.stats.bootstrap import (
     RESAMPLES,
-    estimate_from_draws,
     repeated,
-    resampled,
     units_to_draw,
 )
 from analysis.stats.columns import Floats, as_floats, check_length_of, check_level
+from analysis.stats.jackknife import coefficient_estimate
 from analysis.stats.results import Estimate, Interval
 
 Form = Literal["ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"]
@@ -122,12 +122,11 @@ def intraclass(
     groups = None if clusters is None else repeated(list(compress(clusters, complete)))
     if groups is not None:
         units = units_to_draw(np.arange(n), parts, clusters=groups, unit=unit)
-        drawn = resampled(
-            units, lambda totals: _intraclass(totals, form), seed=seed, resamples=resamples
-        )
-        found = estimate_from_draws(
-            value, n, drawn, units, level=level, seed=seed, excluded=excluded, method=method
-        )
+        found = coefficient_estimate(
+            value, n, units, lambda totals: _intraclass(totals, form),
+            lowest=-inf if form.endswith("k") else -1,
+            level=level, seed=seed, resamples=resamples, excluded=excluded, method=method,
+        )  # fmt: skip
         return Estimate(
             value, n, found.interval, no_interval=found.no_interval, excluded=excluded,
             warnings=(*warnings, *found.warnings), method=method,
@@ -204,12 +203,11 @@ def intraclass_one_way(
     groups = None if clusters is None else repeated(list(compress(clusters, kept)))
     if groups is not None:
         units = units_to_draw(answered.kinds, parts, clusters=groups, unit=unit)
-        drawn = resampled(
-            units, lambda totals: _one_way(totals, average), seed=seed, resamples=resamples
-        )
-        return estimate_from_draws(
-            value, n, drawn, units, level=level, seed=seed, excluded=excluded, method=method
-        )
+        return coefficient_estimate(
+            value, n, units, lambda totals: _one_way(totals, average),
+            lowest=-inf if average else -1,
+            level=level, seed=seed, resamples=resamples, excluded=excluded, method=method,
+        )  # fmt: skip
     between, within, size = (float(part[0]) for part in _one_way_squares(whole))
     if _nothing(within, between):
         return Estimate(value, n, no_interval=NO_ERROR, excluded=excluded, method=method)

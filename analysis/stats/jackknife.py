@@ -6,7 +6,6 @@ from math import isfinite, sqrt
 import numpy as np
 
 from analysis.stats.bootstrap import (
-    FEW_CLUSTERS,
     Units,
     estimate_from_draws,
     few_clusters,
@@ -15,7 +14,11 @@ from analysis.stats.bootstrap import (
 from analysis.stats.columns import Floats
 from analysis.stats.results import Estimate, Interval
 
+# Up to so many units the jackknife holds the truth more often than the percentile bootstrap does
+# (docs/statistics.md has both); with more they are the same, and the bootstrap is the usual one.
+MOST_UNITS = 100
 FISHER = "{unit} jackknife, t on Fisher's z"
+LOGIT = "{unit} jackknife, t on the logit"
 LOGARITHM = "{unit} jackknife, t on log(1 − coefficient)"
 PLAIN = "{unit} jackknife, t, cut at the ends of the scale"
 
@@ -44,22 +47,23 @@ def coefficient_estimate(
     level, seed, resamples
         Of the interval; the jackknife needs no seed.
     lowest
-        The lowest value that the coefficient can have: −1, or minus infinity.
+        The lowest value that the coefficient can have: −1, 0, or minus infinity.
     excluded, method
         Handed on to the estimate.
 
     Notes
     -----
-    Fewer than 40 units G: each unit is left out once, θ₍g₎ is the coefficient of the others, and
+    Up to 100 units G: each unit is left out once, θ₍g₎ is the coefficient of the others, and
     f(θ) ± t(G − 1)·SE with SE² = (G − 1)/G Σ (f(θ₍g₎) − mean)² is mapped back by f⁻¹; f is Fisher's
-    z, atanh, and log(1 − θ) where there is no lowest value. So no end leaves the scale. Where a
+    z, atanh, for θ from −1; half the logit, atanh(2θ − 1), from 0; and log(1 − θ) where there is no
+    lowest value. So no end leaves the scale. Where a
     θ₍g₎ is at the end of the scale f is not finite: the interval is then that of θ itself, cut at
     the ends, and its method says so. Where a θ₍g₎ is undefined the bootstrap is taken. Tukey 1958,
     Ann. Math. Stat. 29:614; Efron & Tibshirani 1993, An Introduction to the Bootstrap, ch. 11.
 
-    From 40 units on: percentile bootstrap. Coverage of both by simulation: docs/statistics.md.
+    With more units: percentile bootstrap. Coverage of both by simulation: docs/statistics.md.
     """
-    if 1 < units.size < FEW_CLUSTERS:
+    if 1 < units.size <= MOST_UNITS:
         found = _jackknifed(value, units, statistic, level, lowest)
         if found is not None:
             return Estimate(
@@ -89,12 +93,13 @@ def _jackknifed(
     if not np.isfinite(others).all() or np.ptp(others) <= 1e-12 * max(1.0, abs(value)):
         return None
     factor = t_quantile(size - 1, level)
-    fisher = isfinite(lowest)
+    bounded = isfinite(lowest)
+    high_low, width = 1 + lowest, 1 - lowest
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.append(others, value)
         # 1 − 10⁻¹² is a rounding error away from 1, and as far out as Fisher's z can be trusted.
         inside = (moved < 1 - 1e-12) & (moved > lowest + 1e-12)
-        moved = np.arctanh(moved) if fisher else np.log1p(-moved)
+        moved = np.arctanh((2 * moved - high_low) / width) if bounded else np.log1p(-moved)
     transformed = bool(inside.all())
     if not transformed:
         moved = np.append(others, value)
@@ -103,8 +108,8 @@ def _jackknifed(
     ends = np.array([moved[-1] - factor * error, moved[-1] + factor * error])
     if not transformed:
         ends, name = np.clip(ends, lowest, 1.0), PLAIN
-    elif fisher:
-        ends, name = np.tanh(ends), FISHER
+    elif bounded:
+        ends, name = (np.tanh(ends) * width + high_low) / 2, LOGIT if lowest == 0 else FISHER
     else:
         ends, name = -np.expm1(ends[::-1]), LOGARITHM
     details = {"df": size - 1, "clusters": size}

@@ -10,8 +10,13 @@ import numpy as np
 from analysis.stats.alpha import ONE_SCORE, Metric, alphas, coincidences
 from analysis.stats.answers import NO_PAIRS, Answers, answers_of_counts, answers_of_scores
 from analysis.stats.bootstrap import RESAMPLES as RESAMPLES
-from analysis.stats.bootstrap import estimate_from_draws, resampled, units_to_draw
+from analysis.stats.bootstrap import (
+    estimate_from_draws,
+    resampled,
+    units_to_draw,
+)
 from analysis.stats.columns import Floats, check_length_of, check_level
+from analysis.stats.jackknife import MOST_UNITS, coefficient_estimate
 from analysis.stats.results import Estimate
 
 NO_ORDER = "categories have no order: there is no distance of one point"
@@ -75,7 +80,8 @@ def reliability(
     Items with one answer are counted and left out. Alpha, its interval and where it is undefined:
     `alpha.krippendorff_alpha`. It is low where nearly all scores are equal, however often people
     agree: read it beside the share of equal pairs, which for an item is the share of its pairs.
-    The shares are means over items; all three intervals come from the same resamples.
+    The shares are means over items; all three intervals come from the same
+    resamples, but that of alpha with up to 100 items or clusters is a jackknife.
     """
     return _reliability(
         answers_of_scores(scores, scale=scale), "ordinal", clusters, unit, seed, resamples, level
@@ -149,6 +155,11 @@ def _reliability(
         else estimate_from_draws(float(value), paired.items, column, units, level=level, seed=seed)
         for value, column in zip(values, drawn.T, strict=True)
     )
+    if alpha.value is not None and units.size <= MOST_UNITS:
+        alpha = coefficient_estimate(
+            alpha.value, paired.items, units, lambda totals: measure(totals)[:, 0],
+            level=level, seed=seed, resamples=resamples,
+        )  # fmt: skip
     if metric == "nominal":
         within_one = Estimate.without_value(NO_ORDER, n=paired.items)
     answered = int(paired.sizes @ paired.often)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.stats.answers import NO_PAIRS, answers_of_counts, answers_of_scores
+from analysis.stats.bootstrap import SAME_RESAMPLES
+from analysis.stats.jackknife import FISHER
 from analysis.stats.kappas import (
     CHANCE_IS_FULL,
     INCOMPLETE,
@@ -85,7 +87,7 @@ def test_undefined_and_without_interval() -> None:
     assert cohen_kappa([1, N], [N, 2]).undefined == NO_COMMON
     assert cohen_kappa([4, 4], [4, 4]).undefined == CHANCE_IS_FULL
     perfect = cohen_kappa([1, 2, 3], [1, 2, 3])
-    assert perfect.value == 1 and perfect.no_interval == NO_WIDTH
+    assert perfect.value == 1 and perfect.no_interval == SAME_RESAMPLES
     equal = answers_of_scores([[4, 4], [4, 4]], scale=(1, 5))
     assert fleiss_kappa(equal).undefined == CHANCE_IS_FULL
     assert gwet_ac(equal).value == 1 and gwet_ac(equal).no_interval == NO_WIDTH
@@ -111,6 +113,6 @@ def test_tasks_that_repeat_are_drawn() -> None:
     ):
         assert bound.value == pytest.approx(free.value)
         assert bound.interval is not None and bound.interval.details["clusters"] == 30
-        assert bound.interval.method == "task bootstrap (percentile)"
+        assert bound.interval.method == FISHER.format(unit="task")
     once = cohen_kappa(first, second, clusters=list(range(180)), seed=1)
     assert once.interval is not None and once.interval.method == "asymptotic normal"

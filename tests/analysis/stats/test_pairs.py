@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from analysis.stats.jackknife import FISHER
 from analysis.stats.kappas import cohen_kappa
 from analysis.stats.pairs import pair_agreement
 
@@ -37,4 +38,7 @@ def test_every_interval_draws_tasks_that_repeat() -> None:
         result.correlations.pearson, result.correlations.kendall, result.limits.lower,
     ):  # fmt: skip
         assert estimate.interval is not None
-        assert estimate.interval.method == "task bootstrap (percentile)"
+        assert estimate.interval.method in (
+            "task bootstrap (percentile)",
+            FISHER.format(unit="task"),
+        )

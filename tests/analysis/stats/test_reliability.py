@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.stats.alpha import ONE_SCORE
+from analysis.stats.jackknife import FISHER
 from analysis.stats.reliability import reliability
 
 NONE = None
@@ -75,8 +76,10 @@ def test_items_of_one_task_are_drawn_together() -> None:
     assert free.alpha.value == bound.alpha.value
     assert free.alpha.interval is not None and bound.alpha.interval is not None
     assert bound.alpha.interval.half_width > free.alpha.interval.half_width
-    assert bound.alpha.interval.method == "task bootstrap (percentile)"
-    assert bound.alpha.interval.details == {"seed": 1, "resamples": 1000, "clusters": 25}
+    assert bound.alpha.interval.method == FISHER.format(unit="task")
+    assert bound.alpha.interval.details == {"df": 24, "clusters": 25}
+    assert bound.equal.interval is not None
+    assert bound.equal.interval.method == "task bootstrap (percentile)"
 
 
 def test_one_task_gives_no_interval() -> None:

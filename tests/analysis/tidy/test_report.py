@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.reports.tidy_words import notices, parts_of
+from analysis.stats.jackknife import FISHER
 from analysis.stats.results import as_json
 from analysis.tidy.against import NO_CATEGORIES
 from analysis.tidy.reading import TidyTable, read_tidy
@@ -94,7 +95,10 @@ def test_tasks_that_repeat_are_drawn_everywhere() -> None:
         section.against[0].limits.upper, section.against[0].alternative.advantage,
     ):  # fmt: skip
         assert estimate.interval is not None
-        assert estimate.interval.method == "task bootstrap (percentile)"
+        assert estimate.interval.method in (
+            "task bootstrap (percentile)",
+            FISHER.format(unit="task"),
+        )
         assert estimate.interval.details["clusters"] == 20
 
 
@@ -177,6 +181,9 @@ def test_the_command(tmp_path: Path) -> None:
     found = json.loads(run(path, "--json", "--seed", 5, "--resamples", 100))
     assert found["settings"]["seed"] == 5 and found["rows"] == 60
     details = found["sections"][0]["people"]["alphas"]["ordinal"]["interval"]["details"]
+    # Twelve items: the jackknife, which has no seed; shares are resampled.
+    assert details == {"df": 11, "clusters": 12}
+    details = found["sections"][0]["people"]["equal"]["interval"]["details"]
     assert details == {"seed": 5, "resamples": 100, "clusters": 12}
     path.write_bytes(as_csv([("d", "i", "c", "r", "llm", 9)]))
     with pytest.raises(CommandError, match="line 2, column score"):
@@ -202,3 +209,43 @@ def test_many_raters_are_not_paired() -> None:
     (section,) = report(made_rows(people=41, judges=0, items=3)).sections
     assert section.people.pairs == () and section.people.alphas["ordinal"].value is not None
     assert any("up to 40 raters" in warning for warning in section.people.warnings)
+
+
+def test_a_judge_that_always_says_the_same_gets_no_verdict(tmp_path: Path) -> None:
+    # Three people give 4 on most items and stray by one on different ones: always 4 ties with them
+    # nearly everywhere and passes the test. A judge with the mark of the first person is no
+    # constant.
+    rows: list[tuple[object, ...]] = []
+    for n in range(120):
+        score = 3 + (n % 12 == 0) * 2 + (n % 12 not in (0, 1))
+        marks = [
+            score + (1 if (n + 3 * person) % 10 == 0 and score < 5 else 0) for person in range(3)
+        ]
+        rows += [("d", n, "relevance", f"h{p}", "human", mark) for p, mark in enumerate(marks)]
+        rows += [
+            ("d", n, "relevance", "same", "llm", 4),
+            ("d", n, "relevance", "own", "llm", score),
+        ]
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(as_csv(rows))
+    found = json.loads(run(path, "--json", "--resamples", 100, "--epsilon", 0.2))
+    verdicts = {one["judge"]: one["verdict"] for one in found["sections"][0]["against"]}
+    same = verdicts["same"]
+    assert (same["withheld"], same["passes"], same["reason"]) == (True, None, "constant_judge")
+    assert "not distinguishable from always answering 4" in same["text"]
+    assert same["best_constant"]["answer"] == 4 and same["best_constant"]["winning_rate"] == 1
+    own = verdicts["own"]
+    assert (own["withheld"], own["passes"], own["reason"]) == (False, True, "")
+    assert any("a constant judge also passes" in caution for caution in own["cautions"])
+    # The verdicts of the list and of the family are the same; the test alone lets both pass.
+    assert [one["verdict"] for one in found["family"]] == [
+        one["verdict"] for one in found["sections"][0]["against"]
+    ]
+    words = run(path, "--resamples", 100, "--epsilon", 0.2)
+    lines = [line.split() for line in words.splitlines()]
+    assert [line[1] for line in lines if line[:1] == ["same"] and len(line) > 5][0] == "withheld"
+    assert "same: Verdict withheld: not distinguishable from always answering 4." in words
+    two = tmp_path / "two.csv"
+    two.write_bytes(as_csv([row for row in rows if row[3] != "h2"]))
+    few = json.loads(run(two, "--json", "--resamples", 100))["sections"][0]["against"][0]["verdict"]
+    assert (few["withheld"], few["passes"], few["reason"]) == (True, None, "too_few")
