@@ -269,7 +269,8 @@ def _how(
         "Positive: remove. FNR = share of what the majority would remove that the checker let "
         "through; FPR = share of what the majority would keep that the checker removed; precision "
         "= share of what the checker removed that the majority would remove; recall = 1 − FNR. "
-        "With keep as the positive class FNR and FPR change places.",
+        "With keep as the positive class FNR and FPR change places. F1 is the harmonic mean of "
+        "precision and recall; MCC is Matthews’ correlation, which both classes count for.",
         "Removed is over all candidates with a decision, compared or not; on average: the mean of "
         "each task's share.",
         f"95 % intervals: {how_rates([found.accuracy, found.decided_positive])}. Candidates of one "

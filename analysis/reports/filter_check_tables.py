@@ -22,6 +22,7 @@ from analysis.reports.rates import published_rate_cell, rate_cell, rate_column
 from analysis.reports.references import Reference
 from analysis.reports.violation_check_tables import DRAWN, KIND_WORDS, MOST_ROWS, left_out_cell
 from analysis.reports.words import counted
+from analysis.stats.results import Estimate
 from annotation.voting import State
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def rate_table(results: Sequence["Checked"], reference: Reference) -> Table:
         rate_column("Removed", help="Of all candidates with a decision"),
         estimate_column("Removed on average", help="Mean over tasks of each one's share removed"),
         *(rate_column(label, help=help) for label, help in MEASURES.values()),
+        estimate_column("F1", help="Harmonic mean of precision and recall"),
+        estimate_column("MCC", help="Matthews’ correlation: 0 is chance, 1 the same everywhere"),
         text_column("Left out"),
     )
     rows = [
@@ -55,6 +58,8 @@ def rate_table(results: Sequence["Checked"], reference: Reference) -> Table:
             rate_cell(result.rate("removed")),
             estimate_cell(result.decisions.mean_share, "share"),
             *(rate_cell(result.rate(measure)) for measure in MEASURES),
+            estimate_cell(result.decisions.f1, "share"),
+            estimate_cell(result.decisions.mcc, "points"),
             left_out_cell(result.decisions.excluded, counted(result.decisions.excluded)),
         )
         for result in results
@@ -73,6 +78,7 @@ def rate_table(results: Sequence["Checked"], reference: Reference) -> Table:
                     (removed.share, None, None, removed.units, PUBLISHED),
                 ),
                 *(published_rate_cell(reference.checks.get(measure)) for measure in MEASURES),
+                *(estimate_cell(Estimate.without_value(unknown), "share") for _ in range(2)),
                 Cell(data=("",), reason=unknown),
             )
         )

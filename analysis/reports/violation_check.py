@@ -284,7 +284,8 @@ def _how(results: Sequence[Checked], minimum: int, reference: Reference) -> list
         "Decisions: every constraint in every turn, violated (positive) or not; precision = share "
         "of what the judges found that the majority marked, recall = share of what the majority "
         "marked that the judges found, FNR = 1 − recall, FPR = share of what the majority did not "
-        "mark that the judges found.",
+        "mark that the judges found. F1 is the harmonic mean of precision and recall; MCC is "
+        "Matthews’ correlation, which counts what both call respected as well.",
         f"95 % intervals: {how_rates([sets.exact, sets.within_one])}. Turns of one trajectory are "
         "not independent: read the one that draws trajectories.",
         "Among people: mean Jaccard index of two annotators' sets of a turn (1 for two empty "

@@ -122,6 +122,8 @@ def decision_table(results: Sequence["Checked"]) -> Table:
         rate_column("Recall", help="Of what the majority marked, what the judges found"),
         rate_column("FNR", help="Of what the majority marked, what the judges missed"),
         rate_column("FPR", help="Of what the majority did not mark, what the judges found"),
+        estimate_column("F1", help="Harmonic mean of precision and recall"),
+        estimate_column("MCC", help="Matthews’ correlation: 0 is chance, 1 the same everywhere"),
         text_column("Left out"),
     )
     rows = []
@@ -141,6 +143,8 @@ def decision_table(results: Sequence["Checked"]) -> Table:
                 rate_cell(found.recall),
                 rate_cell(found.false_negative_rate),
                 rate_cell(found.false_positive_rate),
+                estimate_cell(found.f1, "share"),
+                estimate_cell(found.mcc, "points"),
                 left_out_cell(found.excluded, left),
             )
         )

@@ -1,9 +1,14 @@
 """A yes-or-no decision maker (a checker, a judge) against the majority of people."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from analysis.stats.columns import cluster_of, encode, is_missing
+import numpy as np
+
+from analysis.stats.bootstrap import units_to_draw
+from analysis.stats.columns import Floats, cluster_of, encode, is_missing
+from analysis.stats.jackknife import coefficient_estimate
 from analysis.stats.majority import Verdict
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.rates import Rate, rate
@@ -16,6 +21,10 @@ NOTHING_TO_COMPARE = "no item has both a decision and a majority"
 NOTHING_DECIDED = "nothing was decided"
 NONE_DECIDED = "nothing was decided to be {positive}: there is nothing to be right about"
 NONE_IN_MAJORITY = "no majority says {value}"
+NO_POSITIVE = "neither side says positive: there is nothing to find"
+ONE_SIDED = "one side gives every item the same value: no correlation"
+F1 = "F1, harmonic mean of precision and recall"
+MCC = "Matthews' correlation coefficient"
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,8 @@ class DecisionQuality:
         Counts over the items that have both a decision and a majority.
     precision, recall, false_negative_rate, false_positive_rate, accuracy
         Over the compared items, each with its own denominator (see `compare_decisions`).
+    f1, mcc
+        F1 and Matthews' correlation over the compared items, which rest on all of them at once.
     decided_positive
         Share of all decisions that are positive, compared or not (the share filtered out).
     majority_positive
@@ -60,6 +71,8 @@ class DecisionQuality:
     false_negative_rate: Rate
     false_positive_rate: Rate
     accuracy: Rate
+    f1: Estimate
+    mcc: Estimate
     decided_positive: Rate
     majority_positive: Rate
     mean_share: Estimate
@@ -108,11 +121,17 @@ def compare_decisions(
     majority agree; second: the decision):
 
     - precision TP/(TP + FP), recall TP/(TP + FN), accuracy (TP + TN)/n;
-    - FNR = FN/(TP + FN) = 1 − recall, FPR = FP/(FP + TN).
+    - FNR = FN/(TP + FN) = 1 − recall, FPR = FP/(FP + TN);
+    - F1 = 2TP/(2TP + FP + FN), the harmonic mean of precision and recall, which does not count TN
+      (van Rijsbergen 1979, Information Retrieval, ch. 7);
+    - MCC = (TP·TN − FP·FN)/sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)), the correlation of both
+      columns, 0 by chance (Matthews 1975, Biochim. Biophys. Acta 405:442).
 
     Each has a Wilson interval, which takes items as independent, and one that draws clusters
     (`rates.rate`); read the second. A rate whose denominator is empty is undefined, with the
-    reason. Items on which people tie, have no majority or too few votes, and items without a
+    reason. F1 and MCC have one interval, by clusters (`jackknife.coefficient_estimate`); F1 is
+    undefined where neither side says positive, MCC where either side says one thing only.
+    Items on which people tie, have no majority or too few votes, and items without a
     decision or a vote are left out and counted, under the first of the reasons that holds. The
     majority is taken as the truth; that people err too makes the rates a comparison with people.
 
@@ -155,6 +174,7 @@ def compare_decisions(
             excluded=excluded,
         )
 
+    drawing = {"unit": unit, "seed": seed, "resamples": resamples, "level": level}
     missed = NONE_IN_MAJORITY.format(value=positive)
     all_decided = [value == positive for value in decided.values()]
     decided_groups = [cluster_of(item, clusters, unit) for item in decided]
@@ -177,6 +197,8 @@ def compare_decisions(
         ),
         accuracy=rate_of([d == m for d, m in pairs], NOTHING_TO_COMPARE),
         majority_positive=rate_of([m for _, m in pairs], NOTHING_TO_COMPARE),
+        f1=_coefficient(pairs, groups, _f1, 0.0, F1, NO_POSITIVE, drawing, excluded),
+        mcc=_coefficient(pairs, groups, _mcc, -1.0, MCC, ONE_SIDED, drawing, excluded),
         decided_positive=rate(
             all_decided,
             decided_groups,
@@ -212,6 +234,50 @@ def _why_not(has_decision: bool, verdict: Verdict | None) -> str:
     if verdict is None:
         return NO_VOTES
     return "" if verdict.state in (State.UNANIMOUS, State.MAJORITY) else verdict.state.value
+
+
+def _coefficient(
+    pairs: list[tuple[bool, bool]],
+    groups: list[Hashable],
+    statistic: Callable[[Floats], Floats],
+    lowest: float,
+    method: str,
+    empty: str,
+    drawing: dict[str, Any],
+    excluded: Mapping[str, int],
+) -> Estimate:
+    """Give a coefficient of the four counts an interval that draws clusters."""
+    if not pairs:
+        return Estimate.without_value(NOTHING_TO_COMPARE, excluded=excluded, method=method)
+    # 0 both positive, 1 the decision alone, 2 the majority alone, 3 neither.
+    codes = np.array([2 * (not decision) + (not majority) for decision, majority in pairs])
+    units = units_to_draw(codes, np.eye(4), clusters=groups, unit=drawing["unit"])
+    value = float(statistic(units.totals)[0])
+    n = len(pairs)
+    if np.isnan(value):
+        return Estimate.without_value(empty, n=n, excluded=excluded, method=method)
+    options = {key: drawing[key] for key in ("seed", "resamples", "level")}
+    return coefficient_estimate(
+        value, n, units, statistic, lowest=lowest, excluded=excluded, method=method, **options
+    )
+
+
+def _f1(totals: Floats) -> Floats:
+    both, decision, majority, _ = totals.T
+    below = 2 * both + decision + majority
+    result: Floats = np.divide(2 * both, below, out=np.full(len(totals), np.nan), where=below > 0)
+    return result
+
+
+def _mcc(totals: Floats) -> Floats:
+    both, decision, majority, neither = totals.T
+    # Roots first: the product of four counts of a million is more than a float can tell apart.
+    below = np.sqrt((both + decision) * (both + majority)) * np.sqrt(
+        (neither + decision) * (neither + majority)
+    )
+    above = both * neither - decision * majority
+    result: Floats = np.divide(above, below, out=np.full(len(totals), np.nan), where=below > 0)
+    return np.clip(result, -1, 1)
 
 
 def _mean_share(

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from analysis.stats.decisions import (
     NO_DECISION,
+    NO_POSITIVE,
     NO_VOTES,
     NOTHING_DECIDED,
     NOTHING_TO_COMPARE,
+    ONE_SIDED,
     Confusion,
     DecisionQuality,
     compare_decisions,
@@ -78,6 +80,9 @@ def test_by_hand() -> None:
     assert result.confusion == Confusion(2, 1, 1, 2)
     assert result.excluded == {"tied": 1, NO_DECISION: 2, NO_VOTES: 1}
     assert (result.n, result.clusters) == (6, 2)
+    # F1 2·2/(2·2 + 1 + 1); MCC (2·2 − 1·1)/√(3·3·3·3).
+    assert result.f1.value == pytest.approx(2 / 3) and result.mcc.value == pytest.approx(1 / 3)
+    assert (result.f1.n, result.mcc.n) == (6, 6)
     for found, hits, of in [
         (result.precision, 2, 3),
         (result.recall, 2, 3),
@@ -211,3 +216,50 @@ def test_against_r(judge: str) -> None:
         assert rate.wilson.interval is not None
         ends = (rate.wilson.interval.low, rate.wilson.interval.high)
         assert ends == pytest.approx(record["ci"], abs=1e-9)
+
+
+def quality(both: int, decision: int, majority: int, neither: int) -> DecisionQuality:
+    """Decisions with these four counts, each item of its own."""
+    cells = ["rr"] * both + ["rk"] * decision + ["kr"] * majority + ["kk"] * neither
+    words = {"k": "keep", "r": "remove"}
+    return compare(
+        {n: words[cell[0]] for n, cell in enumerate(cells)},
+        {n: cell[1] * 3 for n, cell in enumerate(cells)},
+    )
+
+
+def test_f1_and_mcc_of_a_published_table() -> None:
+    # The example of scikit-learn's documentation of matthews_corrcoef, y_true [+1, +1, +1, −1],
+    # y_pred [+1, −1, +1, +1]: −0.33…; (2·0 − 1·1)/√(3·3·1·1). Its F1 is 2·2/(2·2 + 1 + 1).
+    found = quality(2, 1, 1, 0)
+    assert found.mcc.value == pytest.approx(-1 / 3) and found.f1.value == pytest.approx(2 / 3)
+    # Nearly all positive: F1 180/190 = 0.95 while nothing negative was found, which MCC shows:
+    # (90·0 − 5·5)/√(95·95·5·5) = −0.05.
+    skewed = quality(90, 5, 5, 0)
+    assert skewed.f1.value == pytest.approx(180 / 190)
+    assert skewed.mcc.value == pytest.approx(-25 / (95 * 5))
+
+
+def test_f1_and_mcc_where_they_are_undefined() -> None:
+    nobody = quality(0, 0, 0, 5)
+    assert nobody.f1.value is None and nobody.f1.undefined == NO_POSITIVE
+    assert nobody.mcc.value is None and nobody.mcc.undefined == ONE_SIDED
+    # People remove everything: F1 exists, a correlation does not.
+    one_sided = quality(4, 0, 2, 0)
+    assert one_sided.f1.value == pytest.approx(0.8) and one_sided.mcc.undefined == ONE_SIDED
+    nothing = compare({}, {})
+    assert nothing.f1.undefined == nothing.mcc.undefined == NOTHING_TO_COMPARE
+
+
+@pytest.mark.parametrize("counts", [(3, 1, 2, 5), (40, 3, 5, 60), (1, 9, 0, 4)])
+def test_intervals_of_f1_and_mcc_stay_on_their_scales(counts: tuple[int, int, int, int]) -> None:
+    found = quality(*counts)
+    for estimate, lowest in ((found.f1, 0), (found.mcc, -1)):
+        assert estimate.interval is not None and estimate.value is not None
+        assert lowest <= estimate.interval.low < estimate.value < estimate.interval.high <= 1
+
+
+def test_exchanging_classes_keeps_mcc_and_changes_f1() -> None:
+    removed, kept = by_hand("remove"), by_hand("keep")
+    assert removed.mcc.value == pytest.approx(kept.mcc.value)
+    assert quality(3, 1, 1, 9).f1.value != pytest.approx(quality(9, 1, 1, 3).f1.value)
