@@ -44,7 +44,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.addresses.client_address",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",  # its files are compressed when collected
+    "config.compression.CompressText",
     "config.policy.ContentPolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     # Also sets Content-Length, without which small answers would go out in chunks.
