@@ -30,8 +30,12 @@ def carry_run(run_id: int) -> None:
     """Work on runs, beginning with this one; not if enough threads of this process do already.
 
     They look for the next run whenever a trajectory has ended, so this one is not forgotten. The
-    threads that are left do the jobs that somebody waits for at a page.
+    threads that are left do the jobs that somebody waits for at a page. Runs on endpoints have
+    threads of their own, as many as the endpoints have room for.
     """
+    if work.waits_for_endpoints(run_id):
+        work.begin_carrying(first=run_id, owner=owner_name())
+        return
     places = _places()
     if places.acquire(blocking=False):
         try:

@@ -108,17 +108,19 @@ class EndpointForm(forms.Form):
     )
     concurrency = forms.IntegerField(
         label="Calls at once",
-        initial=8,
+        initial=32,
         min_value=1,
         max_value=1000,
-        help_text="In each process; with two workers on two machines the endpoint sees twice that.",
+        help_text="By all workers together. As many trajectories are carried at once. After a "
+        "refusal (429) or a timeout it is halved, and grows back with each answer.",
     )
     requests_per_minute = forms.IntegerField(
         label="Calls in a minute",
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text="In each process. Left empty, only a refusal (429) slows calls down.",
+        help_text="By all workers together. Left empty, only refusals (429) and timeouts slow "
+        "calls down.",
     )
     simulated = forms.BooleanField(
         label="Answers are simulated",

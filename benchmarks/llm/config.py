@@ -43,7 +43,7 @@ class EndpointConfig:
     timeout
         Seconds for one try, from its start to the last byte of the reply.
     concurrency, requests_per_minute
-        The most calls at once, and the most calls started in a minute.
+        The most calls at once, and the most calls started in a minute, by all processes together.
     structured
         How the endpoint can be held to JSON: by a schema, by a switch, or not at all.
     native_tools
@@ -59,7 +59,7 @@ class EndpointConfig:
     price_out: float | None = None
     currency: str = "USD"
     timeout: float = 120.0
-    concurrency: int = 8
+    concurrency: int = 32
     requests_per_minute: int | None = None
     structured: Structured = "none"
     native_tools: bool = False

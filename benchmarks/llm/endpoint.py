@@ -84,8 +84,10 @@ class EndpointAnswerer:
         chance = random.Random(seed)
         tries = 0
         while True:
+            waits = self.clock()
             try:
-                with line.limiter.place(give_up - self.clock()) as place:
+                with line.limiter.place(self.policy.queue) as place:
+                    give_up += self.clock() - waits  # the queue is ours, not the endpoint's
                     tries += 1
                     left = max(0.001, give_up - self.clock())
                     result = self._try(line, ask, body, min(self.config.timeout, left))
@@ -210,7 +212,9 @@ def _breakdown(error: "openai.APIConnectionError", seconds: float) -> Trouble:
     if unsent:
         return Trouble("cannot be reached", again=True)
     if isinstance(error, openai.APITimeoutError):
-        return Trouble(f"no complete reply within {seconds:.3g} s", again=True, billed=True)
+        return Trouble(
+            f"no complete reply within {seconds:.3g} s", again=True, hasty=True, billed=True
+        )
     return Trouble("the connection broke off", again=True, billed=True)
 
 

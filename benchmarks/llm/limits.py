@@ -16,16 +16,16 @@ class Throttle:
     """The rules alone: no threads and no clock, every method is told the time in seconds.
 
     Calls at once follow AIMD, as TCP does: each success adds 1/limit, so a full round of calls adds
-    one; a refusal for haste (429) halves what is under way. Refusals of calls that had already
-    started when the limit was last cut say nothing new and do not cut again. Starts follow a token
-    bucket that fills at the rate per minute and holds a second's worth, at least one.
+    one; a refusal for haste (429) or a time-out halves what is under way. Those of calls that had
+    already started when the limit was last cut say nothing new and do not cut again. Starts follow
+    a token bucket that fills at the rate per minute and holds a second's worth, at least one.
     """
 
     def __init__(self, concurrency: int, per_minute: float | None, now: float) -> None:
-        self.most = concurrency
+        self.most = self._all = concurrency
         self.limit = float(concurrency)
         self.running = 0
-        self._rate = per_minute / 60 if per_minute else math.inf
+        self._rate = self._full_rate = per_minute / 60 if per_minute else math.inf
         self._bucket = max(1.0, self._rate)
         self._tokens = self._bucket
         self._filled_at = now
@@ -56,6 +56,16 @@ class Throttle:
         if started > self._cut_at:
             self.limit = max(1.0, min(self.limit, self.running) / 2)
             self._cut_at = now
+
+    def share(self, part: float, now: float) -> None:
+        """Take this part of the endpoint's limits; other processes take the rest."""
+        most = max(1, math.floor(self._all * part + 1e-9))
+        # A limit that no refusal had cut goes up with the share; one that was cut climbs as ever.
+        self.limit = float(most) if self.limit >= self.most else min(self.limit, float(most))
+        self.most = most
+        if self._rate < math.inf:
+            self._tokens, self._filled_at = self._filled(now), now
+            self._rate = self._full_rate * part
 
     def hold(self, seconds: float, now: float) -> None:
         """Nobody starts for a while."""
@@ -106,6 +116,15 @@ class Limiter:
     def limit(self) -> int:
         """How many calls may be under way now."""
         return int(self._throttle.limit)
+
+    @property
+    def borne(self) -> float:
+        """The part of its calls at once that the endpoint bears: 1 unless it refused some."""
+        return self._throttle.limit / self._throttle.most
+
+    def share(self, part: float) -> None:
+        """Take this part of the endpoint's limits."""
+        self.tell(lambda throttle, now: throttle.share(part, now))
 
     @property
     def running(self) -> int:

@@ -28,6 +28,7 @@ class Line:
 
 
 _lines: dict[tuple[int, str], Line] = {}
+_shares: dict[tuple[int, str], float] = {}
 _lock = threading.Lock()
 
 
@@ -42,8 +43,26 @@ def open_line(
         if key not in _lines:
             secret = read_key(config.key_variable, environ)
             limiter = Limiter(config.concurrency, config.requests_per_minute)
+            limiter.share(_shares.get(key, 1.0))
             _lines[key] = Line(_client(config, secret), limiter, Redactor(secret))
         return _lines[key]
+
+
+def share_line(digest: str, part: float) -> None:
+    """Take a part of an endpoint's limits (``EndpointConfig.line_digest``) in this process."""
+    key = (os.getpid(), digest)
+    with _lock:
+        if _shares.get(key, 1.0) != part:
+            _shares[key] = part
+            if key in _lines:
+                _lines[key].limiter.share(part)
+
+
+def borne_part(digest: str) -> float:
+    """The part of an endpoint's calls at once that it bears: 1 unless it refused some of ours."""
+    with _lock:
+        line = _lines.get((os.getpid(), digest))
+    return 1.0 if line is None else line.limiter.borne
 
 
 def close_lines() -> None:

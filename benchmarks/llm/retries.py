@@ -17,7 +17,8 @@ class Trouble:
     """Why a try brought no answer.
 
     ``reason`` is fit to be shown. ``wait`` is what the server asked for, in seconds. ``hasty``: it
-    was refused for asking too much at once. ``billed``: the server may have done the work.
+    was refused for asking too much at once, or not answered in time. ``billed``: the server may
+    have done the work.
     """
 
     reason: str
@@ -41,7 +42,9 @@ class RetryPolicy:
     patience
         A server that asks for a longer wait than this (seconds) has failed the call.
     total
-        Seconds that a call may take in all: waiting for a place, tries and pauses.
+        Seconds that a call may take in all: tries and pauses.
+    queue
+        Seconds that a try may wait for its turn, while other calls of ours are under way.
     """
 
     tries: int = 6
@@ -49,6 +52,7 @@ class RetryPolicy:
     longest: float = 30.0
     patience: float = 120.0
     total: float = 900.0
+    queue: float = 3600.0
 
     def pause(self, failed: int, wait: float | None, rng: random.Random) -> float:
         """Seconds before the next try, after ``failed`` tries.

@@ -30,7 +30,7 @@ class Endpoint(models.Model):
     price_out = models.FloatField(null=True, blank=True)
     currency = models.CharField(max_length=8, default="USD")
     timeout = models.FloatField(default=120.0)
-    concurrency = models.PositiveSmallIntegerField(default=8)
+    concurrency = models.PositiveSmallIntegerField(default=32)
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
     structured = models.CharField(
         max_length=12, choices=Structured.choices, default=Structured.NONE

@@ -30,6 +30,12 @@ class Heartbeat:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
+    @property
+    def held(self) -> list[int]:
+        """The trajectories that this process carries now."""
+        with self._lock:
+            return list(self._held)
+
     @contextmanager
     def hold(self, pk: int, owner: str) -> Iterator[None]:
         """Keep a claimed trajectory's lease alive for as long as the block lasts."""

@@ -1,14 +1,17 @@
 """Carrying trajectories: claim one under a lease, drive it, note how it went."""
 
+import itertools
 import logging
 import random
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, connections, transaction
 from django.db.models import Count, Exists, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -24,6 +27,7 @@ from benchmarks.services.casting import build_cast
 from benchmarks.services.judging.log import log_of
 from benchmarks.services.leases import LEASE, heartbeat
 from benchmarks.services.locks import lock_run
+from benchmarks.services.rooms import asks_endpoints, look_for_room
 from benchmarks.services.runs import bump_data_version
 from benchmarks.services.store import LeaseLost
 from benchmarks.services.suggestions import make_suggestions
@@ -35,13 +39,32 @@ logger = logging.getLogger(__name__)
 WORKABLE = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING)
 CANDIDATES = 8
 STATUS_CHECK_SECONDS = 0.5
-CALL_THREADS = 32
+# They do nothing but wait, and are made when they are needed.
+CALL_THREADS = 512
 
 
 @cache
 def _executor() -> Threads:
-    """Threads for calls that wait (endpoints); shared by all trajectories of the process."""
+    """Threads for calls that wait (endpoints); shared by all runs of the process."""
     return Threads(CALL_THREADS, thread_name_prefix="call")
+
+
+@cache
+def _live_executor() -> Threads:
+    """The same for trajectories that people wait for, which do not queue behind those of runs."""
+    return Threads(CALL_THREADS, thread_name_prefix="live-call")
+
+
+@cache
+def _carriers() -> Threads:
+    """Threads that carry trajectories on endpoints, as many as those have room for."""
+    return Threads(settings.ENDPOINT_THREADS, thread_name_prefix="carry")
+
+
+# What this process has claimed on endpoints, and who may claim there now.
+_claimed: set[int] = set()
+_claiming = threading.Lock()
+_carrier_numbers = itertools.count(1)
 
 
 def _claimable(now: datetime) -> Q:
@@ -156,7 +179,7 @@ def _stands(pk: int) -> tuple[str, int, str, datetime | None]:
 
 def suggest_beside(*, pk: int) -> None:
     """Make the suggestions that a trajectory with people in it still lacks."""
-    make_suggestions(pk=pk, executor=_executor())
+    make_suggestions(pk=pk, executor=_live_executor())
 
 
 def work_on_run(*, run_id: int, owner: str) -> int:
@@ -165,18 +188,91 @@ def work_on_run(*, run_id: int, owner: str) -> int:
     if not started.update(status=Run.Status.RUNNING):
         return 0
     Run.objects.filter(pk=run_id, started_at=None).update(started_at=timezone.now())
-    carried = 0
-    while (pk := claim_trajectory(run_id=run_id, owner=owner)) is not None:
-        carry_trajectory(pk=pk, owner=owner)
-        carried += 1
+    if waits_for_endpoints(run_id):
+        carried = _carry_together(run_id, owner)
+    else:
+        carried = 0
+        while (pk := claim_trajectory(run_id=run_id, owner=owner)) is not None:
+            carry_trajectory(pk=pk, owner=owner)
+            carried += 1
     settle_run(run_id=run_id)
     return carried
+
+
+def waits_for_endpoints(run_id: int) -> bool:
+    """Whether trajectories of a run are carried side by side, as its endpoints have room."""
+    if not settings.ENDPOINT_THREADS:
+        return False
+    roles = Run.objects.filter(pk=run_id).values_list("roles", flat=True).first()
+    return roles is not None and asks_endpoints(roles)
+
+
+def _carry_together(run_id: int, owner: str) -> int:
+    """Carry trajectories of a run on endpoints in threads; returns how many when all have ended."""
+    crew: list[Future[int]] = []
+
+    def carry() -> int:
+        carried, name = 0, _carrier_name(owner)
+        try:
+            while True:
+                pk, more = _claim_in_room(run_id, name)
+                if pk is None:
+                    return carried
+                _carry_in_thread(pk, name, recruit if more else None)
+                carried += 1
+        finally:
+            connections.close_all()
+
+    def recruit() -> None:
+        crew.append(_carriers().submit(carry))
+
+    recruit()
+    errors = [error for future in crew if (error := future.exception())]  # it grows meanwhile
+    if errors:
+        raise errors[0]
+    return sum(future.result() for future in crew)
+
+
+def _carrier_name(owner: str) -> str:
+    """An owner of leases of its own for each thread, so that none writes for another."""
+    return f"{owner}+{next(_carrier_numbers)}"
+
+
+def _claim_in_room(run_id: int, owner: str) -> tuple[int | None, bool]:
+    """A trajectory of a run on endpoints, if they have room for it, and whether for more."""
+    roles = Run.objects.values_list("roles", flat=True).get(pk=run_id)
+    with _claiming:  # else several threads of this process would take the same room
+        left = look_for_room(_held()).left(roles)
+        pk = claim_trajectory(run_id=run_id, owner=owner) if left > 0 else None
+        if pk is not None:
+            _claimed.add(pk)
+    return pk, pk is not None and left > 1
+
+
+def _held() -> set[int]:
+    """All trajectories that this process has claimed."""
+    return _claimed.union(heartbeat.held)
+
+
+def _carry_in_thread(pk: int, owner: str, recruit: Callable[[], object] | None) -> None:
+    """Carry what was claimed, once another thread was started where there is room for it."""
+    try:
+        if recruit is not None:
+            recruit()
+        carry_trajectory(pk=pk, owner=owner)
+    except ProcessEnds:
+        _lay_aside(pk, owner, Trajectory.Status.PENDING, "")
+        raise
+    finally:
+        with _claiming:
+            _claimed.discard(pk)
 
 
 def work_on_runs(*, first: int, owner: str) -> int:
     """Carry trajectories of whatever run needs somebody, ``first`` first; returns how many.
 
     After each trajectory it looks anew, so that a short run need not wait for a long one to end.
+    Runs on endpoints are left to ``begin_carrying``.
     """
     carried = 0
     run_id: int | None = first
@@ -186,22 +282,66 @@ def work_on_runs(*, first: int, owner: str) -> int:
             _begin(run_id)
             carry_trajectory(pk=pk, owner=owner)
             carried += 1
-        unended = [Trajectory.Status.PENDING, Trajectory.Status.RUNNING]
-        if not Trajectory.objects.filter(run=run_id, status__in=unended).exists():
-            settle_run(run_id=run_id)
+        _settle_if_over(run_id)
         run_id = _neediest_run()
     return carried
 
 
-def _neediest_run() -> int | None:
-    """The oldest run with something to claim, of those started together the least attended."""
+def begin_carrying(*, first: int, owner: str) -> Future[int]:
+    """Carry trajectories of runs on endpoints in threads of this process, ``first`` first.
+
+    Each thread that claims a trajectory starts another one as long as there is room. The caller
+    need not wait for them.
+    """
+    return _carriers().submit(_carry_in_room, first, owner)
+
+
+def _carry_in_room(first: int, owner: str) -> int:
+    carried, name = 0, _carrier_name(owner)
+    run_id: int | None = first
+    try:
+        while run_id is not None:
+            pk, more = _claim_in_room(run_id, name)
+            if pk is not None:
+                _begin(run_id)
+                again = partial(begin_carrying, first=run_id, owner=owner)
+                _carry_in_thread(pk, name, again if more else None)
+                carried += 1
+            _settle_if_over(run_id)
+            run_id = _neediest_run(on_endpoints=True)
+    except ProcessEnds:
+        logger.info("the process ends; run %s is left to the sweep", run_id)
+    except Exception:
+        logger.exception("run %s was left to the sweep", run_id)
+    finally:
+        connections.close_all()
+    return carried
+
+
+def _settle_if_over(run_id: int) -> None:
+    unended = [Trajectory.Status.PENDING, Trajectory.Status.RUNNING]
+    if not Trajectory.objects.filter(run=run_id, status__in=unended).exists():
+        settle_run(run_id=run_id)
+
+
+def _neediest_run(*, on_endpoints: bool = False) -> int | None:
+    """The oldest run with something to claim, of those started together the least attended.
+
+    Where there are threads for runs on endpoints, those are theirs alone.
+    """
     units = Trajectory.objects.filter(run=OuterRef("pk"))
     runs = Run.objects.filter(Exists(units.filter(_claimable(timezone.now()))), status__in=WORKABLE)
     runs = runs.annotate(
         workers=_workers("run", "pk"), with_others=_workers("run__experiment", "experiment")
-    )
-    runs = runs.filter(workers__lt=settings.WORKERS_PER_RUN).order_by("with_others", "pk")
-    return runs.values_list("pk", flat=True).first()
+    ).order_by("with_others", "pk")
+    if not on_endpoints:
+        runs = runs.filter(workers__lt=settings.WORKERS_PER_RUN)
+    rooms = look_for_room(_held()) if on_endpoints else None
+    for pk, roles in runs.values_list("pk", "roles"):
+        waits = bool(settings.ENDPOINT_THREADS) and asks_endpoints(roles)
+        if waits == on_endpoints and (rooms is None or rooms.left(roles) > 0):
+            return pk
+    return None
 
 
 def _workers(group: str, name: str) -> Coalesce:
@@ -274,7 +414,7 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
         seed_for=seeds_of(trajectory, task),
         max_attempts=run.settings.get("reply_attempts", 3),
         stop=_stop_check(run.pk),
-        executor=_executor(),
+        executor=_live_executor() if trajectory.reserved else _executor(),
     )
     result = driver.run(episode_of(trajectory, system, task))
     log.store_kept()

@@ -208,6 +208,9 @@ CELERY_WORKER_POOL = "threads"
 WORKERS_PER_RUN = env.integer("PLANJURY_WORKERS_PER_RUN", default=4, least=1, most=256)
 # How many trajectories a process carries at once.
 RUN_THREADS = env.integer("PLANJURY_WORKER_THREADS", default=4, least=1, most=256)
+# How many trajectories on endpoints, beside those. They mostly wait, and the endpoints' own limits
+# decide how many are carried at once; this only bounds what a process needs for it.
+ENDPOINT_THREADS = env.integer("PLANJURY_ENDPOINT_THREADS", default=256, least=1, most=1000)
 # How many trajectories of live sessions, beside those of runs: people wait for them.
 LIVE_THREADS = env.integer("PLANJURY_LIVE_THREADS", default=32, least=1, most=256)
 # Two more, so that imports and trials of endpoints need not wait for a run to end.

@@ -55,6 +55,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = brokers.transport_options(CELERY_BROKER_URL, f
 CACHES = brokers.caches(CELERY_BROKER_URL)
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
+# Other threads do not see what a test has not committed: where it calls, it carries.
+ENDPOINT_THREADS = 0
 
 # Figures are printed by a browser only where a test says so: starting one takes seconds.
 CHROMIUM = "off"

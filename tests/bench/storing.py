@@ -128,14 +128,9 @@ def in_memory(system: Any) -> float:
     return time.process_time() - start
 
 
-def stored(system: Any) -> tuple[float, float]:
-    """CPU and wall seconds of the episodes as the product runs and stores them."""
+def register(system: Any) -> None:
+    """Let this process know the system."""
     from benchmarks.core import registry
-    from benchmarks.core.types import Task
-    from benchmarks.models import Agent, Trajectory
-    from benchmarks.services.datasets import save_dataset
-    from benchmarks.services.runs import start_runs
-    from benchmarks.services.work import work_on_run
 
     folder = types.ModuleType(f"bench_{system.key}")
     folder.__path__ = []  # a package with nothing else in it
@@ -143,11 +138,28 @@ def stored(system: Any) -> tuple[float, float]:
     module.SYSTEM = system  # type: ignore[attr-defined]
     sys.modules |= {each.__name__: each for each in (folder, module)}
     registry.SYSTEMS[system.key] = (system.title, module.__name__)
-    tasks = [(Task(f"task-{n}", f"Tidy room {n}."), ()) for n in range(EPISODES)]
-    dataset = save_dataset(
+
+
+def save_rooms(system: Any, episodes: int = EPISODES) -> Any:
+    """A dataset of so many tasks for the system."""
+    from benchmarks.core.types import Task
+    from benchmarks.services.datasets import save_dataset
+
+    tasks = [(Task(f"task-{n}", f"Tidy room {n}."), ()) for n in range(episodes)]
+    return save_dataset(
         system=system.key, name=system.title, version="", source="", licence="",
         checksum=system.title, tasks=tasks,
     ).dataset  # fmt: skip
+
+
+def stored(system: Any) -> tuple[float, float]:
+    """CPU and wall seconds of the episodes as the product runs and stores them."""
+    from benchmarks.models import Agent, Trajectory
+    from benchmarks.services.runs import start_runs
+    from benchmarks.services.work import work_on_run
+
+    register(system)
+    dataset = save_rooms(system)
     agent, _ = Agent.objects.get_or_create(
         name="instant", defaults={"kind": "scripted", "policy": "instant", "title": "Instant"}
     )

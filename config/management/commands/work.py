@@ -27,7 +27,10 @@ class Command(BaseCommand):
 
     def _greet(self) -> None:
         threads = settings.RUN_THREADS
-        self.stdout.write(f"Working on {threads} trajectories at once (stop it with Ctrl-C).")
+        self.stdout.write(
+            f"Working on {threads} trajectories at once, and on as many more as endpoints take "
+            "calls at once (stop it with Ctrl-C)."
+        )
         if not is_redis(settings.CELERY_BROKER_URL):
             self.stdout.write(
                 f"The broker is the embedded one in {settings.BROKER_DIR}: "

@@ -275,10 +275,26 @@ class TestLimits:
             list(pool.map(lambda seed: who.answer(ask(), seed), range(15)))
         assert time.monotonic() - began >= 0.45
 
+    def test_a_time_out_halves_what_is_under_way(self, serve):
+        server = serve()
+        who = answerer(
+            server, "stall", concurrency=8, timeout=0.3, policy=replace(QUICK, longest=0.0)
+        )
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: failure(who), range(8)))
+        assert open_line(who.config, LOOPBACK, who.environ).limiter.limit <= 4
+
+    def test_waiting_for_a_place_takes_no_time_from_a_call(self, serve):
+        server = serve(latency=0.4)
+        who = answerer(server, concurrency=1, policy=replace(QUICK, total=1.0))
+        with ThreadPoolExecutor(5) as pool:
+            answers = list(pool.map(lambda seed: who.answer(ask(), seed), range(5)))
+        assert len(answers) == 5
+
     def test_who_finds_no_place_in_time_has_failed(self, serve):
         server = serve()
         slow = answerer(server, "stall", concurrency=1, timeout=1.5, policy=replace(QUICK, tries=1))
-        other = replace(slow, policy=replace(QUICK, total=0.1))
+        other = replace(slow, policy=replace(QUICK, queue=0.1))
         with ThreadPoolExecutor(1) as pool:
             pool.submit(slow.answer, ask(), 1)
             while not server.counts.received:

@@ -43,6 +43,27 @@ class TestCallsAtOnce:
         throttle.refuse(started=5, now=6)
         assert throttle.limit == 4
 
+    def test_other_processes_take_their_part(self):
+        throttle = Throttle(10, 600, 0)
+        throttle.share(0.35, 0)
+        assert started(throttle, 0) == 3
+        throttle.share(1.0, 0)
+        assert started(throttle, 0) == 7
+
+    def test_a_larger_part_does_not_undo_a_refusal(self):
+        throttle = Throttle(16, None, 0)
+        throttle.share(0.5, 0)
+        started(throttle, 0)
+        throttle.refuse(started=0, now=1)
+        throttle.share(1.0, 2)
+        assert (throttle.limit, throttle.most) == (4, 16)
+
+    def test_calls_a_minute_are_shared(self):
+        throttle = Throttle(1000, 60, 0)
+        throttle.share(0.5, 0)
+        assert started(throttle, 0) == 1
+        assert throttle.delay(0) == 2.0
+
     def test_one_call_may_always_be_under_way(self):
         throttle = Throttle(2, None, 0)
         throttle.start(0)

@@ -1,0 +1,178 @@
+"""Calls a second to a slow endpoint, beside what its limit and its latency allow.
+
+Run by ``make bench``. 300 episodes of 5 turns ask a fake endpoint (a process of its own) once a
+turn: with ``run_benchmark --wait``, then by the worker of `make run`, with the shipped settings. On
+SQLite and, where ``DATABASE_URL`` names one, on that database. While the worker carries, annotators
+save answers; beside it stands how long that takes without it.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.bench.annotating import batch, ok
+from tests.bench.calling import ROOT, fake_endpoint
+from tests.bench.storing import machine, make_system, register, save_rooms, set_up, tell
+from tests.servers import serving
+
+EPISODES, LATENCIES, SHARE = 300, (0.2, 2.0), 0.85
+# Annotators at work, and the seconds in which each saves an item once.
+PEOPLE, REST = 8, 2.0
+SYSTEM = make_system(judged=False)
+# The product's commands, with that system.
+MANAGE = ("-m", "tests.bench.waiting", "manage")
+
+
+def rate(run: int) -> tuple[int, float]:
+    """Calls to the endpoint in a run, and how many a second from the first to the last."""
+    from django.db.models import Max, Min
+
+    from benchmarks.models import Exchange
+
+    calls = Exchange.objects.filter(trajectory__run=run, role="agent", state="answered")
+    found = calls.aggregate(first=Min("sent_at"), last=Max("settled_at"))
+    number = calls.count()
+    return number, number / (found["last"] - found["first"]).total_seconds()
+
+
+def newest_run() -> int:
+    """The run that was started last."""
+    from benchmarks.models import Run
+
+    return Run.objects.latest("pk").pk
+
+
+def wait_here(agent: str) -> int:
+    """Carry a run with the command alone; its id."""
+    command = ["run_benchmark", SYSTEM.title, "--agent", agent, "--wait"]
+    subprocess.run(
+        [sys.executable, *MANAGE, *command],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return newest_run()
+
+
+def by_worker(agent: str) -> int:
+    """Have the worker carry a run; its id."""
+    from benchmarks.models import Agent, Dataset, Run
+    from benchmarks.services.runs import start_runs
+
+    (run,) = start_runs(
+        dataset=Dataset.objects.get(system=SYSTEM.key), agents=[Agent.objects.get(name=agent)]
+    )
+    while Run.objects.get(pk=run.pk).status != Run.Status.DONE:
+        time.sleep(0.2)
+    return run.pk
+
+
+def save_until(over: threading.Event, people: Sequence[object], study: int) -> list[float]:
+    """Milliseconds of each batch that annotators save until then."""
+    found: list[float] = []
+
+    def work(number: int) -> None:
+        over.wait(REST * number / len(people))
+        while not over.is_set():
+            began = time.perf_counter()
+            ok([batch(people[number], study)])
+            found.append(1000 * (time.perf_counter() - began))
+            over.wait(REST)
+
+    with ThreadPoolExecutor(len(people)) as pool:
+        list(pool.map(work, range(len(people))))
+    return found
+
+
+def words(milliseconds: Sequence[float]) -> str:
+    """The median and the 95th percentile."""
+    ordered = sorted(milliseconds)
+    late = ordered[int(0.95 * len(ordered))]
+    return f"median {statistics.median(ordered):.0f}, p95 {late:.0f} ms of {len(ordered)}"
+
+
+def main() -> None:
+    """Print calls a second by latency and by who carries."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--episodes", type=int, default=EPISODES)
+    parser.add_argument("--latency", type=float, nargs="+", default=LATENCIES)
+    options = parser.parse_args()
+    beyond = []
+    with tempfile.TemporaryDirectory() as folder:
+        set_up(folder)
+        os.environ["PLANJURY_DEMO"] = "0"
+        from django.db import connection
+
+        from benchmarks.services.endpoints import create_endpoint
+        from tests.annotators import Annotator
+        from tests.pools import PASSWORD, make_people, make_pool
+        from tests.servers import wait_until_answered
+
+        register(SYSTEM)
+        save_rooms(SYSTEM, options.episodes)
+        names = [f"person-{number}" for number in range(PEOPLE)]
+        users = make_people(names)
+        study = make_pool(items=2000, people=users)
+        print(f"{machine()}; {connection.vendor}")
+        for latency in options.latency:
+            with fake_endpoint("--latency", str(latency)) as url:
+                agent = f"bench-{latency:g}".replace(".", "-")
+                endpoint = create_endpoint(
+                    name=agent, title=agent, base_url=url, model="fake", timeout=60.0
+                )
+                bound = endpoint.concurrency / latency
+                found = {"run_benchmark --wait": rate(wait_here(agent))}
+                with serving(*MANAGE, "serve", PLANJURY_PROXIES="1") as server:
+                    wait_until_answered(server)
+                    people = [
+                        Annotator(server.port, name, PASSWORD, {"X-Forwarded-For": f"10.0.0.{n}"})
+                        for n, name in enumerate(names)
+                    ]
+                    for person in people:
+                        person.sign_in()
+                    over, saves = threading.Event(), {}
+                    for beside in ("alone", "beside the run"):
+                        over.clear()
+                        with ThreadPoolExecutor(1) as pool:
+                            saving = pool.submit(save_until, over, people, study.pk)
+                            if beside == "alone":
+                                time.sleep(8)
+                            else:
+                                found["worker"] = rate(by_worker(agent))
+                            over.set()
+                            saves[beside] = saving.result()
+                    connection.close()
+                for who, (calls, speed) in found.items():
+                    print(
+                        f"latency {latency:g} s, limit {endpoint.concurrency}, {who}: {calls} "
+                        f"calls, {speed:.1f} a second, {speed / bound:.0%} of {bound:.0f}"
+                    )
+                    if speed < SHARE * bound:
+                        beyond.append(f"{who} at {latency:g} s: {speed / bound:.0%}")
+                for beside, milliseconds in saves.items():
+                    print(f"    an item's answers saved {beside}: {words(milliseconds)}")
+    tell(beyond)
+
+
+def manage(arguments: Sequence[str]) -> None:
+    """Run a command of the product in a process that knows the system."""
+    from django.core.management import execute_from_command_line
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
+    register(SYSTEM)
+    execute_from_command_line(["manage.py", *arguments])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["manage"]:
+        manage(sys.argv[2:])
+    else:
+        main()
