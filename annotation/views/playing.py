@@ -19,6 +19,7 @@ from annotation.selectors.sessions.desk import (
     see_suggested,
     what_became_of,
 )
+from annotation.selectors.sessions.next import is_asked_about
 from annotation.selectors.sessions.table import Table, read_table
 from annotation.selectors.sessions.talk import dialogue
 from annotation.selectors.sessions.telling import headline, leaving_words, limits, seats
@@ -110,8 +111,11 @@ def _context(table: Table, desk: Desk) -> dict[str, Any]:
         "seats": seats(table),
         "mode": mode_of(table.plan.system, table.plan.mode),
         "leaving": leaving_words(table.plan),
-        "said": [] if gathering else dialogue(place, table.plan.system),
+        "said": [] if gathering else dialogue(place, table.plan.system, over=table.over),
     }
+    if table.over:
+        context["final"] = next((line for line in reversed(context["said"]) if line.steps), None)
+        context["rates"] = is_asked_about(session, table.access.user)
     if gathering:
         text = current_text(table.access.study.study, StudyText.Kind.INFORMATION)
         context["told"] = instructions(table.plan.system, context["mode"])

@@ -30,10 +30,15 @@ from benchmarks.selectors import runs
 from benchmarks.selectors.casting import agents_for
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.casting import AT
+from benchmarks.services.judge_checks import refuse_unfit_judges
 from benchmarks.services.runs import cancel_run, pause_run, resume_run, start_runs
 
 router = Router(tags=["Runs"])
 # What the metrics of all systems have; the run itself can be looked up.
+REMEDY = (
+    "Name judges that can under roles, such as endpoint:NAME, or send accept_undefined: true to "
+    "start all the same."
+)
 _SHARED = frozenset(
     {*MetricsOut.model_fields, "dataset", "agent", "level", "condition", "seed"} - {"details"}
 )
@@ -73,12 +78,17 @@ def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
 
     def act() -> Answer:
         dataset = _dataset(request, wanted.dataset)
+        given: dict[str, Any] = {
+            "dataset": dataset,
+            "agents": _agents(request, dataset, wanted.agents),
+            "levels": wanted.levels,
+            "settings": wanted.settings,
+            "roles": _roles(request, wanted.roles),
+        }
+        if not wanted.accept_undefined:
+            refuse_unfit_judges(remedy=REMEDY, **given)
         started = start_runs(
-            dataset=dataset,
-            agents=_agents(request, dataset, wanted.agents),
-            levels=wanted.levels,
-            settings=wanted.settings,
-            roles=_roles(request, wanted.roles),
+            **given,
             seed=wanted.seed,
             tasks=wanted.tasks,
             name=wanted.name.strip(),

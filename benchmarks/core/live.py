@@ -61,6 +61,18 @@ class Line:
 Dialogue = Callable[[Json], Sequence[Line]]
 
 
+@dataclass(frozen=True)
+class Story:
+    """What all players are told of an episode when it is over, and ``roles`` while it is played.
+
+    ``tell`` makes it of the query, of text and feedback of the finished turns, and of the agent's
+    newest text where its turn is not finished (else empty).
+    """
+
+    roles: frozenset[str]
+    tell: Callable[[str, Sequence[tuple[str, str]], str], Sequence[Line]]
+
+
 def modes_of(key: str) -> tuple[Mode, ...]:
     """The modes of a system: its own, or one for each role."""
     own: tuple[Mode, ...] = getattr(system_part(key, "live"), "MODES", ())
@@ -68,6 +80,12 @@ def modes_of(key: str) -> tuple[Mode, ...]:
         Mode(role.name, role.title, "", (Place(role.title, (role.name,)),))
         for role in get_system(key).roles
     )
+
+
+def story_of(key: str) -> Story | None:
+    """How a system tells of a whole episode; None where it does not."""
+    found: Story | None = getattr(system_part(key, "live"), "STORY", None)
+    return found
 
 
 def dialogue_of(key: str, kind: str) -> Dialogue | None:

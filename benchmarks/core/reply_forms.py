@@ -67,7 +67,12 @@ def reply_form_of(system: str, kind: str, context: Json) -> ReplyForm | None:
     return form if form and form.needs <= context.keys() else None
 
 
-def end_words(system: str, termination: str) -> str:
-    """What whoever played may be told of an end without a right to see results; '' if nothing."""
-    words: Mapping[str, str] = getattr(system_part(system, "person"), "END_WORDS", {})
-    return words.get(termination, "")
+def end_words(system: str, termination: str, *, unread: bool = False) -> str:
+    """What whoever played may be told of an end without a right to see results; '' if nothing.
+
+    ``unread``: no judge who decided could read the plans.
+    """
+    part = system_part(system, "person")
+    words: Mapping[str, str] = getattr(part, "END_WORDS", {})
+    undecided: str = getattr(part, "UNREAD_WORDS", "")
+    return undecided if unread and undecided else words.get(termination, "")

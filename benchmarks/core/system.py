@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.errors import SettingError
-from benchmarks.core.types import Episode, Json, Outcome, Profile, Task
+from benchmarks.core.types import Constraint, Episode, Json, Outcome, Profile, Task
 
 # Under this name the settings of an episode say which version of its prompts it uses, where a run
 # is pinned to one; without it the newest.
@@ -21,13 +21,15 @@ PROMPT_FILES = "prompt_files"
 class Role:
     """A role that somebody fills; ``seats`` is how many fill it unless a run says otherwise.
 
-    The party under test always has the name ``agent``, whatever its title.
+    The party under test always has the name ``agent``, whatever its title. A role that ``decides``
+    judges whether a plan is valid, and so how the episode goes on.
     """
 
     name: str
     title: str
     default: tuple[str, ...] = ()
     judges: bool = False
+    decides: bool = False
 
     @property
     def seats(self) -> int:
@@ -113,6 +115,11 @@ class ScriptedPolicy:
     """A scripted answerer that can be chosen for a role.
 
     ``build`` binds it to a task (its pool of plans, say); ``parameters`` are its defaults.
+
+    A judge with ``pool_only`` knows the plans of the task's own pool; any other text it cannot
+    read. ``can_decide`` says of a constraint whether a judge can decide about it (None: of each).
+    ``unscored`` are dimensions that a judge never scores. ``has_recordings`` says of a task whether
+    a recorded agent has an answer to it.
     """
 
     name: str
@@ -122,6 +129,10 @@ class ScriptedPolicy:
     build: Callable[[Task, Json], Answerer]
     parameters: Json = field(default_factory=dict)
     label: Literal["scripted", "lexicon", "recorded"] = "scripted"
+    pool_only: bool = False
+    can_decide: Callable[[Constraint], bool] | None = None
+    unscored: tuple[str, ...] = ()
+    has_recordings: Callable[[Task], bool] | None = None
 
 
 @dataclass(frozen=True)

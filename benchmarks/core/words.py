@@ -103,6 +103,12 @@ def explain(system: str, outcome: Outcome, settings: Mapping[str, Any]) -> str:
     return text
 
 
+def reason_words(system: str, reason: str) -> str:
+    """Why a metric is undefined, with the system's titles in place of its keys."""
+    tell = getattr(system_part(system, "words"), "in_words", None)
+    return str(tell(reason)) if tell else reason
+
+
 def prompt_digests(system: str, version: str) -> Mapping[str, str]:
     """The digest of each prompt file of a version; empty for systems without prompts."""
     give = getattr(system_part(system, "prompts"), "prompt_digests", None)

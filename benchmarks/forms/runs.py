@@ -1,6 +1,7 @@
 """Starting runs: who plays, who judges, under which settings, and for how much."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -13,8 +14,10 @@ from benchmarks.forms.lists import set_choices
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.selectors.casting import agents_for
 from benchmarks.selectors.datasets import dataset_levels
+from benchmarks.selectors.judge_fit import Misfit, fitting_names, partial_judges, unrecorded
 from benchmarks.services.casting import AT
 from benchmarks.services.endpoints import check_cap
+from benchmarks.services.judge_checks import unfit_judges
 from benchmarks.services.runs import check_cost_cap
 
 LARGEST_SEED = 2**63 - 1
@@ -124,12 +127,19 @@ class NewRunForm(StartForm):
     agents = forms.MultipleChoiceField(
         label="Agents",
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one agent."},
+        error_messages={
+            "required": "Choose at least one agent.",
+            "invalid_choice": "%(value)s cannot play this dataset: there is no such agent, or the "
+            "dataset holds no recorded answers of it.",
+        },
     )
     levels = forms.MultipleChoiceField(
         label="Levels",
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one level."},
+    )
+    accept_undefined = forms.BooleanField(
+        label="Start anyway. Metrics may stay undefined.", required=False
     )
 
     def __init__(
@@ -141,7 +151,9 @@ class NewRunForm(StartForm):
         seen: Visibility = EVERYTHING,
     ) -> None:
         super().__init__(data, dataset=dataset, system=system, seen=seen)
-        self.all_agents: list[Agent] = agents_for(system.key, seen)
+        offered = agents_for(system.key, seen)
+        self.unrecorded = unrecorded(system, dataset, offered)
+        self.all_agents: list[Agent] = [one for one in offered if one not in self.unrecorded]
         self.all_levels = dataset_levels(dataset)
         self.fields[
             "name"
@@ -155,6 +167,61 @@ class NewRunForm(StartForm):
             self.fields["levels"].initial = self.all_levels[:1]
         else:
             del self.fields["levels"]
+
+    @cached_property
+    def misfits(self) -> list[Misfit]:
+        """The judges that cannot read what some chosen agent writes; none while roles are wrong."""
+        if any(name in self.errors for name in (*self.role_names, *self.setting_names)):
+            return []
+        return unfit_judges(
+            dataset=self.dataset,
+            agents=self.chosen_agents,
+            levels=self.cleaned_data.get("levels", ()),
+            settings=self.chosen_settings,
+            roles=self.chosen_roles,
+        )
+
+    @property
+    def partial(self) -> list[Misfit]:
+        """The chosen judges that leave dimensions unscored."""
+        fillers = {
+            role: [{"kind": "scripted", "policy": name} for name in names]
+            for role, names in self.chosen_roles.items()
+            if self.system.seats(role, self.chosen_settings)
+        }
+        return partial_judges(self.system, fillers)
+
+    def fitting_roles(self) -> dict[str, str]:
+        """By role field whom to choose so that judges can read what the chosen agents write."""
+        names = fitting_names(
+            self.system,
+            self.dataset,
+            self.cleaned_data.get("levels", ()),
+            self.chosen_agents,
+            self.chosen_roles,
+            list(self.endpoints),
+        )
+        found = {}
+        for name in self.role_names:
+            role, _, seat = name.removeprefix("role_").rpartition("_")
+            wanted = names.get(role) or [self.cleaned_data[name]]
+            found[name] = wanted[(int(seat) - 1) % len(wanted)]
+        return found
+
+    @property
+    def proposed(self) -> list[str]:
+        """Whom ``fitting_roles`` changes, in words; empty where nobody who can is there."""
+        titles = {
+            value: title
+            for name in self.role_names
+            for _, pairs in self.fields[name].choices  # type: ignore[attr-defined]
+            for value, title in pairs
+        }
+        return [
+            f"{self.fields[name].label}: {titles.get(value, value)}"
+            for name, value in self.fitting_roles().items()
+            if value != self.cleaned_data[name]
+        ]
 
     @property
     def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:

@@ -9,7 +9,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from benchmarks.core.registry import EXTERNAL, get_system
-from benchmarks.core.words import Ending, Measure, Tone, ending, measures_of
+from benchmarks.core.words import Ending, Measure, Tone, ending, measures_of, reason_words
 from benchmarks.importers.metrics import summarise as summarise_imported
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.selectors.casting import system_of
@@ -186,6 +186,40 @@ def run_figures(system: str, metrics: Mapping[str, Any]) -> list[Figure]:
         Figure(name, measure, found["value"], found["n"], found["excluded"])
         for name, measure in measures_of(system).items()
         if (found := metrics["metrics"].get(name)) is not None
+    ]
+
+
+# A metric that lacks more than this share of the trajectories is told of in red.
+MUCH_UNDEFINED = 0.1
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A metric that is undefined for many trajectories: ``reasons`` by how often."""
+
+    measure: Measure
+    left_out: int
+    trajectories: int
+    reasons: tuple[tuple[str, int], ...]
+
+
+def much_undefined(
+    system: str, figures: Sequence[Figure], metrics: Mapping[str, Any]
+) -> list[Undefined]:
+    """The metrics that are undefined for more than a tenth of the ended trajectories, and why."""
+    total = metrics["trajectories"]
+    return [
+        Undefined(
+            figure.measure,
+            figure.left_out,
+            total,
+            tuple(
+                (reason_words(system, reason), n)
+                for reason, n in sorted(figure.excluded.items(), key=lambda pair: -pair[1])
+            ),
+        )
+        for figure in figures
+        if figure.left_out > MUCH_UNDEFINED * total
     ]
 
 

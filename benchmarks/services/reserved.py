@@ -27,6 +27,7 @@ from benchmarks.models import (
 )
 from benchmarks.services.calls import people_are_asked
 from benchmarks.services.casting import agent_filler, assign_roles
+from benchmarks.services.judge_checks import refuse_unrecorded
 from benchmarks.services.locks import lock_run, lock_trajectory
 from benchmarks.services.runs import (
     RunError,
@@ -60,6 +61,7 @@ def make_shared_run(
     ``roles`` names who fills a role, as ``start_runs`` does, ``suggests`` who suggests to people.
     """
     system = get_system(dataset.system)
+    refuse_unrecorded(dataset, [agent])
     complete = read_settings(system.settings, settings)
     fillers = assign_roles(system, dataset, agent, complete, roles, suggests)
     kind = Run.Kind.PRACTICE if practice else Run.Kind.MADE

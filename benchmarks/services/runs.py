@@ -21,6 +21,7 @@ from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run,
 from benchmarks.services import doorbell
 from benchmarks.services.casting import assign_roles
 from benchmarks.services.endpoints import check_cap, currency_of, endpoints_in
+from benchmarks.services.judge_checks import refuse_unrecorded
 from benchmarks.services.locks import lock_run, lock_trajectories_of
 from benchmarks.services.versions import current_pins
 
@@ -84,6 +85,7 @@ def start_runs(
     complete = read_settings(system.settings, settings or {})
     if not agents:
         raise RunError("choose at least one agent")
+    refuse_unrecorded(dataset, agents)
     check_cost_cap(cost_cap)
     wanted_levels = _levels(dataset, levels)
     with transaction.atomic():

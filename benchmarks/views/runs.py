@@ -1,10 +1,10 @@
 """Runs: the list, starting them, one run and its progress, and what can be done with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -16,16 +16,18 @@ from benchmarks.forms.lists import RunFilter
 from benchmarks.forms.runs import CapForm, NewRunForm
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.selectors import asks, paging, runs, trajectories
-from benchmarks.selectors.casting import playing_system, run_roles, system_of
+from benchmarks.selectors.casting import playing_system, roles_behind, run_roles, system_of
 from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.endpoints import run_use
 from benchmarks.selectors.estimates import cost_estimate
+from benchmarks.selectors.judge_fit import Misfit, unread_judges
 from benchmarks.selectors.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.selectors.prompts import run_prompts
 from benchmarks.selectors.verification import latest_verification
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.budgets import change_cost_cap
 from benchmarks.services.endpoints import CapError
+from benchmarks.services.judge_checks import consequence
 from benchmarks.services.runs import cancel_run, pause_run, resume_run, start_runs
 from benchmarks.views.parts import address, go_back, own_template, respond, tell, wants_part
 
@@ -80,7 +82,8 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     found = fetch(request, _runs(), pk=run_id)
     part = "benchmarks/_run_report.html"
     if wants_part(request):  # the run has ended while its page was open
-        return render(request, part, _report(found))
+        more = {"judgeable": is_judgeable(found), "may_start": request.user.has_perm(START)}
+        return render(request, part, {**_report(found), **more})
     context = {
         **_progress(request, found),
         **_report(found),
@@ -109,11 +112,14 @@ def _report(found: Run) -> dict[str, Any]:
     rows = trajectories.with_parts(trajectories.trajectory_list({"run": found.pk}))
     shown = rows.order_by("-pk")[: TRAJECTORIES + 1]
     listed = trajectories.trajectory_rows(shown)
+    figures = runs.run_figures(found.dataset.system, metrics) if metrics else []
     problems = trajectories.with_parts(found.trajectories.filter(status__in=[S.FAILED, S.DECISION]))
     return {
         "run": found,
         "metrics": metrics,
-        "figures": runs.run_figures(found.dataset.system, metrics) if metrics else [],
+        "figures": figures,
+        "undefined": runs.much_undefined(found.dataset.system, figures, metrics) if metrics else [],
+        "unread": _unread(found),
         "endings": runs.ending_counts(found, metrics) if metrics else [],
         "notes": own_template(found.dataset.system, "_run_notes.html"),
         "rows": listed[:TRAJECTORIES],
@@ -123,6 +129,12 @@ def _report(found: Run) -> dict[str, Any]:
         "problems": list(problems.order_by("pk")[:PROBLEMS]),
         "use": run_use(found) if found.currency else None,
     }
+
+
+def _unread(found: Run) -> list[Misfit]:
+    """The judges behind what the run shows that cannot read what its agent writes."""
+    system = playing_system(found)
+    return unread_judges(system, roles_behind(found)) if system is not None else []
 
 
 def _settings(found: Run) -> list[tuple[str, Any, bool, str]]:
@@ -259,12 +271,27 @@ def run_new(request: HttpRequest) -> HttpResponse:
     context = {"datasets": datasets, "dataset": chosen, "form": form, "size": _size(form)}
     if request.method != "POST":
         return respond(request, "benchmarks/run_new.html", "benchmarks/_run_size.html", context)
+    if "propose" in request.POST and form.is_valid():
+        data = _with(request.POST.copy(), form.fitting_roles())
+        form = NewRunForm(data, dataset=chosen, system=system, seen=seen)
+        context |= {"form": form, "size": _size(form), "proposed": True}
+        return render(request, "benchmarks/run_new.html", context)
+    if form.is_valid() and form.misfits and not form.cleaned_data["accept_undefined"]:
+        form.add_error(None, "The judges cannot read what an agent writes: see below.")
+        return render(request, "benchmarks/run_new.html", context, status=422)
     if form.is_valid() and (started := _start(request, chosen, form)):
         messages.success(request, _started(started))
         url = reverse("benchmarks:run_list") + f"?experiment={started[0].experiment_id}"
         alone = reverse("benchmarks:run", args=[started[0].pk])
         return HttpResponseRedirect(alone if len(started) == 1 else url)
     return render(request, "benchmarks/run_new.html", context, status=422)
+
+
+def _with(data: QueryDict, changed: Mapping[str, str]) -> QueryDict:
+    """What was sent, with other values in some fields."""
+    for name, value in changed.items():
+        data[name] = value
+    return data
 
 
 def _start(request: HttpRequest, dataset: Dataset, form: NewRunForm) -> list[Run]:
@@ -319,4 +346,9 @@ def _size(form: NewRunForm) -> dict[str, Any] | None:
     if paid:
         parts = {level: form.paid_parts() for level in each} if form.is_valid() else {}
         size |= {"estimate": cost_estimate(form.dataset, paid, parts, each), "paid": True}
+    if form.is_valid():
+        size["misfits"] = form.misfits
+        size["consequence"] = consequence(form.misfits) if form.misfits else ""
+        size["proposed"] = form.proposed if form.misfits else []
+        size["partial"] = form.partial
     return size

@@ -14,6 +14,7 @@ from annotation.models import LiveSession
 from annotation.selectors.sessions import table
 from annotation.services.sessions.changing import give_to_agent
 from annotation.services.sessions.playing import pause_session
+from annotation.services.setup import add_member
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Agent, Exchange
 from benchmarks.services.endpoints import create_endpoint
@@ -31,6 +32,7 @@ from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PLAN = "1. Ask a friend to come over.\n2. Do it together with what is at hand."
+BETTER = "1. Ask the neighbour to come over.\n2. Do it together by hand."
 COMPLAINT = re.compile("Security Policy|htmx:sendAbort")
 # A draft is sent two seconds after the one before.
 PATIENT = 15_000
@@ -196,7 +198,10 @@ def test_two_people_in_two_browsers(
 ) -> None:
     study = make_live_study(mode="two_people", reply_seconds=600)
     sample_dataset()
-    session = make_live_session(study, [ann, make_person("bob")], agent="person")
+    people = [ann, make_person("bob")]
+    for person in people:
+        add_member(study=study, user=person, role="annotator", by=None)
+    session = make_live_session(study, people, agent="person")
     agent = sit(entered(), live_server.url, session, "ann", complaints)
     dark = entered(color_scheme="dark", viewport={"width": 390, "height": 800})
     user = sit(dark, live_server.url, session, "bob", complaints)
@@ -224,14 +229,58 @@ def test_two_people_in_two_browsers(
     turn(agent, "It is your turn")
     field.press("Control+Enter")
     expect(agent.locator(".talk-line.own.last")).to_contain_text("Ask a friend", timeout=PATIENT)
+    # The script cannot read the plan: the person who plays the user decides about it.
     carry(session)
-    if asked(session):
-        turn(user, "It is your turn")
-        expect(user.locator("#session-talk")).to_contain_text("Ask a friend")
-        check(user)
-        # Nothing of what the user knows stands on the agent's page.
-        hidden = [c.text for c in session.trajectory.profile.constraints.all()]
-        assert not [text for text in hidden if text in agent.content()]
+    turn(user, "2 replies are asked")
+    turn(agent, "It is the turn of: User")
+    expect(user.locator("#session-talk")).to_contain_text("Ask a friend")
+    expect(user.locator("#session-talk")).to_contain_text(session.trajectory.task.prompt[:40])
+    check(user)
+    user.locator("#session-desk input[name^=violates-]").first.press("Space")
+    user.get_by_role("button", name="Send the verdict").press("Enter")
+    turn(user, "It is your turn")
+    expect(user.locator(".session-others")).to_have_count(0)
+    judge(user)
+    turn(user, "is writing")
+    carry(session)
+    # The draft of the script as it stands.
+    turn(user, "It is your turn")
+    user.locator("#session-desk textarea[name=text]").press("Control+Enter")
+    turn(user, "The agent is writing")
+    carry(session)
+    # Nothing of what the user knows stands on the agent's page, but what was told.
+    turn(agent, "It is your turn")
+    hidden = [c.text for c in session.trajectory.profile.constraints.all()]
+    assert sum(text in agent.content() for text in hidden) == 1
+    expect(field).to_be_focused(timeout=PATIENT)
+    field.fill(BETTER)
+    field.press("Control+Enter")
+    expect(agent.locator(".talk-line.own.last")).to_contain_text("neighbour", timeout=PATIENT)
+    carry(session)
+    turn(user, "2 replies are asked")
+    expect(user.locator("#session-talk")).to_contain_text("neighbour")
+    judge(user)
+    expect(user.locator(".session-others")).to_have_count(0)
+    judge(user)
+    turn(user, "is writing")
+    carry(session)
+    # Both see the plan that ended it, and how it ended, before they are asked about it.
+    for page in (agent, user):
+        turn(page, "The session is over")
+        expect(page.locator("#session-talk .talk-line.last")).to_contain_text("neighbour")
+        over = page.locator("#session-desk")
+        expect(over).to_contain_text("The last plan respects every condition.")
+        expect(over.get_by_role("heading", name="Final plan")).to_be_visible()
+        expect(over.locator("ol.plan")).to_contain_text("Ask the neighbour")
+        check(page)
+        over.get_by_role("link", name="Rate this session").click()
+        page.wait_for_url("**/annotate/1/")
+
+
+def judge(page: Page) -> None:
+    """Say that the plan violates none of the conditions that are shown."""
+    page.get_by_label("It violates none of these").press("Space")
+    page.get_by_role("button", name="Send the verdict").press("Enter")
 
 
 def test_an_agent_that_fails_stalls_and_recovers(

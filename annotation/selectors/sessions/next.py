@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
-from annotation.models import LivePlace, LivePlan, LiveSession, Study
+from annotation.models import Assignment, Item, LivePlace, LivePlan, LiveSession, Study
 
 OVER = LiveSession.OVER
 # Kept among a study's settings, so that nobody asks the database whether it is one of sessions.
@@ -44,6 +44,18 @@ def next_session(plan: LivePlan, user: User) -> NextSession | None:
     practised = any(place.session.practice for place in mine)
     practises = plan.practises and not practised and first.ready_at is None
     return NextSession(first, instructs=not begun or practises, practises=practises)
+
+
+def is_asked_about(session: LiveSession, user: User) -> bool:
+    """Whether questions about a session wait for this player."""
+    open_items = Assignment.objects.filter(
+        study=session.study_id,
+        annotator=user,
+        item__trajectory=session.trajectory_id,
+        item__use=Item.Use.PLAYED,
+        state=Assignment.State.OPEN,
+    )
+    return open_items.exists()
 
 
 def has_played(plan: LivePlan, user: User) -> bool:

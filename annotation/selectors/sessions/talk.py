@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from textwrap import shorten
 
 from annotation.models import LivePlace
 from annotation.selectors.desk_reading import is_all
-from benchmarks.core.live import Dialogue, Line, dialogue_of
+from benchmarks.core.live import Dialogue, Line, Story, dialogue_of, story_of
 from benchmarks.core.types import Message
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
-from benchmarks.models import Exchange, OpenAsk
+from benchmarks.models import Exchange, OpenAsk, Task, Turn
 from benchmarks.prepared import Prepared
 from benchmarks.selectors.turns import PlanChange, plan_change
 from benchmarks.systems.adaplanbench.plans import split_steps
@@ -82,19 +83,40 @@ class Said:
         return shorten(" ".join(words), 100, placeholder=" …") or "As it was sent"
 
 
-def dialogue(place: LivePlace, system: str) -> list[Said]:
-    """The numbered lines that this place was told or said, in their order."""
+def dialogue(place: LivePlace, system: str, *, over: bool = False) -> list[Said]:
+    """The numbered lines that this place was told or said, in their order.
+
+    Where the system tells the whole story, players of its roles see it from the query on, asked or
+    not, and everybody does when the session is ``over``: the plan that ended it was put to nobody.
+    """
     newest = _newest_asks(place)
-    if not newest:
+    story = story_of(system)
+    whole = story is not None and (over or not story.roles.isdisjoint(place.roles))
+    if not whole and not newest:
         return []
-    if not any(_teller(ask, system) for ask in newest):
+    if not whole and not any(_teller(ask, system) for ask in newest):
         return _numbered(_told(place))
     # A place of several roles is told more in one of them than in another.
     lines: dict[tuple[str, str, int], Line] = {}
-    for ask in newest:
-        for line in _heard(ask, place, system):
-            lines.setdefault((line.speaker, line.text, line.turn), line)
+    told = [_story(place, story)] if story is not None and whole else []
+    for line in chain(*told, *(_heard(ask, place, system) for ask in newest)):
+        lines.setdefault((line.speaker, line.text.strip(), line.turn), line)
     return _numbered(sorted(lines.values(), key=lambda line: line.turn))
+
+
+def _story(place: LivePlace, story: Story) -> Iterator[Line]:
+    """All that was said so far: the finished turns, and the newest plan."""
+    trajectory = place.session.trajectory_id
+    query = Task.objects.filter(trajectories=trajectory).values_list("prompt", flat=True).get()
+    turns = list(
+        Turn.objects.filter(trajectory=trajectory).order_by("index").values_list("text", "feedback")
+    )
+    plans = Exchange.objects.filter(
+        trajectory=trajectory, role="agent", state=Exchange.State.ANSWERED
+    )
+    said = list(plans.order_by("step").values_list("text", flat=True))
+    for line in story.tell(query, turns, said[-1].strip() if len(said) > len(turns) else ""):
+        yield replace(line, speaker=YOU) if line.speaker in place.title else line
 
 
 def _newest_asks(place: LivePlace) -> list[OpenAsk]:

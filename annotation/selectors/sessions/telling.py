@@ -14,6 +14,8 @@ from annotation.selectors.sessions.table import QUIET, Table
 from benchmarks.core.reply_forms import end_words
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.prepared import Prepared
+from benchmarks.selectors.casting import system_of
+from benchmarks.selectors.judge_fit import unread_judges
 
 _AT_WORK = Prepared(
     lambda trajectory, sent, failed: (
@@ -126,12 +128,24 @@ def ended_words(table: Table) -> str:
     """How it ended, for whoever played: in the system's words, or why it was given up."""
     trajectory = table.trajectory
     if trajectory.status == Trajectory.Status.DONE:
-        return end_words(table.plan.system, trajectory.termination) or "It came to its end."
+        ending = trajectory.termination
+        unread = ending == "valid_plan" and _was_unread(trajectory)
+        words = end_words(table.plan.system, ending, unread=unread)
+        return words or "It came to its end."
     rows = table.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
     event = rows.only("by", "reason").first()
     # What people in charge give as a reason is for their record.
     because = f": {event.reason}" if event and event.by_id is None and event.reason else ""
     return f"It was ended before its time{because}. What was said is stored."
+
+
+def _was_unread(trajectory: Trajectory) -> bool:
+    """Whether a script judged that could not read the last plan, which it let pass."""
+    row = Trajectory.objects.select_related("run__dataset").get(pk=trajectory.pk)
+    system = system_of(row.run.dataset.system)
+    return system is not None and bool(
+        unread_judges(system, {**row.run.roles, **row.recast}, deciding=True)
+    )
 
 
 _THEN = {

@@ -1,6 +1,7 @@
 """Changing who plays while a session is under way, and ending it before its time."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -13,6 +14,7 @@ from annotation.services.sessions.planned import label_study
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
 from benchmarks.models import Agent, Run, Trajectory
+from benchmarks.selectors.judge_fit import unread_judges
 from benchmarks.services.casting import human_filler, named_filler
 from benchmarks.services.reserved import cancel_trajectory, recast_agent, recast_roles
 from benchmarks.services.runs import retry_trajectory
@@ -65,6 +67,7 @@ def let_stand_in(
         place.refresh_from_db()
         before = place.player_id
         named = _recast(session, place.roles, stand_in)
+        _refuse_unread(session)
         place.player, place.stand_in = None, ", ".join(dict.fromkeys(named))
         place.ready_at = None
         place.save(update_fields=["player", "stand_in", "ready_at"])
@@ -95,6 +98,24 @@ def _recast(session: LiveSession, roles: Sequence[str], name: str | None) -> lis
         raise Refused("conflict", str(error)) from error
     _label(session)
     return [wanted[0] for wanted in names.values() if wanted]
+
+
+def _roles_now(trajectory: Trajectory) -> dict[str, Any]:
+    """Who fills each role from here on."""
+    return {**trajectory.run.roles, **trajectory.recast}
+
+
+def _refuse_unread(session: LiveSession) -> None:
+    """Refuse a change after which no judge could read the agent's plans; practice counts nowhere.
+
+    Within the transaction of the change, which is taken back then.
+    """
+    if session.practice:
+        return
+    trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
+    system = get_system(trajectory.run.dataset.system)
+    for misfit in unread_judges(system, _roles_now(trajectory), deciding=True):
+        raise Refused("invalid", f"{misfit.why[:-1]}, so a person has to decide")
 
 
 def _label(session: LiveSession) -> None:
@@ -128,10 +149,13 @@ def give_to_agent(*, session: LiveSession, agent: Agent, by: User, reason: str =
     with transaction.atomic():
         session = lock_open_session(session.pk)
         trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
+        before = unread_judges(get_system(trajectory.run.dataset.system), _roles_now(trajectory))
         try:
             recast_agent(trajectory=trajectory, agent=agent)
         except CoreError as error:
             raise Refused("conflict", str(error)) from error
+        if not before:
+            _refuse_unread(session)
         _label(session)
         record_live_event(
             session=session, kind=Kind.AGENT, by=by, reason=reason, detail={"agent": agent.name}

@@ -17,8 +17,14 @@ from annotation.services.sessions.making import make_session, mode_of, store_liv
 from annotation.services.setup import add_member
 from annotation.services.studies import fillers_of
 from annotation.services.texts import set_study_text
+from benchmarks.core.errors import CoreError
+from benchmarks.core.live import Mode
+from benchmarks.core.registry import get_system
+from benchmarks.core.system import read_settings
 from benchmarks.models import Agent, Dataset, Task
+from benchmarks.selectors.judge_fit import judge_misfits
 from benchmarks.services.agents import PERSON, ensure_scripted_agents
+from benchmarks.services.casting import HUMAN, assign_roles
 
 # The questionnaire of a study that asks nothing after its sessions, for a study has to have one.
 UNASKED = "ten_questions@1"
@@ -153,6 +159,8 @@ def add_session(
         agent = human_agent()
     elif agent is None or agent.kind == Agent.Kind.HUMAN:
         raise Refused("invalid", "choose an agent that is no person, or a mode with one as agent")
+    if not practice:
+        refuse_unread(plan, mode, agent)
     with transaction.atomic():
         for user in players.values():
             add_member(study=study, user=user, role=Membership.Role.ANNOTATOR, by=by)
@@ -171,6 +179,30 @@ def add_session(
         if label and not practice:
             label_study(study)
     return session
+
+
+def refuse_unread(plan: LivePlan, mode: Mode, agent: Agent) -> None:
+    """Refuse a session in which nobody could decide whether the agent's plans are valid.
+
+    A scripted judge cannot read what a person or a language model plans, and a lexicon judge needs
+    words for each condition: with such a one a session would end after its first plan.
+    """
+    cast = plan.settings.get("cast", {})
+    dataset = Dataset.objects.get(pk=cast["dataset"])
+    system = get_system(plan.system)
+    settings = read_settings(system.settings, cast.get("settings", {}))
+    people = {role: [HUMAN] for role in mode.roles if role != "agent"}
+    try:
+        roles = assign_roles(system, dataset, agent, settings, {**cast.get("roles", {}), **people})
+        misfits = judge_misfits(system, dataset, [cast.get("level", "")], roles)
+    except CoreError as error:
+        raise Refused("invalid", str(error)) from error
+    if misfit := next((one for one in misfits if one.role.decides), None):
+        raise Refused(
+            "invalid",
+            f"{misfit.why[:-1]}, so nobody could decide whether a plan is valid. Choose a language "
+            f"model as {misfit.role.title.lower()}, or a mode in which a person decides",
+        )
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,11 @@ class NewRuns(Strict):
     cost_cap: float | None = Field(
         None, description="What each run may cost, in the currency of its endpoints."
     )
+    accept_undefined: bool = Field(
+        False,
+        description="Start even where judges cannot read what an agent writes, so that metrics "
+        "stay undefined; else such runs are refused.",
+    )
     name: str = Field("", max_length=160, description="Made of dataset and levels if left empty.")
 
 

@@ -13,9 +13,15 @@ from benchmarks.models import Agent, Run
 from benchmarks.selectors.datasets import find_dataset
 from benchmarks.selectors.runs import RunProgress, run_metrics, runs_progress
 from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.services.judge_checks import refuse_unfit_judges
 from benchmarks.services.runs import start_runs
 from benchmarks.services.work import WORKABLE, work_on_run
 from benchmarks.tasks import owner_name
+
+REMEDY = (
+    "Name judges that can, such as --role rubric_judge=endpoint:NAME, or start all the same with "
+    "--accept-undefined."
+)
 
 
 def find_agents(names: list[str]) -> list[Agent]:
@@ -84,6 +90,11 @@ class Command(BaseCommand):
             metavar="AMOUNT",
             help="what each run may cost, in its endpoints' currency; then it is paused",
         )
+        parser.add_argument(
+            "--accept-undefined",
+            action="store_true",
+            help="start even where judges cannot read what an agent writes",
+        )
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--name", default="")
         parser.add_argument("--wait", action="store_true", help="carry the runs here, to the end")
@@ -93,12 +104,17 @@ class Command(BaseCommand):
         ensure_scripted_agents()
         roles = {k: v.split(",") for k, v in read_pairs(options["role"]).items()}
         try:
+            wanted: dict[str, Any] = {
+                "dataset": find_dataset(options["dataset"]),
+                "agents": find_agents(options["agents"]),
+                "levels": options["levels"],
+                "settings": read_pairs(options["set"]),
+                "roles": roles,
+            }
+            if not options["accept_undefined"]:
+                refuse_unfit_judges(remedy=REMEDY, **wanted)
             runs = start_runs(
-                dataset=find_dataset(options["dataset"]),
-                agents=find_agents(options["agents"]),
-                levels=options["levels"],
-                settings=read_pairs(options["set"]),
-                roles=roles,
+                **wanted,
                 seed=options["seed"],
                 tasks=options["tasks"],
                 name=options["name"],

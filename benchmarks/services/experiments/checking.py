@@ -14,12 +14,14 @@ from benchmarks.core.yaml_text import Path, read_yaml
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.selectors.casting import agents_for, system_of
 from benchmarks.selectors.datasets import dataset_levels, find_dataset
+from benchmarks.selectors.judge_fit import unrecorded
 from benchmarks.selectors.runs import run_size
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.casting import AT, assign_roles, named_filler
 from benchmarks.services.endpoints import check_cap, currency_of
 from benchmarks.services.experiments.design import Design, design_of, place_of
 from benchmarks.services.experiments.variants import takes_temperature
+from benchmarks.services.judge_checks import unfit_judges
 
 MOST_RUNS = 2_000
 _NAMED = 12
@@ -47,7 +49,32 @@ class Checked:
 def read_checked(text: str, seen: Visibility = EVERYTHING) -> Checked:
     """The design of a YAML text, checked as a whole; `FileRefused` names the line of each fault."""
     found = read_yaml(text)
-    return check_design(design_of(found.value, found.lines), lines=found.lines, seen=seen)
+    checked = check_design(design_of(found.value, found.lines), lines=found.lines, seen=seen)
+    _refuse_unfit(checked, found.lines)
+    return checked
+
+
+def _refuse_unfit(checked: Checked, lines: Mapping[Path, int]) -> None:
+    """Refuse a new design whose judges cannot read what its agents write."""
+    design = checked.design
+    if design.accept_undefined:
+        return
+    misfits = {
+        misfit.policy.name: misfit
+        for settings in checked.conditions
+        for misfit in unfit_judges(
+            dataset=checked.dataset,
+            agents=checked.agents,
+            levels=[level for level in checked.levels if level],
+            settings=settings,
+            roles=design.roles,
+        )
+    }
+    if misfits:
+        field = "roles" if design.roles else "agents"
+        expected = "judges that can read what the agents write, or accept_undefined: true"
+        why = " ".join(misfit.why for misfit in misfits.values())
+        raise FileRefused([Problem(place_of((field,), lines), expected, why)])
 
 
 def check_design(
@@ -129,7 +156,15 @@ class _Checker:
                 )
             else:
                 found.append(agent)
+        self.recordings(system, found)
         return tuple(dict.fromkeys(found))
+
+    def recordings(self, system: System, agents: Sequence[Agent]) -> None:
+        dataset = self.dataset()
+        for agent in unrecorded(system, dataset, agents):
+            place = self.design.agents.index(agent.name)
+            expected = f"an agent that can play {dataset}, which holds no recorded answers of it"
+            self.fault(("agents", place), expected, agent.name)
 
     def levels(self, dataset: Dataset) -> tuple[str, ...]:
         known = dataset_levels(dataset)

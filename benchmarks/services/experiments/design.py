@@ -37,6 +37,7 @@ class Design:
     ``roles`` names who fills the other roles; those left out are filled as usual. ``tasks``: None
     for all, so many of the first, or ids. ``cost_cap`` is for all runs together.
     ``endpoint_parameters`` are sent by agents at endpoints; scripts are left as they are.
+    ``accept_undefined``: run it even where judges cannot read what an agent writes.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Design:
     tasks: int | tuple[str, ...] | None = None
     cost_cap: float | None = None
     endpoint_parameters: Mapping[str, float] = field(default_factory=dict)
+    accept_undefined: bool = False
 
     @property
     def data(self) -> dict[str, Any]:
@@ -66,10 +68,11 @@ class Design:
             "tasks": list(self.tasks) if isinstance(self.tasks, tuple) else self.tasks,
             "cost_cap": self.cost_cap,
             "endpoint_parameters": dict(self.endpoint_parameters),
+            "accept_undefined": self.accept_undefined,
         }
         usual = {"levels": [], "conditions": [{}], "temperatures": [None], "seeds": [0],
                  "roles": {}, "tasks": None, "cost_cap": None,
-                 "endpoint_parameters": {}}  # fmt: skip
+                 "endpoint_parameters": {}, "accept_undefined": False}  # fmt: skip
         return {name: value for name, value in told.items() if value != usual.get(name, ...)}
 
     @property
@@ -128,6 +131,7 @@ class _Reader:
             "tasks": self.tasks,
             "cost_cap": self.cap,
             "endpoint_parameters": self.parameters,
+            "accept_undefined": self.flag,
         }
         for name in self.data:
             if name not in readers:
@@ -235,6 +239,13 @@ class _Reader:
             else:
                 self.fault((name, key), f"a whole number from 1 to {MOST_TOKENS:,}", one)
         return found
+
+    def flag(self, name: str) -> bool:
+        value = self.data[name]
+        if not isinstance(value, bool):
+            self.fault((name,), "true or false", value)
+            return False
+        return value
 
     def cap(self, name: str) -> float | None:
         value = self.data[name]

@@ -89,8 +89,19 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 
 # What whoever spoke for the user, or planned, can tell of the end by themselves.
 END_WORDS: Mapping[str, str] = {
-    "valid_plan": "There are no more objections.",
-    "early_stop": "Nothing new came up for several turns, so the talk ended.",
-    "max_turns": "All turns are used up.",
+    "valid_plan": "The last plan respects every condition.",
+    "early_stop": "Nothing new came up for several turns. The last plan still breaks a condition.",
+    "max_turns": "All turns are used up. The last plan still breaks a condition.",
     "refinement_spent": "All extra turns are used up.",
+    "judge_failure": "Nobody could decide whether the last plan respects every condition.",
+    "simulator_failure": "The user’s side gave no readable reply.",
+    "agent_unreadable": "The agent gave no plan that could be read.",
+    "agent_declined": "The agent gave no plan.",
+    "pool_exhausted": "The agent has no further plan to propose.",
 }
+
+# Where nobody who decides could read the last plan, whatever its verdict was.
+UNREAD_WORDS = (
+    "No condition was found broken, but the script that judged cannot read a plan in a person’s "
+    "own words. Whether the last plan respects every condition is undecided."
+)

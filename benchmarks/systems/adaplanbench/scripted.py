@@ -256,13 +256,16 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
         ),
         ScriptedPolicy(
             "world-facts", "world_judge", "Scripted world judge", VERSION,
-            _constraint_judge("world"),
+            _constraint_judge("world"), pool_only=True,
         ),
         ScriptedPolicy(
-            "user-facts", "user_judge", "Scripted user judge", VERSION, _constraint_judge("user")
+            "user-facts", "user_judge", "Scripted user judge", VERSION, _constraint_judge("user"),
+            pool_only=True,
         ),
         *(
-            ScriptedPolicy(name, "rubric_judge", title, VERSION, _rubric_judge(name, character))
+            ScriptedPolicy(
+                name, "rubric_judge", title, VERSION, _rubric_judge(name, character), pool_only=True
+            )
             for name, (title, character) in SEVERITIES.items()
         ),
         ScriptedPolicy(

@@ -32,8 +32,8 @@ class AdaPlanBench:
     scorer_version = "1"
     roles: tuple[Role, ...] = (
         Role("agent", "Agent", ("careful-tracker",)),
-        Role("world_judge", "World judge", ("world-facts",), judges=True),
-        Role("user_judge", "User judge", ("user-facts",), judges=True),
+        Role("world_judge", "World judge", ("world-facts",), judges=True, decides=True),
+        Role("user_judge", "User judge", ("user-facts",), judges=True, decides=True),
         Role(
             "rubric_judge",
             "Rubric judges",

@@ -136,7 +136,7 @@ def test_what_is_advised_and_offered_belongs_to_the_mode(researcher: Client, mod
     for name in ("annotation:session_new", "annotation:live_study_new"):
         page = researcher.get(reverse(name), {"mode": mode})
         advised = "Let a language model judge" in page.content.decode()
-        assert advised == (mode in ("agent", "two_people"))
+        assert advised == (mode in ("agent", "two_people_judged"))
         # Nobody is asked three times how good they find the same plan.
         judges = page.context["form"]["set_rubric_judges"].value()
         assert judges == ("1" if mode == "judge" else "3")

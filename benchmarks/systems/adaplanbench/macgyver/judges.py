@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.system import ScriptedPolicy
-from benchmarks.core.types import Ask, Json, Task
+from benchmarks.core.types import Ask, Constraint, Json, Task
 from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
 
 VERSION = f"1-lexicon-{vocabulary.VERSION}"
@@ -63,6 +63,12 @@ def _judge(kind: str) -> Callable[[Task, Json], Answerer]:
     return build
 
 
+def _is_grounded(constraint: Constraint) -> bool:
+    return bool(
+        grounds({"kind": constraint.kind, "text": constraint.text, "about": constraint.about})
+    )
+
+
 POLICIES: Mapping[str, ScriptedPolicy] = {
     f"lexicon-{kind}": ScriptedPolicy(
         f"lexicon-{kind}",
@@ -71,6 +77,7 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
         VERSION,
         _judge(kind),
         label="lexicon",
+        can_decide=_is_grounded,
     )
     for kind in ("world", "user")
 }

@@ -90,7 +90,21 @@ def _recorded(name: str) -> Callable[[Task, Json], Answerer]:
     return build
 
 
+def _holder(pool: Pool) -> Callable[[Task], bool]:
+    return lambda task: any(
+        pool.holds(row.get("author", "")) for row in task.payload.get("plans", ())
+    )
+
+
 POLICIES: Mapping[str, ScriptedPolicy] = {
-    name: ScriptedPolicy(name, "agent", pool.title, VERSION, _recorded(name), label="recorded")
+    name: ScriptedPolicy(
+        name,
+        "agent",
+        pool.title,
+        VERSION,
+        _recorded(name),
+        label="recorded",
+        has_recordings=_holder(pool),
+    )  # fmt: skip
     for name, pool in POOLS.items()
 }

@@ -170,7 +170,13 @@ def _judge(name: str, character: Character) -> Callable[[Task, Json], Answerer]:
 
 POLICIES: Mapping[str, ScriptedPolicy] = {
     name: ScriptedPolicy(
-        name, "rubric_judge", title, VERSION, _judge(name, character), label="lexicon"
-    )
+        name,
+        "rubric_judge",
+        title,
+        VERSION,
+        _judge(name, character),
+        label="lexicon",
+        unscored=tuple(_UNREADABLE),
+    )  # fmt: skip
     for name, (title, character) in CHARACTERS.items()
 }
