@@ -129,8 +129,8 @@ class NewRunForm(StartForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={
             "required": "Choose at least one agent.",
-            "invalid_choice": "%(value)s cannot play this dataset: there is no such agent, or the "
-            "dataset holds no recorded answers of it.",
+            "invalid_choice": "Select a valid choice. %(value)s cannot play this dataset: there is "
+            "no such agent, or the dataset holds no recorded answers of it.",
         },
     )
     levels = forms.MultipleChoiceField(
@@ -209,19 +209,19 @@ class NewRunForm(StartForm):
         return found
 
     @property
-    def proposed(self) -> list[str]:
-        """Whom ``fitting_roles`` changes, in words; empty where nobody who can is there."""
+    def proposed(self) -> list[tuple[str, list[str]]]:
+        """Whom ``fitting_roles`` newly chooses, each with the roles; empty where nobody can."""
         titles = {
             value: title
             for name in self.role_names
             for _, pairs in self.fields[name].choices  # type: ignore[attr-defined]
             for value, title in pairs
         }
-        return [
-            f"{self.fields[name].label}: {titles.get(value, value)}"
-            for name, value in self.fitting_roles().items()
-            if value != self.cleaned_data[name]
-        ]
+        found: dict[str, list[str]] = {}
+        for name, value in self.fitting_roles().items():
+            if value != self.cleaned_data[name]:
+                found.setdefault(titles.get(value, value), []).append(str(self.fields[name].label))
+        return list(found.items())
 
     @property
     def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:

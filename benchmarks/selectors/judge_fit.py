@@ -31,6 +31,26 @@ class Misfit:
     why: str
 
 
+def misfit_words(misfits: Sequence[Misfit]) -> list[str]:
+    """What is wrong with these judges, those that fail alike in one sentence."""
+    unread = [misfit for misfit in misfits if misfit.policy.pool_only]
+    told = []
+    if guess := [misfit.policy.title for misfit in unread if misfit.role.decides]:
+        told.append(
+            f"{_listed(guess)} cannot read plans that the agent writes itself: what they say of "
+            "validity is a guess."
+        )
+    if mute := [misfit.policy.title for misfit in unread if not misfit.role.decides]:
+        told.append(
+            f"{_listed(mute)} cannot read plans that the agent writes itself: they score none."
+        )
+    return [*told, *(misfit.why for misfit in misfits if not misfit.policy.pool_only)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 def writes_own_plans(agent: Agent) -> bool:
     """Whether an agent writes plans that are in no task's pool."""
     return agent.kind in (Agent.Kind.ENDPOINT, Agent.Kind.HUMAN)

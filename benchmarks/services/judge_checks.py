@@ -7,7 +7,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import read_settings
 from benchmarks.models import Agent, Dataset
-from benchmarks.selectors.judge_fit import Misfit, judge_misfits, unrecorded
+from benchmarks.selectors.judge_fit import Misfit, judge_misfits, misfit_words, unrecorded
 from benchmarks.services.casting import assign_roles
 
 
@@ -16,7 +16,7 @@ class JudgesUnfit(CoreError):
 
     def __init__(self, misfits: Sequence[Misfit], remedy: str) -> None:
         self.misfits = tuple(misfits)
-        told = " ".join(misfit.why for misfit in misfits)
+        told = " ".join(misfit_words(misfits))
         super().__init__(f"{told} {consequence(misfits)} {remedy}")
 
 

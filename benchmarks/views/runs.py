@@ -20,7 +20,7 @@ from benchmarks.selectors.casting import playing_system, roles_behind, run_roles
 from benchmarks.selectors.cautions import run_caution
 from benchmarks.selectors.endpoints import run_use
 from benchmarks.selectors.estimates import cost_estimate
-from benchmarks.selectors.judge_fit import Misfit, unread_judges
+from benchmarks.selectors.judge_fit import misfit_words, unread_judges
 from benchmarks.selectors.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.selectors.prompts import run_prompts
 from benchmarks.selectors.verification import latest_verification
@@ -131,10 +131,10 @@ def _report(found: Run) -> dict[str, Any]:
     }
 
 
-def _unread(found: Run) -> list[Misfit]:
-    """The judges behind what the run shows that cannot read what its agent writes."""
+def _unread(found: Run) -> list[str]:
+    """Which judges behind what the run shows cannot read what its agent writes, in sentences."""
     system = playing_system(found)
-    return unread_judges(system, roles_behind(found)) if system is not None else []
+    return misfit_words(unread_judges(system, roles_behind(found))) if system is not None else []
 
 
 def _settings(found: Run) -> list[tuple[str, Any, bool, str]]:
@@ -346,9 +346,10 @@ def _size(form: NewRunForm) -> dict[str, Any] | None:
     if paid:
         parts = {level: form.paid_parts() for level in each} if form.is_valid() else {}
         size |= {"estimate": cost_estimate(form.dataset, paid, parts, each), "paid": True}
-    if form.is_valid():
-        size["misfits"] = form.misfits
-        size["consequence"] = consequence(form.misfits) if form.misfits else ""
-        size["proposed"] = form.proposed if form.misfits else []
+    if form.is_valid() and form.misfits:
+        size["misfits"] = misfit_words(form.misfits)
+        size["consequence"] = consequence(form.misfits)
+        size["proposed"] = form.proposed
+    elif form.is_valid() and form.partial:
         size["partial"] = form.partial
     return size

@@ -14,7 +14,7 @@ from benchmarks.core.yaml_text import Path, read_yaml
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.selectors.casting import agents_for, system_of
 from benchmarks.selectors.datasets import dataset_levels, find_dataset
-from benchmarks.selectors.judge_fit import unrecorded
+from benchmarks.selectors.judge_fit import misfit_words, unrecorded
 from benchmarks.selectors.runs import run_size
 from benchmarks.services.agents import ensure_scripted_agents
 from benchmarks.services.casting import AT, assign_roles, named_filler
@@ -73,7 +73,7 @@ def _refuse_unfit(checked: Checked, lines: Mapping[Path, int]) -> None:
     if misfits:
         field = "roles" if design.roles else "agents"
         expected = "judges that can read what the agents write, or accept_undefined: true"
-        why = " ".join(misfit.why for misfit in misfits.values())
+        why = " ".join(misfit_words(list(misfits.values())))
         raise FileRefused([Problem(place_of((field,), lines), expected, why)])
 
 

@@ -78,9 +78,12 @@ def test_who_cannot_read_what_whom(dataset: Dataset) -> None:
 def test_the_form_proposes_judges_and_starts_nothing_before(tab: Client, dataset: Dataset) -> None:
     sent = form(tab, dataset, "planner")
     counted = tab.get("/runs/new/", sent, headers={"HX-Request": "true"}).content.decode()
-    assert "Scripted world judge cannot read plans" in counted and "Choose these judges" in counted
+    assert (
+        "cannot read plans that the agent writes itself" in counted
+        and "Choose these judges" in counted
+    )
     page = tab.post("/runs/new/", sent)
-    assert page.status_code == 422 and "scores none of them" in page.content.decode()
+    assert page.status_code == 422 and "they score none" in page.content.decode()
     proposed = tab.post("/runs/new/", {**sent, "propose": "1"})
     assert proposed.status_code == 200 and not Run.objects.exists()
     chosen = proposed.context["form"].chosen_roles

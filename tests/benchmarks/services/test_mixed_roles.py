@@ -135,6 +135,7 @@ def test_over_the_pages_from_form_to_end(start: Callable[..., Run], researcher: 
     given |= {
         "dataset": dataset.pk, "agents": ["fake"], "levels": ["low"], "cost_cap": "5",
         "role_world_judge_1": "human", "role_user_judge_1": MODEL,
+        "accept_undefined": "on",  # the scripted rubric judges cannot read what it plans
     }  # fmt: skip
     response = researcher.post("/runs/new/", given)
     assert response.status_code == 302, response.context["form"].errors

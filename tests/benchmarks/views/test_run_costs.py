@@ -40,11 +40,12 @@ def dataset(db: None) -> Dataset:
 
 @pytest.fixture
 def answers(dataset: Dataset, researcher: Client) -> dict[str, Any]:
-    """What the form sends for a priced model as agent."""
+    """What the form sends for a priced model as agent, whose plans the scripts cannot read."""
     make("priced", **PRICED)
     make("unpriced")
     form = researcher.get(NEW).context["form"]
     given = {name: form[name].value() for name in form.fields if form[name].value() is not None}
+    given["accept_undefined"] = "on"
     return {**given, "dataset": dataset.pk, "agents": ["priced"], "levels": ["mid"]}
 
 

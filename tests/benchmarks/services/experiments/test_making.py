@@ -32,6 +32,8 @@ seeds: [1, 2]
 tasks: 2
 """
 HOT = TEXT.replace("explorer, ", "") + "temperatures: [null, 0.5, 1.0]\n"
+# Scripted judges cannot read what a model plans; nothing of that is looked at here.
+UNREAD = "accept_undefined: true\n"
 PRICED = {"price_in": 1.0, "price_out": 2.0, "model": "m"}
 
 
@@ -182,7 +184,7 @@ class TestMaking:
 
     def test_a_variant_differs_in_its_temperature_alone(self) -> None:
         base = endpoint("one", parameters={"max_tokens": 100, "top_p": 0.9}, simulated=True)
-        text = HOT.replace("[sampling-planner]", "[one]").replace("tasks: 2", "tasks: 1")
+        text = HOT.replace("[sampling-planner]", "[one]").replace("tasks: 2", "tasks: 1") + UNREAD
         experiment = make(text + "cost_cap: 12\n")
         variant = Endpoint.objects.get(name="one-t0-5")
         assert variant.parameters == {**base.parameters, "temperature": 0.5}
@@ -193,7 +195,7 @@ class TestMaking:
 
     def test_a_cap_that_cannot_be_kept_is_refused(self) -> None:
         endpoint("free", parameters={}, price_in=None)
-        text = TEXT.replace("explorer", "free") + "cost_cap: 3\n"
+        text = TEXT.replace("explorer", "free") + "cost_cap: 3\n" + UNREAD
         with pytest.raises(FileRefused, match="line 10, cost_cap: .*Model free has no input price"):
             read_checked(text)
 
@@ -222,6 +224,7 @@ class TestControl:
     def test_what_is_left_of_the_cap_goes_to_the_runs_that_go_on(self) -> None:
         endpoint("one")
         text = TEXT.replace("explorer, sampling-planner", "one").replace("tasks: 2", "tasks: 1")
+        text += UNREAD
         experiment = make(text + "cost_cap: 8\n")
         first, *others = experiment.runs.order_by("pk")
         Run.objects.filter(pk=first.pk).update(status="done", committed=0.5)
