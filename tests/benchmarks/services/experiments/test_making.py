@@ -107,7 +107,7 @@ def test_parameters_are_for_agents_at_endpoints() -> None:
     endpoint("ready", parameters={"temperature": 0, "max_tokens": 16000}, model="another")
     design = TEXT.replace("[explorer, sampling-planner]", "[explorer, plain, fixed, ready]")
     design = design.replace("  - {constraints: world_only}\n", "").replace("[1, 2]", "[1]")
-    plan = plan_of(design + "endpoint_parameters: {temperature: 0, max_tokens: 16000}\n")
+    plan = plan_of(design + "endpoint_parameters: {temperature: 0, max_tokens: 16000}\n" + UNREAD)
     found = {cell.agent.name: dict(cell.changes) for cell in plan.cells}
     assert found == {
         "explorer": {},
