@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from annotation.models import Item
 from benchmarks.mappers import core_task
 from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn
-from benchmarks.systems.adaplanbench.plans import PoolPlan, pool_of, split_steps
+from benchmarks.systems.adaplanbench.plans import KnownPlans, PoolPlan
 
 KEEP, REMOVE = 1, 0
 
 
 def known_plan(task: Task, text: str) -> PoolPlan | None:
     """The task's known plan that reads like this; None where it is nobody's."""
-    wanted = _normal(text)
-    return next((p for p in pool_of(core_task(task, None)) if _normal(p.text) == wanted), None)
+    return KnownPlans(core_task(task, None)).find(text)
 
 
 def true_violations(trajectory: Trajectory) -> dict[str, dict[str, list[str]]]:
@@ -25,12 +24,11 @@ def true_violations(trajectory: Trajectory) -> dict[str, dict[str, list[str]]]:
     A known plan names its tools and traits; for other plans the judges are taken at their word,
     which says nothing of why.
     """
-    plans = pool_of(core_task(trajectory.task, None))
-    known = {tuple(_normal(plan.text)): plan for plan in plans}
+    known = KnownPlans(core_task(trajectory.task, None))
     about = {row.key: row.about for row in Constraint.objects.filter(profile=trajectory.profile_id)}
     found: dict[str, dict[str, list[str]]] = {}
     for turn in Turn.objects.filter(trajectory=trajectory).prefetch_related("violations"):
-        plan = known.get(tuple(_normal(turn.text)))
+        plan = known.find(turn.text)
         if plan is None:
             found[str(turn.index)] = {row.key: [] for row in turn.violations.all()}
         else:
@@ -58,11 +56,10 @@ def true_levels(trajectory: Trajectory) -> Mapping[str, float]:
 
 def turn_levels(trajectory: Trajectory) -> dict[str, Mapping[str, float]]:
     """Turn → the true quality of its plan by dimension."""
-    plans = pool_of(core_task(trajectory.task, None))
-    known = {tuple(_normal(plan.text)): plan for plan in plans}
+    known = KnownPlans(core_task(trajectory.task, None))
     found: dict[str, Mapping[str, float]] = {}
     for index, text in Turn.objects.filter(trajectory=trajectory).values_list("index", "text"):
-        plan = known.get(tuple(_normal(text)))
+        plan = known.find(text)
         found[str(index)] = {k: float(v) for k, v in plan.quality.items()} if plan else {}
     return found
 
@@ -106,7 +103,3 @@ def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[st
                 "why": " ".join(said) or "Nothing in this plan needs what the conditions rule out.",
             }
     return found
-
-
-def _normal(text: str) -> list[str]:
-    return [" ".join(step.lower().split()) for step in split_steps(text)]

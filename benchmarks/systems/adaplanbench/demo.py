@@ -5,19 +5,27 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from benchmarks.core.types import Constraint, Profile, Task
 from benchmarks.core.yaml_files import read_yaml
-from benchmarks.systems.adaplanbench.plans import pool_of
+from benchmarks.systems.adaplanbench.plans import PoolPlan, combine, pool_of, stages_of
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.scripted import mentions_name
 
 FOLDER = Path(__file__).parent / "demo_tasks"
+FULL_FOLDER = Path(__file__).parent / "full_tasks"
 LEVELS = ("low", "mid", "high")
 FEWEST_PLANS = 10
+# How many constraints a full-size task may have, by kind and level, around the means of Table 2.
+FULL_SIZES = {
+    "world": ((8, 12), (17, 22), (34, 42)),
+    "user": ((9, 13), (19, 24), (38, 46)),
+}
 
 
 @cache
@@ -25,6 +33,13 @@ def load_demo_tasks() -> tuple[tuple[Task, tuple[Profile, ...]], ...]:
     """Every demo task with its profiles from low to high, ordered by id."""
     rows = [row for path in sorted(FOLDER.glob("*.yaml")) for row in _rows(path)]
     return tuple(_task(row) for row in sorted(rows, key=lambda row: row["id"]))
+
+
+@cache
+def load_full_tasks() -> tuple[tuple[Task, tuple[Profile, ...]], ...]:
+    """The tasks with profiles of the size of Table 2, from low to high, ordered by id."""
+    rows = [row for path in sorted(FULL_FOLDER.glob("*.yaml")) for row in _rows(path)]
+    return tuple(_full_task(row) for row in sorted(rows, key=lambda row: row["id"]))
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -46,6 +61,80 @@ def _task(row: dict[str, Any]) -> tuple[Task, tuple[Profile, ...]]:
     )
     payload = {"plans": row["plans"], "reference": row["reference"]}
     return Task(row["id"], row["query"], row["category"], payload), profiles
+
+
+def _full_task(row: dict[str, Any]) -> tuple[Task, tuple[Profile, ...]]:
+    best = {dimension.key: 5 for dimension in DIMENSIONS}
+    stages = [
+        {
+            "name": stage["name"],
+            "ways": [
+                {
+                    "key": f"{letter}{number}",
+                    "steps": [way["step"]],
+                    "tools": way["tools"],
+                    "attributes": way["attributes"],
+                    "quality": {**best, **way.get("flaws", {})},
+                }
+                for number, way in enumerate(stage["ways"], 1)
+            ],
+        }
+        for letter, stage in zip("abcdefgh", row["stages"], strict=False)
+    ]
+    profiles: list[Profile] = []
+    constraints: list[Constraint] = []
+    for level in LEVELS:
+        for kind, about in (("world", "tool"), ("user", "attribute")):
+            constraints += [
+                Constraint(f"{kind[0]}-{name.lower().replace(' ', '-')}", kind, text,
+                           f"{about}:{name}")
+                for name, text in row[kind][level].items()
+            ]  # fmt: skip
+        profiles.append(Profile(level, tuple(constraints)))
+    task = Task(row["id"], row["query"], row["category"], {"stages": stages})
+    reference = combine([_allowed(ways, constraints)[0] for ways in stages_of(task)])
+    payload = {"stages": stages, "plans": [asdict(reference)], "reference": reference.key}
+    return replace(task, payload=payload), tuple(profiles)
+
+
+def _allowed(ways: Sequence[PoolPlan], constraints: Sequence[Constraint]) -> list[PoolPlan]:
+    """The ways that no constraint rules out, the best first."""
+    found = [way for way in ways if not any(way.uses(c.about) for c in constraints)]
+    return sorted(found, key=lambda way: -sum(way.quality.values()))
+
+
+def full_problems() -> Iterator[str]:
+    """What is wrong with the full-size tasks, one line a problem."""
+    for task, profiles in load_full_tasks():
+        yield from (f"{task.id}: {text}" for text in _full_problems(task, profiles))
+
+
+def _full_problems(task: Task, profiles: Sequence[Profile]) -> Iterator[str]:
+    stages, high = stages_of(task), profiles[-1].constraints
+    for kind, sizes in FULL_SIZES.items():
+        for profile, (fewest, most) in zip(profiles, sizes, strict=True):
+            if not fewest <= (size := len(profile.of_kind(kind))) <= most:
+                yield f"{size} {kind} constraints at {profile.level}, {fewest} to {most} wanted"
+    if len({c.key for c in high}) != len(high) or len({c.text for c in high}) != len(high):
+        yield "constraints repeat"
+    for place, ways in enumerate(stages, 1):
+        allowed = _allowed(ways, high)
+        if not allowed or min(allowed[0].quality.values()) < 4:
+            yield f"stage {place}: no sound way is left at high"
+        if not any(min(way.quality.values()) < 4 for way in allowed):
+            yield f"stage {place}: no allowed way has a flaw"
+        for way in ways:
+            for tool in way.tools:
+                if not mentions_name(way.text.lower(), tool):
+                    yield f"way {way.key} does not name its tool {tool}"
+    for c in high:
+        name = c.about.partition(":")[2]
+        if not any(way.uses(c.about) for ways in stages for way in ways):
+            yield f"constraint {c.key}: no way violates it"
+        if not mentions_name(c.text.lower(), name):
+            yield f"constraint {c.key} does not name what it is about"
+        if c.text.casefold() in task.prompt.casefold():
+            yield f"constraint {c.key} stands in the query"
 
 
 def problems() -> Iterator[str]:
@@ -106,6 +195,7 @@ def _constraint_problems(row: dict[str, Any], profiles: tuple[Profile, ...]) -> 
 
 
 if __name__ == "__main__":
-    found = list(problems())
-    sys.stdout.write(("\n".join(found) or f"{len(load_demo_tasks())} tasks, all sound") + "\n")
+    found = [*problems(), *full_problems()]
+    count = len(load_demo_tasks()) + len(load_full_tasks())
+    sys.stdout.write(("\n".join(found) or f"{count} tasks, all sound") + "\n")
     sys.exit(bool(found))

@@ -73,15 +73,62 @@ def parse_plan(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def pool_of(task: Task) -> tuple[PoolPlan, ...]:
     """The task's known plans; empty for tasks that carry none."""
-    return tuple(
-        PoolPlan(
-            key=row["key"],
-            steps=tuple(row["steps"]),
-            tools=tuple(row.get("tools", ())),
-            attributes=tuple(row.get("attributes", ())),
-            quality=row.get("quality", {}),
-            author=row.get("author", ""),
-            verdict=row.get("verdict", ""),
-        )
-        for row in task.payload.get("plans", ())
+    return tuple(map(_plan, task.payload.get("plans", ())))
+
+
+def stages_of(task: Task) -> tuple[tuple[PoolPlan, ...], ...]:
+    """What an agent chooses from: for each stage the ways of doing it, which make a plan together.
+
+    A task without stages is one stage, whose ways are its known plans.
+    """
+    stages = tuple(tuple(map(_plan, row["ways"])) for row in task.payload.get("stages", ()))
+    return stages or tuple(filter(None, [pool_of(task)]))
+
+
+def combine(ways: Sequence[PoolPlan]) -> PoolPlan:
+    """One plan out of a way for each stage; it is as good as its weakest step."""
+    if len(ways) == 1:
+        return ways[0]
+    dimensions = dict.fromkeys(name for way in ways for name in way.quality)
+    return PoolPlan(
+        key="+".join(way.key for way in ways),
+        steps=tuple(step for way in ways for step in way.steps),
+        tools=tuple(dict.fromkeys(name for way in ways for name in way.tools)),
+        attributes=tuple(dict.fromkeys(name for way in ways for name in way.attributes)),
+        quality={d: min(way.quality[d] for way in ways if d in way.quality) for d in dimensions},
+    )
+
+
+class KnownPlans:
+    """Recognises the plans of a task by their text, those made of its stages too."""
+
+    def __init__(self, task: Task) -> None:
+        self._plans = {normal_steps(plan.text): plan for plan in pool_of(task)}
+        staged = stages_of(task) if task.payload.get("stages") else ()
+        self._ways = {normal_steps(way.text): way for stage in staged for way in stage}
+
+    def find(self, text: str) -> PoolPlan | None:
+        """The known plan with this text, or None."""
+        steps = normal_steps(text)
+        if (plan := self._plans.get(steps)) is not None:
+            return plan
+        ways = [self._ways.get((step,)) for step in steps]
+        known = [way for way in ways if way is not None]
+        return combine(known) if known and len(known) == len(ways) else None
+
+
+def normal_steps(text: str) -> tuple[str, ...]:
+    """The steps of a plan without regard to case and spacing."""
+    return tuple(" ".join(step.lower().split()) for step in split_steps(text))
+
+
+def _plan(row: Mapping[str, Any]) -> PoolPlan:
+    return PoolPlan(
+        key=row["key"],
+        steps=tuple(row["steps"]),
+        tools=tuple(row.get("tools", ())),
+        attributes=tuple(row.get("attributes", ())),
+        quality=row.get("quality", {}),
+        author=row.get("author", ""),
+        verdict=row.get("verdict", ""),
     )

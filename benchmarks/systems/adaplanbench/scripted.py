@@ -1,13 +1,14 @@
 """Scripted stand-ins for every role: they need no key, and their replies are labelled as scripted.
 
-The agents differ in temperament (what they remember of what they were told, how much they care for
-quality, how far they wander) and choose from the task's pool of plans. Judges decide from what a
+The agents differ in temperament (what they remember of what they were told, whose remarks they
+ignore, whether they repeat themselves or stop revising, how much they care for quality) and choose
+from the task's pool of plans, or a way for each of its stages. Judges decide from what a
 pool plan really uses and how good it really is.
 """
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,30 +17,42 @@ from benchmarks.core.digests import canonical_json
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
-from benchmarks.systems.adaplanbench.plans import PoolPlan, pool_of, split_steps
+from benchmarks.systems.adaplanbench.plans import (
+    KnownPlans,
+    PoolPlan,
+    combine,
+    normal_steps,
+    stages_of,
+)
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 VERSION = "1"
+AGENT_VERSION = "2"
 
 
 @dataclass(frozen=True)
 class Temperament:
     """How a scripted agent chooses. Shares are probabilities per turn or per remembered remark.
 
+    They belong to the agent: they are the same for every task, level and condition, and were set
+    before the tasks with full-size profiles were run for the first time.
+
     ``memory``: remarks of all turns, of the last turn, or none. ``forgets``: chance to have lost a
-    remark of an earlier turn. ``repeats``: chance to insist on the last plan. ``deaf_to``: kind of
-    constraint that it overhears with chance ``deafness``. ``overlooks``: chance to miss that a plan
-    clashes with a remark that it does remember. ``quality``: weight of a plan's true
-    quality, negative for a liking of shortcuts. ``wanders``: weight of being unlike earlier plans.
-    ``convention``: weight of what comes to mind first (pools list the usual ways first).
+    remark of an earlier turn. ``repeats``: chance to insist on the last plan. ``stops``: chance,
+    after each plan that was objected to, to stop revising and to hand in that plan from then on.
+    ``deaf_to``: kind of constraint that it ignores with chance ``deafness``. ``overlooks``: chance
+    to miss that a plan clashes with a remark that it does remember. ``quality``: weight of a plan's
+    true quality, negative for a liking of shortcuts. ``wanders``: weight of being unlike earlier
+    plans. ``convention``: weight of what comes to mind first (tasks list the usual ways first).
     """
 
     memory: str = "all"
-    forgets: float = 0.0
+    forgets: float = 0.05
     repeats: float = 0.0
+    stops: float = 0.0
     deaf_to: str = ""
     deafness: float = 0.0
-    overlooks: float = 0.06
+    overlooks: float = 0.02
     quality: float = 0.5
     wanders: float = 0.0
     whim: float = 1.0
@@ -47,36 +60,33 @@ class Temperament:
 
 
 TEMPERAMENTS: Mapping[str, tuple[str, Temperament]] = {
-    "careful-tracker": ("Careful tracker", Temperament(quality=1.0, overlooks=0.0)),
+    "careful-tracker": (
+        "Careful tracker",
+        Temperament(quality=1.0, forgets=0.02, overlooks=0.0),
+    ),
     "explorer": ("Explorer", Temperament(quality=0.5, wanders=3.0)),
-    "perfectionist": ("Perfectionist", Temperament(quality=2.5, forgets=0.2)),
+    "perfectionist": ("Perfectionist", Temperament(quality=2.5, forgets=0.1)),
     "last-word": ("Last word", Temperament(memory="last")),
     "forgetful": ("Forgetful", Temperament(forgets=0.3)),
     "creature-of-habit": ("Creature of habit", Temperament(repeats=0.35)),
     "world-minded": ("World-minded", Temperament(deaf_to="user", deafness=0.5)),
     "people-pleaser": ("People pleaser", Temperament(deaf_to="world", deafness=0.35, quality=1.0)),
-    "shortcut-taker": ("Shortcut taker", Temperament(quality=-0.8)),
+    "shortcut-taker": ("Shortcut taker", Temperament(quality=-0.8, stops=0.15)),
     "coin-flipper": ("Coin flipper", Temperament(memory="none", quality=0.0, whim=3.0)),
 }
 
 
-def _normal(text: str) -> str:
-    return "\n".join(" ".join(step.lower().split()) for step in split_steps(text))
+def remembered(ask: Ask, mood: Temperament, rng: random.Random) -> set[str]:
+    """The ``about`` of every constraint that the agent still has in mind.
 
-
-def _by_text(pool: Sequence[PoolPlan]) -> dict[str, PoolPlan]:
-    return {_normal(plan.text): plan for plan in pool}
-
-
-def _remembered(
-    told: Sequence[Sequence[Mapping[str, str]]], mood: Temperament, rng: random.Random
-) -> set[str]:
-    """The ``about`` of every constraint that the agent still has in mind."""
+    The block of constraint tracking, where there is one, brings all of them back.
+    """
+    told: Sequence[Sequence[Mapping[str, str]]] = ask.context["told"]
+    tracked = told if ask.context.get("tracking") else ()
+    kept = {remark["about"] for turn in tracked for remark in turn}
     if mood.memory == "none" or not told:
-        return set()
-    turns = told if mood.memory == "all" else told[-1:]
-    kept = set()
-    for age, remarks in enumerate(reversed(turns)):
+        return kept
+    for age, remarks in enumerate(reversed(told if mood.memory == "all" else told[-1:])):
         for remark in remarks:
             lost = age > 0 and rng.random() < mood.forgets
             deaf = remark["kind"] == mood.deaf_to and rng.random() < mood.deafness
@@ -85,65 +95,74 @@ def _remembered(
     return kept
 
 
-def _plans_before(pool: Sequence[PoolPlan], ask: Ask) -> list[PoolPlan]:
-    known = _by_text(pool)
-    return [known[key] for text in ask.context["plans"] if (key := _normal(text)) in known]
+def plans_before(known: KnownPlans, ask: Ask) -> list[PoolPlan]:
+    """The known ones among the agent's plans so far, in their order."""
+    found = (known.find(text) for text in ask.context["plans"])
+    return [plan for plan in found if plan is not None]
 
 
 def _choose(
-    pool: Sequence[PoolPlan], ask: Ask, seed: int, mood: Temperament, likings: Mapping[str, float]
+    stages: Sequence[Sequence[PoolPlan]],
+    before: Sequence[PoolPlan],
+    ask: Ask,
+    seed: int,
+    mood: Temperament,
+    likings: Mapping[str, float],
 ) -> PoolPlan:
     rng = random.Random(seed)
-    before = _plans_before(pool, ask)
-    if before and rng.random() < mood.repeats:
-        return before[-1]
-    ranks = appeals(pool, ask, rng, mood, likings)
-    return pool[max(range(len(pool)), key=ranks.__getitem__)]
+    if before:
+        stopped = len(before) > 1 and before[-1].text == before[-2].text
+        if mood.stops and (stopped or rng.random() < mood.stops):
+            return before[-1]
+        if rng.random() < mood.repeats:
+            return before[-1]
+    avoid = remembered(ask, mood, rng)
+    chosen = []
+    for ways in stages:
+        ranks = appeals(ways, before, avoid, rng, mood, likings)
+        chosen.append(ways[max(range(len(ways)), key=ranks.__getitem__)])
+    return combine(chosen)
 
 
 def appeals(
-    pool: Sequence[PoolPlan],
-    ask: Ask,
+    ways: Sequence[PoolPlan],
+    before: Sequence[PoolPlan],
+    avoid: Collection[str],
     rng: random.Random,
     mood: Temperament,
     likings: Mapping[str, float],
 ) -> list[tuple[int, float]]:
-    """For every plan minus the number of remarks that it clashes with, and how it is liked else."""
-    before = _plans_before(pool, ask)
-    avoid = _remembered(ask.context["told"], mood, rng)
-    if ask.context.get("tracking"):
-        avoid |= {remark["about"] for turn in ask.context["told"] for remark in turn}
+    """For every way minus the number of remarks that it clashes with, and how it is liked else."""
     used = {tool for plan in before for tool in plan.tools}
 
-    def appeal(place: int, plan: PoolPlan) -> tuple[int, float]:
-        clashes = sum(
-            plan.uses(about) and rng.random() >= mood.overlooks for about in sorted(avoid)
-        )
-        quality = sum(plan.quality.values()) / len(plan.quality) if plan.quality else 3.0
-        shared = len(used.intersection(plan.tools)) / len(plan.tools) if plan.tools else 0.0
-        taste = mood.quality * quality - mood.wanders * shared + mood.whim * likings[plan.key]
-        return -clashes, taste - mood.convention * (place / len(pool))
+    def appeal(place: int, way: PoolPlan) -> tuple[int, float]:
+        clashes = sum(way.uses(about) and rng.random() >= mood.overlooks for about in sorted(avoid))
+        quality = sum(way.quality.values()) / len(way.quality) if way.quality else 3.0
+        shared = len(used.intersection(way.tools)) / len(way.tools) if way.tools else 0.0
+        taste = mood.quality * quality - mood.wanders * shared + mood.whim * likings[way.key]
+        return -clashes, taste - mood.convention * (place / len(ways))
 
-    return [appeal(place, plan) for place, plan in enumerate(pool)]
+    return [appeal(place, way) for place, way in enumerate(ways)]
 
 
-def likings_of(name: str, task: Task, pool: Sequence[PoolPlan]) -> dict[str, float]:
+def likings_of(name: str, task: Task, stages: Sequence[Sequence[PoolPlan]]) -> dict[str, float]:
     """What somebody of this name likes for no reason, the same whenever they see the task."""
     taste = random.Random(derive_seed("taste", name, task.id))
-    return {plan.key: taste.gauss(0, 1) for plan in pool}
+    return {way.key: taste.gauss(0, 1) for ways in stages for way in ways}
 
 
 def _agent(name: str, mood: Temperament) -> Callable[[Task, Json], Answerer]:
     def build(task: Task, parameters: Json) -> Answerer:
-        pool = pool_of(task)
-        likings = likings_of(name, task, pool)
+        stages, known = stages_of(task), KnownPlans(task)
+        likings = likings_of(name, task, stages)
 
         def rule(ask: Ask, seed: int) -> Answer:
-            if not pool:
+            if not stages:
                 return Answer("", declined="pool_exhausted: the task has no pool of plans")
-            return Answer(_choose(pool, ask, seed, mood, likings).text)
+            before = plans_before(known, ask)
+            return Answer(_choose(stages, before, ask, seed, mood, likings).text)
 
-        return Scripted(name, VERSION, rule, asdict(mood))
+        return Scripted(name, AGENT_VERSION, rule, asdict(mood))
 
     return build
 
@@ -158,11 +177,11 @@ def _constraint_judge(kind: str) -> Callable[[Task, Json], Answerer]:
     """Decides from the tools and attributes of a pool plan; other texts by the words they use."""
 
     def build(task: Task, parameters: Json) -> Answerer:
-        known = _by_text(pool_of(task))
+        known = KnownPlans(task)
 
         def rule(ask: Ask, seed: int) -> Answer:
-            text = _normal(ask.context["plan"])
-            plan = known.get(text)
+            plan = known.find(ask.context["plan"])
+            text = "\n".join(normal_steps(ask.context["plan"]))
             violated, reasons = [], {}
             for constraint in ask.context["constraints"]:
                 name = constraint["about"].partition(":")[2]
@@ -194,10 +213,10 @@ SEVERITIES: Mapping[str, tuple[str, Severity]] = {
 
 def _rubric_judge(name: str, character: Severity) -> Callable[[Task, Json], Answerer]:
     def build(task: Task, parameters: Json) -> Answerer:
-        known = _by_text(pool_of(task))
+        known = KnownPlans(task)
 
         def rule(ask: Ask, seed: int) -> Answer:
-            plan = known.get(_normal(ask.context["plan"]))
+            plan = known.find(ask.context["plan"])
             rng = random.Random(seed)
             scores: dict[str, int | None] = {}
             reasons: dict[str, str] = {}
@@ -251,7 +270,7 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
     policy.name: policy
     for policy in (
         *(
-            ScriptedPolicy(name, "agent", title, VERSION, _agent(name, mood))
+            ScriptedPolicy(name, "agent", title, AGENT_VERSION, _agent(name, mood))
             for name, (title, mood) in TEMPERAMENTS.items()
         ),
         ScriptedPolicy(

@@ -1,9 +1,18 @@
 """The demo tasks that ship with the product."""
 
 from collections import Counter
+from statistics import fmean
 
-from benchmarks.systems.adaplanbench.demo import LEVELS, load_demo_tasks, problems
-from benchmarks.systems.adaplanbench.plans import pool_of, split_steps
+import pytest
+
+from benchmarks.systems.adaplanbench.demo import (
+    LEVELS,
+    full_problems,
+    load_demo_tasks,
+    load_full_tasks,
+    problems,
+)
+from benchmarks.systems.adaplanbench.plans import KnownPlans, pool_of, split_steps, stages_of
 
 
 def test_they_are_sound():
@@ -38,3 +47,34 @@ def test_no_text_of_a_constraint_stands_in_the_query():
     for task, profiles in load_demo_tasks():
         for constraint in profiles[-1].constraints:
             assert constraint.text.casefold() not in task.prompt.casefold()
+
+
+def test_full_size_tasks_are_sound():
+    """Sizes, distinct texts, a sound way left in each stage, every constraint within reach."""
+    assert list(full_problems()) == []
+    assert len(load_full_tasks()) >= 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "published"), [("world", (9.76, 19.61, 37.73)), ("user", (10.91, 21.78, 41.79))]
+)
+def test_full_size_profiles_are_as_large_as_in_table_2(kind, published):
+    for place, mean in enumerate(published):
+        sizes = [len(profiles[place].of_kind(kind)) for _, profiles in load_full_tasks()]
+        assert fmean(sizes) == pytest.approx(mean, abs=0.5)
+
+
+def test_levels_of_full_size_tasks_include_the_ones_below():
+    for task, profiles in load_full_tasks():
+        assert [profile.level for profile in profiles] == list(LEVELS), task.id
+        for lower, higher in zip(profiles, profiles[1:], strict=False):
+            assert set(lower.constraints) < set(higher.constraints), task.id
+
+
+def test_full_size_tasks_are_recognised_by_the_steps_of_their_stages():
+    for task, _ in load_full_tasks():
+        steps = Counter(way.text.lower() for ways in stages_of(task) for way in ways)
+        assert set(steps.values()) == {1}, task.id
+        (reference,) = pool_of(task)
+        assert reference.key == task.payload["reference"]
+        assert KnownPlans(task).find(reference.text) == reference

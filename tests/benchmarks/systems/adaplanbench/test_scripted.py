@@ -1,11 +1,13 @@
 """The scripted cast: what its members decide from."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 
 from benchmarks.core.types import Ask, Expect, Message, Task
 from benchmarks.systems.adaplanbench import sampling
+from benchmarks.systems.adaplanbench.plans import KnownPlans, split_steps
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import POLICIES, SEVERITIES, TEMPERAMENTS
 
@@ -28,9 +30,9 @@ QUIET = {"key": "u1", "kind": "user", "text": "No noise.", "about": "attribute:n
 
 
 def say(policy, task=TASK, seed=1, **context):
-    role = POLICIES[policy].role
-    ask = Ask(role, (Message("user", "?"),), Expect("x"), context=context)
-    return POLICIES[policy].build(task, POLICIES[policy].parameters).answer(ask, seed)
+    known = {**POLICIES, **sampling.POLICIES}[policy]
+    ask = Ask(known.role, (Message("user", "?"),), Expect("x"), context=context)
+    return known.build(task, known.parameters).answer(ask, seed)
 
 
 def agent(policy, told=(), plans=(), seed=1, task=TASK, tracking=False):
@@ -51,9 +53,94 @@ class TestAgents:
         assert agent(policy, plans=["1. Call a friend."]).text in (MOP, TOWEL)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_careful_tracker_avoids_all_that_it_was_told(seed):
-    assert agent("careful-tracker", [[NO_MOP], []], [MOP, MOP], seed).text == TOWEL
+def share_of_mops(policy, told, plans, task=TASK):
+    """In how many of 400 seeds the mop is proposed in spite of the remark."""
+    return sum(agent(policy, told, plans, seed, task).text == MOP for seed in range(400)) / 400
+
+
+def test_a_careful_tracker_hardly_ever_forgets_what_it_was_told():
+    assert share_of_mops("careful-tracker", [[NO_MOP]], [MOP]) == 0
+    # a remark of an earlier turn is lost with chance 0.02
+    assert 0 < share_of_mops("careful-tracker", [[NO_MOP], []], [MOP, TOWEL]) < 0.05
+
+
+class TestMechanisms:
+    """Each fault at its stated rate; 400 draws are within 0.09 of it (3.5 standard errors)."""
+
+    NO_NOISE = QUIET | {"about": "attribute:noise"}
+
+    def near(self, share, rate):
+        return abs(share - rate) < 0.09
+
+    def test_forgetting_takes_remarks_of_earlier_turns(self):
+        mood = TEMPERAMENTS["forgetful"][1]
+        assert self.near(share_of_mops("forgetful", [[NO_MOP], []], [MOP, TOWEL]), mood.forgets)
+        assert share_of_mops("forgetful", [[NO_MOP]], [MOP]) < 0.06
+
+    @pytest.mark.parametrize(
+        ("policy", "ignored", "heeded"),
+        [("world-minded", NO_NOISE, NO_MOP), ("people-pleaser", NO_MOP, NO_NOISE)],
+    )
+    def test_one_side_is_ignored_and_the_other_heeded(self, policy, ignored, heeded):
+        mood = TEMPERAMENTS[policy][1]
+        assert self.near(share_of_mops(policy, [[ignored]], [MOP]), mood.deafness)
+        assert share_of_mops(policy, [[heeded]], [MOP]) < 0.06
+
+    def test_repeating_insists_on_the_last_plan(self):
+        mood = TEMPERAMENTS["creature-of-habit"][1]
+        assert self.near(share_of_mops("creature-of-habit", [[NO_MOP]], [MOP]), mood.repeats)
+
+    def test_stopping_hands_in_the_last_plan_from_then_on(self):
+        mood = TEMPERAMENTS["shortcut-taker"][1]
+        assert self.near(share_of_mops("shortcut-taker", [[NO_MOP]], [MOP]), mood.stops)
+        assert share_of_mops("shortcut-taker", [[NO_MOP], [NO_MOP]], [MOP, MOP]) == 1
+
+    def test_rates_depend_on_the_agent_alone(self):
+        """The agent is built from the task; its identity states the same rates for every task."""
+        for policy, (_, mood) in TEMPERAMENTS.items():
+            for task in (TASK, STAGED):
+                made = POLICIES[policy].build(task, {})
+                assert made.identity.parameters == asdict(mood)
+
+
+WAYS = {
+    "stages": [
+        {"name": "dry", "ways": TASK.payload["plans"]},
+        {
+            "name": "finish",
+            "ways": [
+                {"key": "fan", "steps": ["Switch the fan on."], "tools": ["fan"],
+                 "attributes": ["noise", "draught"], "quality": {**QUALITY, "safety": 3}},
+                {"key": "window", "steps": ["Open the window."], "quality": QUALITY},
+            ],
+        },
+    ]
+}  # fmt: skip
+STAGED = Task("floor-in-stages", "How do I dry a wet floor?", payload=WAYS)
+
+
+@pytest.mark.parametrize("policy", [*TEMPERAMENTS, sampling.NAME])
+def test_of_a_task_in_stages_a_way_is_chosen_for_each(policy):
+    first, second = split_steps(say(policy, STAGED, told=[], plans=[]).text)
+    assert first in ("Mop the floor.", "Lay a towel down.")
+    assert second in ("Switch the fan on.", "Open the window.")
+
+
+def test_a_plan_made_of_stages_is_recognised_and_is_as_good_as_its_weakest_step():
+    plan = KnownPlans(STAGED).find("1. MOP the floor.\n2. Switch  the fan on.")
+    assert plan is not None
+    assert plan.tools == ("mop", "fan") and plan.attributes == ("noise", "draught")
+    assert plan.quality == {**QUALITY, "safety": 3}
+    assert KnownPlans(STAGED).find("1. Mop the floor.\n2. Call a friend.") is None
+
+
+def test_judges_know_what_plans_made_of_stages_use():
+    draught = {"key": "u2", "kind": "user", "text": "No draught.", "about": "attribute:draught"}
+    plan = "1. Lay a towel down.\n2. Switch the fan on."
+    answer = say("user-facts", STAGED, plan=plan, constraints=[QUIET, draught])
+    assert json.loads(answer.text)["violated"] == ["u1", "u2"]
+    scores = json.loads(say("judge-even", STAGED, plan=plan).text)["scores"]
+    assert scores["safety"] == 1 and None not in scores.values()
 
 
 def test_the_last_word_remembers_the_last_turn_alone():
