@@ -6,15 +6,17 @@ import pytest
 
 from annotation.services import demo as study_demo
 from benchmarks.services import demo
-from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
 from benchmarks.systems.planbench_xl import world
 
 
 def shrink_demo(monkeypatch: pytest.MonkeyPatch, *, tasks: int = 3, agents: int = 3) -> None:
-    """So many tasks and agents, nothing varied or judged again; few tasks among tools."""
+    """So many tasks and agents, nothing varied or judged again; one full-size task, few tools."""
     few = load_demo_tasks()[:tasks]
+    one_full = load_full_tasks()[:1]
     some = dict(list(demo.TEMPERAMENTS.items())[:agents])
     monkeypatch.setattr(demo, "load_demo_tasks", lambda: few)
+    monkeypatch.setattr(demo, "load_full_tasks", lambda: one_full)
     monkeypatch.setattr(demo, "TEMPERAMENTS", some)
     monkeypatch.setattr(study_demo, "TEMPERAMENTS", some)
     monkeypatch.setattr(demo, "VARIATIONS", ())

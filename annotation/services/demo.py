@@ -22,19 +22,21 @@ from annotation.services.demo_studies import (
 from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.services.demo import (
     CONDITIONS,
+    FULL_LEVELS,
     VARIATIONS,
+    full_size,
     judging_runs,
     judgings_size,
     nursery_size,
     save_demo_dataset,
     save_demo_problems,
+    save_full_dataset,
     save_nursery_dataset,
     start_demo_judging,
     start_demo_runs,
     start_demo_variation,
     start_nursery_runs,
     variation_runs,
-    variations_size,
 )
 from benchmarks.services.jobs import Progress, enqueue_job, job_kind
 from benchmarks.services.work import WORKABLE, work_on_run
@@ -42,8 +44,6 @@ from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 
 KIND = "demo"
 PASSWORD = "planjury-demo"
-# That of the studies comes first.
-LEVELS = (LEVEL, "low", "high")
 PAUSE = 0.2
 
 # Username, group with rights over all studies, what the role is for.
@@ -104,22 +104,25 @@ def _create_accounts() -> None:
 def load_demo(job: Job, progress: Progress) -> None:
     """Everything in steps that find out what is done already, so it can be killed anywhere.
 
-    The level of the studies comes first, then the first study, the other levels, the two checks,
-    a few runs under the paper's other conditions, a later judging, the runs among tools, problems
-    to construct from, and two sessions to play.
+    The small tasks that the studies are about come first, with the studies; then the full-size
+    tasks at each level and under the paper's other conditions, a later judging, the runs among
+    tools, problems to construct from, and two sessions to play.
     """
     dataset = save_demo_dataset()
-    for level in LEVELS:
-        start_demo_runs(dataset, [level])
-        runs = Run.objects.filter(dataset=dataset, level=level, is_demo=True)
-        _finish_runs(job, runs, f"Ten scripted agents at level {level}", dataset, progress)
-        if level == LEVEL:
-            _make_study(TEN_QUESTIONS, dataset, progress)
-    for kind in (VIOLATION_CHECK, FILTER_CHECK):
+    start_demo_runs(dataset, [LEVEL])
+    runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True)
+    _finish_runs(job, runs, f"Ten scripted agents at level {LEVEL}", dataset, progress)
+    for kind in (TEN_QUESTIONS, VIOLATION_CHECK, FILTER_CHECK):
         _make_study(kind, dataset, progress)
+    full = save_full_dataset()
+    for level in FULL_LEVELS:
+        start_demo_runs(full, [level])
+        runs = Run.objects.filter(dataset=full, level=level, is_demo=True)
+        words = f"Ten scripted agents on full-size tasks at level {level}"
+        _finish_runs(job, runs, words, dataset, progress)
     for variation in VARIATIONS:
-        start_demo_variation(dataset, LEVEL, variation)
-        runs = variation_runs(dataset, variation)
+        start_demo_variation(full, FULL_LEVELS[0], variation)
+        runs = variation_runs(full, variation)
         _finish_runs(job, runs, f"Scripted agents: {variation.title}", dataset, progress)
     start_demo_judging(dataset, LEVEL)
     runs = judging_runs(dataset)
@@ -174,8 +177,8 @@ def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
     done = ended.count()
     progress.report(
         done=done,
-        total=dataset.tasks.count() * len(TEMPERAMENTS) * len(LEVELS)
-        + variations_size(dataset)
+        total=dataset.tasks.count() * len(TEMPERAMENTS)
+        + full_size()
         + judgings_size(dataset)
         + nursery_size(),
         message=message,

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from benchmarks.core.digests import digest
+from benchmarks.core.types import Profile, Task
 from benchmarks.models import Agent, Dataset, Run, Trajectory
 from benchmarks.selectors.judging import Chosen
 from benchmarks.services.agents import ensure_scripted_agents
@@ -16,7 +17,7 @@ from benchmarks.services.dataset_files import save_planbench_xl
 from benchmarks.services.datasets import save_dataset
 from benchmarks.services.judging.starting import start_judging
 from benchmarks.services.runs import start_runs
-from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
 from benchmarks.systems.adaplanbench.demo_candidates import demo_candidates
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 from benchmarks.systems.adaplanbench_construction.problems import load_demo_problems
@@ -24,16 +25,18 @@ from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.world import load_world
 
 NAME = "Household demo"
+FULL = "Full-size household demo"
 NURSERY = "Nursery demo"
-TEN_AGENTS = f"{NAME}: ten scripted agents"
 PROBLEMS = "Household problems"
 CONDITIONS = ("default", "blocker")
+# Of the full-size tasks; the level of the paper's main table comes first.
+FULL_LEVELS = ("high", "low", "mid")
 SEED = 20261121
 
 
 @dataclass(frozen=True)
 class Variation:
-    """A condition of the paper, under which a few agents play a few tasks again."""
+    """A condition of the paper, under which a few agents play the full-size tasks again."""
 
     title: str
     settings: Mapping[str, Any]
@@ -48,7 +51,6 @@ VARIATIONS = (
 )
 # Two who forget, whom tracking helps, and one who tries something else after every remark.
 VARIED_AGENTS = ("explorer", "last-word", "forgetful")
-EVERY_NTH_TASK = 4
 # The same three judges once more over some of the last plans: each twice, anchors from 5 down.
 AGAIN = "Anchors from 5 down, twice"
 AGAIN_JUDGES = ("judge-even", "judge-strict", "judge-lenient")
@@ -60,6 +62,26 @@ AGAIN_NTH_TASK = 3
 def save_demo_dataset() -> Dataset:
     """The demo tasks as a dataset, with candidates; saving them twice adds nothing."""
     tasks = load_demo_tasks()
+    dataset = _save_tasks(
+        NAME,
+        tasks,
+        "Tasks, plans and constraints were written for this demo; agents and judges are scripts.",
+    )
+    save_candidates(dataset=dataset, rows=demo_candidates(tasks))
+    return dataset
+
+
+def save_full_dataset() -> Dataset:
+    """The tasks with profiles of the size of Table 2; saving them twice adds nothing."""
+    return _save_tasks(
+        FULL,
+        load_full_tasks(),
+        "Ten tasks with as many constraints as the paper's profiles have on average. They were "
+        "written for this demo; agents and judges are scripts.",
+    )
+
+
+def _save_tasks(name: str, tasks: Sequence[tuple[Task, Sequence[Profile]]], notes: str) -> Dataset:
     content = [
         [
             task.id,
@@ -70,20 +92,17 @@ def save_demo_dataset() -> Dataset:
         for task, profiles in tasks
         for profile in profiles
     ]
-    dataset = save_dataset(
+    return save_dataset(
         system="adaplanbench",
-        name=NAME,
+        name=name,
         version="",
         source="Written for PlanJury",
         licence="Same as PlanJury",
         checksum=digest(content),
         tasks=tasks,
         is_demo=True,
-        notes="Tasks, plans and constraints were written for this demo; "
-        "agents and judges are scripts.",
+        notes=notes,
     ).dataset
-    save_candidates(dataset=dataset, rows=demo_candidates(tasks))
-    return dataset
 
 
 def save_demo_problems() -> Dataset:
@@ -106,7 +125,8 @@ def start_demo_runs(dataset: Dataset, levels: Sequence[str]) -> list[Run]:
     """Ten scripted agents at each level; levels that have their runs already are left alone."""
     ensure_scripted_agents()
     # Not those that people start meanwhile, such as those of a session.
-    own = Run.objects.filter(dataset=dataset, experiment__name__startswith=f"{TEN_AGENTS}, ")
+    title = f"{dataset.name}: ten scripted agents"
+    own = Run.objects.filter(dataset=dataset, experiment__name__startswith=f"{title}, ")
     existing = set(own.values_list("level", flat=True))
     missing = [level for level in levels if level not in existing]
     if not missing:
@@ -117,12 +137,12 @@ def start_demo_runs(dataset: Dataset, levels: Sequence[str]) -> list[Run]:
         agents=[agents[name] for name in TEMPERAMENTS],
         levels=missing,
         seed=SEED,
-        name=f"{TEN_AGENTS}, {', '.join(missing)}",
+        name=f"{title}, {', '.join(missing)}",
     )
 
 
 def start_demo_variation(dataset: Dataset, level: str, variation: Variation) -> list[Run]:
-    """Some agents on some tasks under a variation, unless they have their runs already."""
+    """Some agents on all tasks under a variation, unless they have their runs already."""
     ensure_scripted_agents()
     if variation_runs(dataset, variation).exists():
         return []
@@ -132,19 +152,19 @@ def start_demo_variation(dataset: Dataset, level: str, variation: Variation) -> 
         levels=[level],
         settings=variation.settings,
         seed=SEED,
-        tasks=_varied_tasks(dataset),
-        name=_experiment(variation),
+        name=_experiment(dataset, variation),
     )
 
 
 def variation_runs(dataset: Dataset, variation: Variation) -> QuerySet[Run]:
     """The runs of the demo under a variation, not those that people start later."""
-    return Run.objects.filter(dataset=dataset, experiment__name=_experiment(variation))
+    return Run.objects.filter(dataset=dataset, experiment__name=_experiment(dataset, variation))
 
 
-def variations_size(dataset: Dataset) -> int:
-    """How many trajectories the runs under all variations have."""
-    return len(VARIATIONS) * len(_varied_agents()) * len(_varied_tasks(dataset))
+def full_size() -> int:
+    """How many trajectories the runs on the full-size tasks have, at all levels and varied."""
+    runs = len(TEMPERAMENTS) * len(FULL_LEVELS) + len(VARIATIONS) * len(_varied_agents())
+    return len(load_full_tasks()) * runs
 
 
 def start_demo_judging(dataset: Dataset, level: str) -> list[Run]:
@@ -196,17 +216,12 @@ def _tasks_judged_again(dataset: Dataset) -> list[str]:
     return list(names[::AGAIN_NTH_TASK])
 
 
-def _experiment(variation: Variation) -> str:
-    return f"{NAME}: {variation.title}"
+def _experiment(dataset: Dataset, variation: Variation) -> str:
+    return f"{dataset.name}: {variation.title}"
 
 
 def _varied_agents() -> list[str]:
     return [name for name in VARIED_AGENTS if name in TEMPERAMENTS]
-
-
-def _varied_tasks(dataset: Dataset) -> list[str]:
-    names = dataset.tasks.order_by("external_id").values_list("external_id", flat=True)
-    return list(names[::EVERY_NTH_TASK])
 
 
 def save_nursery_dataset() -> Dataset:

@@ -89,9 +89,12 @@ def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.Monk
     monkeypatch.setattr(benchmark_demo, "AGAIN_AGENTS", 1)
     demo.ensure_demo()
     job = load()
-    # 3 tasks x 3 agents x 3 levels, 2 tasks x 1 agent x 2 conditions, and one plan judged again
-    assert (job.status, job.done, job.total) == ("done", 32, 32)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 12
+    # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 2 conditions
+    # among tools, and one plan judged again
+    assert (job.status, job.done, job.total) == ("done", 23, 23)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 15
+    full = Run.objects.filter(dataset__name=benchmark_demo.FULL)
+    assert sorted(full.values_list("level", flat=True)) == ["high"] * 3 + ["low"] * 3 + ["mid"] * 3
     again = Judging.objects.get(name=benchmark_demo.AGAIN)
     # 3 judges x 8 dimensions x 2 replies, and no second time
     assert again.scores.count() == 48
@@ -136,20 +139,19 @@ def test_variations_are_few_and_are_not_what_the_studies_are_about(
 ) -> None:
     variations = benchmark_demo.VARIATIONS
     shrink_demo(monkeypatch, tasks=5)
-    dataset = benchmark_demo.save_demo_dataset()
+    dataset, full = benchmark_demo.save_demo_dataset(), benchmark_demo.save_full_dataset()
     studied = benchmark_demo.start_demo_runs(dataset, [demo.LEVEL])
-    # one of the three agents, on the first and the fifth of the tasks
+    # one of the three agents, on the one full-size task
     for variation in variations:
-        (run,) = benchmark_demo.start_demo_variation(dataset, demo.LEVEL, variation)
+        (run,) = benchmark_demo.start_demo_variation(full, "high", variation)
         assert variation.settings.items() <= run.settings.items()
-        assert run.trajectories.count() == 2
-        assert not benchmark_demo.start_demo_variation(dataset, demo.LEVEL, variation)
-        assert list(benchmark_demo.variation_runs(dataset, variation)) == [run]
+        assert run.trajectories.count() == 1
+        assert not benchmark_demo.start_demo_variation(full, "high", variation)
+        assert list(benchmark_demo.variation_runs(full, variation)) == [run]
     plan = demo_plans.paper_plan(dataset, ["annotator"], name="Ten questions")
     assert plan.items.experiment == str(studied[0].experiment_id)
     monkeypatch.setattr(benchmark_demo, "VARIATIONS", variations)
-    everything = Trajectory.objects.count()
-    assert everything == 5 * 3 + benchmark_demo.variations_size(dataset)
+    assert Trajectory.objects.count() == 5 * 3 + len(variations)
 
 
 class Killed(BaseException):

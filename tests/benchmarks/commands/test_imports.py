@@ -117,6 +117,14 @@ class TestMacGyver:
         assert "results.json, problem '99': expected an ID that the workbook holds" in said
         assert Dataset.objects.count() == 0
 
+    def test_a_list_where_a_text_belongs_is_told_and_nothing_is_stored(self, files, tmp_path):
+        answer = {"model": "m", "annotation": ["correct_efficient"], "solution": "1. Pull it."}
+        write_results(tmp_path / "results.json", {"17": [answer]})
+        for command, given in (("import_macgyver", {}), ("import_problems", {"name": "P"})):
+            with pytest.raises(CommandError, match=r"'17'\[0\]\.annotation: expected nothing, or"):
+                call(command, *files, **given)
+        assert Dataset.objects.count() == 0
+
     def test_files_in_the_wrong_order_are_told_apart(self, files):
         with pytest.raises(CommandError, match="expected an xlsx workbook"):
             call("import_macgyver", *reversed(files))

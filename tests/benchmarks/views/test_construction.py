@@ -1,5 +1,7 @@
 """Pages of constructions: problems in, calls counted, a dataset made, and how its profiles grew."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from benchmarks.services.construction import make_dataset
 from benchmarks.services.endpoints import create_endpoint
 from benchmarks.services.jobs import perform
 from tests.benchmarks.constructions import PROBLEMS, make_construction
+from tests.benchmarks.systems.adaplanbench.riddles import row, write_workbook
 from tests.factories.benchmarks import (
     AnswererVersionFactory,
     DatasetFactory,
@@ -180,6 +183,21 @@ class TestImporting:
         assert response.status_code == 422
         assert "expected an xlsx workbook, found a file that is no zip" in response.content.decode()
         assert not Job.objects.exists() and not Upload.objects.exists()
+
+    def test_a_list_where_a_text_belongs_is_told_by_file_entry_and_field(
+        self, researcher: Client, tmp_path: Path
+    ) -> None:
+        answer = {"model": "m", "annotation": ["correct_efficient"], "solution": "1. Pull it."}
+        workbook = write_workbook(tmp_path / "p.xlsx", [row()])
+        files = {
+            "file": SimpleUploadedFile("p.xlsx", workbook.read_bytes()),
+            "results": SimpleUploadedFile("r.json", json.dumps({"17": [answer]}).encode()),
+        }
+        page = researcher.post(IMPORT, {**files, "name": "MacGyver"})
+        assert page.status_code == 422
+        expected = "problem &#x27;17&#x27;[0].annotation: expected nothing, or one of"
+        assert expected in page.content.decode()
+        assert not Dataset.objects.exists()
 
 
 class TestTheDataset:

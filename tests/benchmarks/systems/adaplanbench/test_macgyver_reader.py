@@ -205,3 +205,14 @@ def test_a_file_of_many_answers_is_not_held_in_memory(files: Files) -> None:
 
     # Sixty more problems are held (some 2 KB each), their 9600 answers are not.
     assert peak(80) < peak(20) + 600_000
+
+
+@pytest.mark.parametrize("field", ["model", "annotation", "solution"])
+@pytest.mark.parametrize("wrong", [["a", "b"], {"a": "b"}], ids=["list", "object"])
+def test_a_list_where_a_text_belongs_is_named_with_file_entry_and_field(
+    files: Files, field: str, wrong: Any
+) -> None:
+    entry = {"model": "m", "annotation": "correct_efficient", "solution": "1. Pull it."}
+    (fault,) = faults(files(answers={"17": [entry, {**entry, field: wrong}]}))
+    assert fault.startswith(f"results.json, problem '17'[1].{field}: expected")
+    assert fault.endswith("found a list of 2" if isinstance(wrong, list) else "an object with a")
