@@ -77,7 +77,7 @@ _DECORATIVE = re.compile(
 _FEWEST_WORDS = 8
 
 
-def _failed(query: str) -> dict[str, str]:
+def failed_criteria(query: str) -> dict[str, str]:
     """The criteria that a request fails by its words, with what says so."""
     found: dict[str, str] = {}
     for name, pattern in (
@@ -96,7 +96,7 @@ def _failed(query: str) -> dict[str, str]:
 
 def _filter(task: Task) -> Callable[[Ask], str]:
     def say(ask: Ask) -> str:
-        failed = _failed(ask.context["query"])
+        failed = failed_criteria(ask.context["query"])
         reason = " ".join(failed.values())
         return canonical_json({"fit": not failed, "failed": list(failed), "reason": reason})
 

@@ -89,8 +89,8 @@ class TestMacGyver:
         )
 
     def test_problems_become_tasks_with_pools_and_judges(self, files):
-        said = call("import_macgyver", *files)
-        assert said == "MacGyver 1: 2 tasks from 8 recorded answers"
+        said = call("import_macgyver", *files).splitlines()
+        assert said[0] == "MacGyver 1: 2 tasks from 8 recorded answers"
         dataset = Dataset.objects.get()
         assert dataset.licence == "Apache-2.0"
         assert dataset.roles["world_judge"] == ["lexicon-world"]
@@ -116,6 +116,31 @@ class TestMacGyver:
         assert "results.json, problem '17': expected a list of at most 1000 answers" in said
         assert "results.json, problem '99': expected an ID that the workbook holds" in said
         assert Dataset.objects.count() == 0
+
+    def test_a_household_filter_names_what_it_leaves_out(self, files, tmp_path):
+        away = "You are hiking and the trail is blocked. You have a saw. How do you go on?"
+        help_ = "Your sink is blocked. You have a spoon. Should you call a plumber to clear it?"
+        rows = [row(), row(ID=18, Problem=away), row(ID=19, Problem=help_)]
+        write_workbook(tmp_path / "problems.xlsx", rows)
+        lines = call("import_macgyver", *files, household=True).splitlines()
+        assert lines[0] == "MacGyver 1: 1 tasks from 8 recorded answers"
+        assert lines[1].startswith("2 of 3 problems left out as no household tasks")
+        assert lines[-2:] == [
+            "  macgyver-18: household. It says “hiking”.",
+            "  macgyver-19: self_reliant. It says “call a plumber”.",
+        ]
+        (dataset,) = Dataset.objects.all()
+        assert [task.external_id for task in dataset.tasks.all()] == ["macgyver-17"]
+        assert "2 of 3 problems left out" in dataset.notes
+        # without the option everything comes in, as another version
+        assert call("import_macgyver", *files).startswith("MacGyver 2: 3 tasks")
+
+    def test_constraints_that_contradict_a_task_are_counted(self, files, tmp_path):
+        boat = "Your boat drifts on the lake. You have a rope, water and a sponge. How do you land?"
+        write_workbook(tmp_path / "problems.xlsx", [row(), row(ID=18, Problem=boat)])
+        said = call("import_macgyver", *files)
+        assert "contradict what their task needs:" in said and "water 1" in said
+        assert "water 1" in Dataset.objects.get().notes
 
     def test_a_list_where_a_text_belongs_is_told_and_nothing_is_stored(self, files, tmp_path):
         answer = {"model": "m", "annotation": ["correct_efficient"], "solution": "1. Pull it."}

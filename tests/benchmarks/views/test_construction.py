@@ -1,5 +1,6 @@
 """Pages of constructions: problems in, calls counted, a dataset made, and how its profiles grew."""
 
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -195,8 +196,9 @@ class TestImporting:
         }
         page = researcher.post(IMPORT, {**files, "name": "MacGyver"})
         assert page.status_code == 422
-        expected = "problem &#x27;17&#x27;[0].annotation: expected nothing, or one of"
-        assert expected in page.content.decode()
+        text = html.unescape(page.content.decode())
+        assert "r.json, problem '17'[0].annotation" in text
+        assert "expected nothing, or one of correct_efficient" in text
         assert not Dataset.objects.exists()
 
 

@@ -16,6 +16,7 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import (
     derive_profiles,
     goal_of,
     named_in,
+    needed_by,
     phrases,
 )
 from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
@@ -24,7 +25,7 @@ from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 from benchmarks.systems.adaplanbench.macgyver.words import sentences
 from benchmarks.systems.adaplanbench.plans import PoolPlan, number_steps
 
-BUILD_VERSION = "1"
+BUILD_VERSION = "2"
 SEED = 1
 
 
@@ -38,7 +39,8 @@ def build_task(
     reference, source = _reference(riddle, plans, listed)
     rng = random.Random(derive_seed("macgyver", BUILD_VERSION, seed, riddle.id))
     theme = theme_of(problem.query)
-    profiles = derive_profiles(plans, listed, [goal_of(problem.query, theme), reference], rng)
+    spared = [goal_of(problem.query, theme), reference]
+    derived = derive_profiles(plans, listed, spared, rng, needed_by(problem.query))
     payload: dict[str, Any] = {
         "plans": [_plan_row(plan, verdicts[plan.key]) for plan in plans],
         "others": others,
@@ -56,16 +58,20 @@ def build_task(
         "unconventional": riddle.unconventional,
         "label": riddle.label,
         "reference": source,
+        "contradictory": dict(derived.contradictory),
         "lexicon": vocabulary.VERSION,
         "build": BUILD_VERSION,
         "seed": seed,
     }
-    return Task(f"macgyver-{riddle.id}", problem.query, theme, payload), profiles
+    return Task(f"macgyver-{riddle.id}", problem.query, theme, payload), derived.profiles
 
 
-def dataset_checksum(files: str, seed: int = SEED) -> str:
-    """The checksum of what the files become: other rules make other tasks of the same files."""
-    made_by = f"{files} build-{BUILD_VERSION} lexicon-{vocabulary.VERSION} seed-{seed}"
+def dataset_checksum(files: str, seed: int = SEED, kept: str = "") -> str:
+    """The checksum of what the files become: other rules make other tasks of the same files.
+
+    ``kept`` names the filter, where not every problem becomes a task.
+    """
+    made_by = f"{files} build-{BUILD_VERSION} lexicon-{vocabulary.VERSION} seed-{seed}{kept}"
     return hashlib.sha256(made_by.encode()).hexdigest()
 
 

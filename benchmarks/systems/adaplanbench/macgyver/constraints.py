@@ -14,7 +14,7 @@ from benchmarks.core.types import Constraint, Profile
 from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.macgyver.lexicon import mentions, tools_of_words
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import FOLDER, load_lexicon
-from benchmarks.systems.adaplanbench.macgyver.words import plural
+from benchmarks.systems.adaplanbench.macgyver.words import plural, sentences
 from benchmarks.systems.adaplanbench.plans import PoolPlan
 
 # New constraints per level: (world, user). A level holds those of the levels below it too.
@@ -60,18 +60,59 @@ def goal_of(query: str, theme: str) -> Named:
     return Named(frozenset(tools), found.attributes | deeds)
 
 
+@cache
+def _needs() -> Mapping[str, frozenset[str]]:
+    """``about`` → the words of a query that say that its task needs it."""
+    given, names = phrases()["needs"], load_lexicon().attributes
+    rows = {f"attribute:{names[key].name}": words for key, words in given["attributes"].items()}
+    rows |= {f"tool:{name}": words for name, words in given["tools"].items()}
+    return {about: frozenset({*words, *map(plural, words)}) for about, words in rows.items()}
+
+
+def needed_by(query: str) -> dict[str, str]:
+    """What a task itself needs, as ``about``, with the word of its query that says so.
+
+    A constraint on it would contradict the task: nothing greasy for bacon, nothing wet in a boat.
+    """
+    words = [word for tokens in sentences(query) for word in tokens]
+    found = {
+        about: next((word for word in words if word in known), "")
+        for about, known in _needs().items()
+    }
+    return {about: word for about, word in found.items() if word}
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Profiles low, mid and high, and the constraints left out because the task needs the thing.
+
+    ``contradictory``: what each would have refused, as ``about``, to the word that shows the need.
+    """
+
+    profiles: tuple[Profile, ...]
+    contradictory: Mapping[str, str]
+
+
 def derive_profiles(
     plans: Sequence[PoolPlan],
     listed: Sequence[str],
     spared: Iterable[Named],
     rng: random.Random,
-) -> tuple[Profile, ...]:
-    """Profiles low, mid and high; what is ``spared`` is never restricted."""
+    needed: Mapping[str, str],
+) -> Derived:
+    """Profiles of constraints; what is ``spared`` or ``needed`` is never restricted.
+
+    What is needed leaves the order of the other constraints as it is.
+    """
     spared = list(spared)
     no_tools = frozenset().union(*(named.tools for named in spared))
     no_deeds = frozenset().union(*(named.attributes for named in spared))
     world = _tools(plans, listed, no_tools, rng)
     user = _attributes(plans, listed, no_deeds, rng)
+    proposed = [f"tool:{name}" for name in world] + [f"attribute:{name}" for name in user]
+    contradictory = {about: needed[about] for about in proposed if about in needed}
+    world = [name for name in world if f"tool:{name}" not in needed]
+    user = [name for name in user if f"attribute:{name}" not in needed]
     said = Wording(rng)
     constraints: list[Constraint] = []
     profiles = []
@@ -86,7 +127,7 @@ def derive_profiles(
             text = said.no_attribute(name)
             constraints.append(Constraint(f"u{number}", "user", text, f"attribute:{name}"))
         profiles.append(Profile(level, tuple(constraints)))
-    return tuple(profiles)
+    return Derived(tuple(profiles), contradictory)
 
 
 def _ordered(

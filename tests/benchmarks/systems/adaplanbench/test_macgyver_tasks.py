@@ -1,8 +1,11 @@
 """MacGyver problems as tasks: profiles that spare goal and reference, pools, and what is kept."""
 
 import json
+import random
 from dataclasses import replace
 from functools import cache
+
+import pytest
 
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.types import Profile, Task
@@ -13,8 +16,13 @@ from benchmarks.systems.adaplanbench.macgyver.build import (
     normal,
     theme_of,
 )
-from benchmarks.systems.adaplanbench.macgyver.constraints import goal_of, named_in
-from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, read_riddles
+from benchmarks.systems.adaplanbench.macgyver.constraints import (
+    derive_profiles,
+    goal_of,
+    named_in,
+    needed_by,
+)
+from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle, read_riddles
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
 from benchmarks.systems.adaplanbench.plans import number_steps, pool_of
 from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, QUERY, RIDDLE
@@ -125,7 +133,66 @@ def test_layout_makes_no_other_answer() -> None:
     assert normal("Take 2 cups") != normal("Take 3 cups")
 
 
+BACON = Riddle(
+    21,
+    "You want bacon pasta for supper but your only pan has no handle. Tools available: butter, a "
+    "kettle, a sock, tongs and a newspaper. How can you cook the bacon pasta using these items?",
+    True,
+    "unconventional",
+    "Step1: Hold the pan with the tongs.<br>\nStep2: Stir with the tongs.",
+    "efficient",
+)
+BOAT = Riddle(
+    22,
+    "The engine of your boat has failed and you drift on the lake. Tools available: a sponge, a "
+    "bucket, water, a rope and a towel. How can you bring the boat ashore using these items?",
+    True,
+    "unconventional",
+    "Step1: Paddle with your hands.",
+    "efficient",
+)
+
+
+@pytest.mark.parametrize(
+    ("riddle", "answer", "about", "word"),
+    [
+        (BACON, "1. Grease the pan with cooking oil.", "attribute:greasy substance", "bacon"),
+        (BACON, "1. Boil water in the kettle and heat the pan.", "attribute:strong heat", "bacon"),
+        (BOAT, "1. Soak the sponge.\n2. Wet the towel.", "attribute:wetting things", "boat"),
+        (BOAT, "1. Scoop the water with the bucket.", "tool:water", "boat"),
+    ],
+)
+def test_a_constraint_that_the_task_cannot_do_without_is_left_out_and_named(
+    riddle: Riddle, answer: str, about: str, word: str
+) -> None:
+    recorded = (Recorded("m", "", answer), Recorded("n", "", "1. Wind the rope round a sock."))
+    task, profiles = build_task(riddle, recorded)
+    assert about not in {c.about for c in profiles[-1].constraints}
+    needed = needed_by(task.prompt)
+    assert needed[about] == word
+    plans, listed = pool_of(task), task.payload["listed"]
+    derived = derive_profiles(plans, listed, [], random.Random(1), {about: word})
+    assert derived.contradictory == {about: word}
+    assert about not in {c.about for level in derived.profiles for c in level.constraints}
+    without = [derive_profiles(plans, listed, [], random.Random(seed), {}) for seed in range(20)]
+    assert any(about in {c.about for c in one.profiles[-1].constraints} for one in without)
+
+
+def test_what_is_left_out_is_told_with_the_task() -> None:
+    recorded = (Recorded("m", "", "1. Soak the sponge.\n2. Wet the towel and wave it."),)
+    task, profiles = build_task(BOAT, recorded)
+    assert task.payload["contradictory"]["tool:water"] == "boat"
+    assert {c.about for c in profiles[-1].constraints} & {"tool:sponge", "tool:towel"}
+
+
 class TestOnTheRealSlice:
+    def test_no_profile_contradicts_its_task(self) -> None:
+        for task, profiles in real():
+            needed = needed_by(task.prompt)
+            assert not needed.keys() & {c.about for c in profiles[-1].constraints}, task.id
+            assert task.payload["contradictory"].items() <= needed.items()
+        assert sum(len(task.payload["contradictory"]) for task, _ in real()) > 10
+
     def test_every_task_is_sound(self) -> None:
         ids = [task.id for task, _ in real()]
         assert len(ids) == len(set(ids)) == 120
@@ -143,7 +210,8 @@ class TestOnTheRealSlice:
         sizes = [[len(profile.constraints) for profile in profiles] for _, profiles in real()]
         assert all(low <= mid <= high for low, mid, high in sizes)
         means = [sum(column) / len(column) for column in zip(*sizes, strict=True)]
-        assert means[0] > 4 and means[1] > 6 and means[2] > 7
+        # at high the mean was above 7 before what a task needs was left out
+        assert means[0] > 4 and means[1] > 6 and means[2] > 6.5
         met = []
         for task, profiles in real():
             for constraint in profiles[1].constraints:
