@@ -1,13 +1,14 @@
 """Scripted planners: they need no key, and their plans are made of tools that a lexicon knows.
 
 What they propose is meant to bring tools up, not to be good advice. They keep to what they are
-told: no tool that is missing, none with an attribute that is disliked.
+told: no tool that is missing, none with an attribute that is disliked. They think of nothing that
+neither the problem nor a recorded answer brings up.
 """
 
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
@@ -21,7 +22,7 @@ from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
 from benchmarks.systems.adaplanbench.plans import number_steps
 from benchmarks.systems.adaplanbench.protocol import USER
 
-VERSION = "1"
+VERSION = "2"
 TOOLS_PER_PLAN = 2
 # Ways of doing it that show an attribute by themselves, whatever the tools.
 _DEEDS = (
@@ -43,9 +44,9 @@ BY_HAND = ("Look closely at what there is to do.", "Do it by hand, a little at a
 
 @dataclass(frozen=True)
 class Manner:
-    """How a planner finds plans: recorded answers first, and which tools it thinks of.
+    """How a planner finds plans: recorded answers first, and in which order it thinks of tools.
 
-    ``offered``: those that the problem offers come first, else any that a home may have.
+    ``offered``: those that the problem offers come first, else chance decides.
     """
 
     title: str
@@ -56,7 +57,7 @@ class Manner:
 MANNERS: Mapping[str, Manner] = {
     "recalling": Manner("Recalls answers", recalls=True),
     "handy": Manner("Takes what is at hand"),
-    "roaming": Manner("Roams the house", offered=False),
+    "roaming": Manner("Takes things in any order", offered=False),
 }
 
 
@@ -75,26 +76,28 @@ def _offered(problem: str, number: int | None) -> tuple[str, ...]:
     return named(read_problem(problem, number).offers)
 
 
-@cache
-def _household() -> tuple[str, ...]:
-    """Tools that a home may have, by name: no general words, nothing that lies about outdoors."""
-    lexicon = load_lexicon()
-    outdoors = lexicon.attributes["outdoor"].name
-    return tuple(
-        sorted(
-            name
-            for name, tool in lexicon.tools.items()
-            if name not in lexicon.general and outdoors not in tool.attributes
-        )
-    )
+@dataclass(frozen=True)
+class Concern:
+    """What a problem and its recorded answers are about: no planner thinks of anything else."""
+
+    tools: tuple[str, ...]
+    attributes: frozenset[str]
+
+
+def concern_of(task: Task) -> Concern:
+    """The tools that the problem offers or a recorded answer uses, and the attributes of both."""
+    recorded = tuple(row["text"] for row in task.payload.get("plans", ()))
+    return _concern(task.prompt, problem_number(task), recorded)
 
 
 @lru_cache(maxsize=256)
-def _shuffled(name: str, task: str) -> tuple[str, ...]:
-    """The household's tools in the order in which a planner thinks of them."""
-    house = list(_household())
-    random.Random(derive_seed("house", name, task)).shuffle(house)
-    return tuple(house)
+def _concern(problem: str, number: int | None, recorded: tuple[str, ...]) -> Concern:
+    offered, known = _offered(problem, number), load_lexicon().tools
+    found = [uses(text, offered) for text in (problem, *recorded)]
+    tools = dict.fromkeys((*offered, *(name for plan in found[1:] for name in plan.tools)))
+    shown = {name for plan in found for name in plan.attributes}
+    shown |= {name for tool in tools for name in known[tool].attributes}
+    return Concern(tuple(tools), frozenset(shown))
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,12 @@ def _plans(task: Task, manner: Manner, order: Sequence[str], ask: Ask) -> list[s
         # What shows no attribute brings nothing up; the order among the others stays.
         order = sorted(order, key=lambda name: not load_lexicon().tools[name].attributes)
     tools = list(islice(filter(told.allows_tool, order), count * TOOLS_PER_PLAN))
-    deeds = [deed for deed in rng.sample(_DEEDS, len(_DEEDS)) if told.allows(f"1. {deed}")]
+    shown = concern_of(task).attributes
+    deeds = [
+        deed
+        for deed in rng.sample(_DEEDS, len(_DEEDS))
+        if told.allows(f"1. {deed}") and shown.issuperset(uses(f"1. {deed}").attributes)
+    ]
     for place in range(count - len(found)):
         mine = tools[place * TOOLS_PER_PLAN : (place + 1) * TOOLS_PER_PLAN]
         found.append(build_plan(mine, deeds[place] if place < len(deeds) else ""))
@@ -154,9 +162,10 @@ def _plans(task: Task, manner: Manner, order: Sequence[str], ask: Ask) -> list[s
 def _planner(name: str, manner: Manner) -> Callable[[Task, Json], Answerer]:
     def build(task: Task, parameters: Json) -> Answerer:
         def rule(ask: Ask, seed: int) -> Answer:
-            offered = offered_tools(task) if manner.offered else ()
-            order = list(dict.fromkeys((*offered, *_shuffled(name, task.id))))
-            plans = _plans(task, manner, order, ask)
+            tools = list(concern_of(task).tools)
+            if not manner.offered:
+                random.Random(derive_seed("order", name, task.id)).shuffle(tools)
+            plans = _plans(task, manner, tools, ask)
             share = round(1 / (len(plans) + 1), 2)
             rows = [{"plan": text, "probability": share} for text in plans]
             return Answer(canonical_json({"plans": rows}))

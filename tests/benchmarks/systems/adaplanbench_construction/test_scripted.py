@@ -13,6 +13,8 @@ from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Task
 from benchmarks.systems.adaplanbench.macgyver.constraints import named_in
+from benchmarks.systems.adaplanbench.macgyver.lexicon import named, uses
+from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
 from benchmarks.systems.adaplanbench_construction.asks import RoundAsks
 from benchmarks.systems.adaplanbench_construction.pools import Item, Pool
 from benchmarks.systems.adaplanbench_construction.problems import (
@@ -112,6 +114,42 @@ def test_planners_differ_and_keep_to_what_they_are_told():
     assert not any("rake" in plan or "rope" in plan for plan in told)
     disliked = plans_of("handy-planner", "user", "attribute:sticky adhesive")
     assert not any("tape" in plan for plan in disliked)
+
+
+LEAVES = Task(
+    "leaves-in-the-pool",
+    "Leaves float in your swimming pool and you cannot reach the middle. You have a garden rake, a "
+    "bedsheet, a rope and a bucket. How can you get the leaves out of the pool?",
+    payload={
+        "solution": "1. Tie the rope to the bucket.\n2. Throw the bucket and pull it back.",
+        "plans": [
+            {"text": "1. Push the leaves to the rim with the garden rake."},
+            {"text": "1. Drag the bedsheet along.\n2. Lift the leaves out with a colander."},
+        ],
+    },
+)
+
+
+@pytest.mark.parametrize("extractor", ["lexicon-extractor", "eager-extractor"])
+@pytest.mark.parametrize("task", [LEAVES, *DEMO.values()], ids=lambda task: task.id)
+def test_constraints_concern_the_problem_and_its_recorded_answers(task: Task, extractor: str):
+    """No sandpaper, no ink and no glass beaker for a pool full of leaves."""
+    outcome, _ = construct(task, {"extractor": scripted(extractor, task)})
+    texts = [task.prompt, *(row["text"] for row in task.payload["plans"])]
+    tools = {name for text in texts for name in (*named(text), *uses(text).tools)}
+    tools |= {load_lexicon().tools[name].of for name in tools}
+    shown = {name for text in texts for name in uses(text).attributes}
+    shown |= {name for tool in tools if tool for name in load_lexicon().tools[tool].attributes}
+    for row in outcome.payload.get("candidates", ()):
+        kind, _, name = row["about"].partition(":")
+        assert name in (tools if kind == "tool" else shown), row["about"]
+
+
+def test_a_pool_of_leaves_gets_constraints_on_what_is_there():
+    outcome, _ = construct(LEAVES)
+    assert outcome.termination == "constructed"
+    kept = {row["about"] for row in outcome.payload["candidates"] if row["decision"] == "kept"}
+    assert {"tool:bedsheet", "tool:colander"} <= kept
 
 
 def test_a_problem_of_macgyver_is_constructed_from_its_recorded_answers():
