@@ -127,7 +127,7 @@ class TestMacGyver:
         assert lines[1].startswith("2 of 3 problems left out as no household tasks")
         assert lines[-2:] == [
             "  macgyver-18: household. It says “hiking”.",
-            "  macgyver-19: self_reliant. It says “call a plumber”.",
+            "  macgyver-19: self_reliant. It says “call a”.",
         ]
         (dataset,) = Dataset.objects.all()
         assert [task.external_id for task in dataset.tasks.all()] == ["macgyver-17"]
