@@ -12,5 +12,9 @@ class AnalysisConfig(AppConfig):
     verbose_name = "Analysis"
 
     def ready(self) -> None:
-        """Let what a list shows be judged anew."""
+        """Let what a list shows be judged anew, and fit slopes where runs have ended."""
         from analysis import listed_trajectories  # noqa: F401
+        from analysis.services.slopes import fit_after_run
+        from benchmarks.signals import run_ended
+
+        run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")

@@ -127,6 +127,11 @@ def kept_later(key: str) -> Report | None:
     return found
 
 
+def forget_done(wanted: Wanted) -> None:
+    """Drop a long report that is there: what a page reads from it was dropped before."""
+    caches["kept"].delete(wanted.key)
+
+
 def keep_later(key: str, write: Callable[[], Report]) -> Report:
     """The long report of this key, written and kept where it is not there."""
     report = kept_later(key)

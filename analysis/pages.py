@@ -241,11 +241,13 @@ def report_key(page: Page, selection: Selection) -> str:
 
     Whoever annotates blind shares reports with those alone to whom the same runs are closed.
     """
+    shown = {run.pk for run in selection.runs}
     return key_of(
         page.name,
         selection.filters.query(),
         selection.study_version,
         *(run.version for run in selection.runs),
+        *(f"family {run.version}" for run in selection.family if run.pk not in shown),
         *selection.left_out,
         *selection.notes,
         *(f"closed {pk}" for pk in sorted(selection.closed)),
@@ -297,6 +299,8 @@ def keep_report(key: str, write: Callable[[], Report]) -> Report:
     found = kept_report(key)
     if found is None:
         found = write()
+        if found.waits:
+            return found
         caches["reports"].set(f"analysis:{key}", found, KEEP_SECONDS)
     return found
 

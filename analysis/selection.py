@@ -93,6 +93,8 @@ class ChosenRun:
 class Selection:
     """What a page is about: the runs, and where they stand among what could be chosen.
 
+    ``family`` are the runs of all agents on the chosen data, whichever agents the page shows: tests
+    are corrected for all of them, so that showing fewer agents makes nothing clearer.
     ``closed`` are runs that the reader must not see now; nothing here comes from one.
     ``closed_tasks`` are tasks whose constraints they must not see. ``people`` are the studies whose
     answers a page about runs holds its judges against. ``compared`` counts the agents that the
@@ -104,6 +106,7 @@ class Selection:
     dataset: Dataset | None = None
     study: Study | None = None
     runs: tuple[ChosenRun, ...] = ()
+    family: tuple[ChosenRun, ...] = ()
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
@@ -192,19 +195,38 @@ def narrow(
     if len(agents) < len(filters.agents):
         gone = [name for name in filters.agents if name not in names]
         notes.append(f"No such runs here by {', '.join(gone)}.")
-    if agents:
-        rows = [run for run in rows if who[run.pk][0] in agents]
     counts = trajectory_counts([run.pk for run in rows])
-    if one_each:
+
+    def one_of_each(rows: Sequence[Run]) -> tuple[list[Run], list[str]]:
         groups: dict[str, list[Run]] = {}
         for run in rows:
             apart = "" if factor is None else str(value_of(factor, run))
             groups.setdefault(run.condition if every_condition else apart, []).append(run)
-        rows = []
+        found: list[Run] = []
+        lines = []
         for name, those in groups.items():
             kept, gone = newest_each(those, counts, labels, {pk: one[0] for pk, one in who.items()})
-            rows += kept
-            left_out += [f"{line} ({name})" if name else line for line in gone]
+            found += kept
+            lines += [f"{line} ({name})" if name else line for line in gone]
+        return found, lines
+
+    everyone = one_of_each(rows)[0] if one_each else rows
+    if agents:
+        rows = [run for run in rows if who[run.pk][0] in agents]
+    if one_each:
+        rows, gone = one_of_each(rows)
+        left_out += gone
+
+    def chosen(run: Run) -> ChosenRun:
+        return replace(
+            _chosen(run, labels[who[run.pk][0]], counts),
+            judged=counted[run.pk],
+            judgings=judgings[run.pk],
+            primary=run.primary_judging_id,
+            value=value_of(factor, run) if factor is not None else None,
+        )
+
+    family = {run.pk: chosen(run) for run in everyone}
     return Selection(
         replace(
             filters,
@@ -214,16 +236,8 @@ def narrow(
             agents=agents,
             judging=judging,
         ),
-        runs=tuple(
-            replace(
-                _chosen(run, labels[who[run.pk][0]], counts),
-                judged=counted[run.pk],
-                judgings=judgings[run.pk],
-                primary=run.primary_judging_id,
-                value=value_of(factor, run) if factor is not None else None,
-            )
-            for run in rows
-        ),
+        runs=tuple(family[run.pk] for run in rows),
+        family=tuple(family.values()),
         left_out=tuple(left_out),
         notes=tuple(notes),
         options=options,

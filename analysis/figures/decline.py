@@ -37,8 +37,8 @@ def decline_figure(
         raise ValueError("curves by turn and from the end do not share an axis")
     across, running = TITLES[align.pop()]
     longest = max((len(curve.points) for curve in curves), default=0)
-    # Every turn has its tick as long as they have room.
-    steps: dict[str, object] = {"dtick": 1} if longest <= MOST_TICKS else {}
+    # Turns are whole numbers; every one has its tick as long as they have room.
+    steps: dict[str, object] = {"dtick": max(1, -(-longest // MOST_TICKS)), "tickformat": "d"}
     agents = list(dict.fromkeys(curve.agent for curve in curves))
     looks = styles_for(agents, styles)
     panels = Panels(len(shown) + 1, 2, [*shown, running], wide_last=True)

@@ -1,12 +1,14 @@
 """Whether plans get worse from turn to turn, with how many trajectories still run."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from analysis.figures.decline import decline_figure
 from analysis.frames.scores import turn_scores
 from analysis.reports import common
 from analysis.reports.decline_slopes import decline_later as decline_later
+from analysis.reports.decline_slopes import shown_slopes
 from analysis.reports.leading import lead_row
 from analysis.reports.parts import (
     Cell,
@@ -19,13 +21,17 @@ from analysis.reports.parts import (
     estimate_cell,
     estimate_column,
     number_column,
+    rounded,
     text_cell,
     text_column,
 )
-from analysis.reports.turn_columns import Columns, chosen_dimensions, columns_of
-from analysis.reports.words import listed, number, plural
-from analysis.selection import Selection
-from analysis.stats.decline import Alignment, Curve, Slope, score_by_turn, within_slope
+from analysis.reports.turn_columns import chosen_dimensions, columns_of
+from analysis.reports.turn_slopes import Slopes, slopes_how, verdict, verdict_badges
+from analysis.reports.words import listed, plural, stated
+from analysis.selection import ChosenRun, Selection
+from analysis.slope_fits import kept_fits
+from analysis.stats.decline import Alignment, Curve, score_by_turn
+from analysis.stats.slopes import SlopeModels
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,8 +40,13 @@ PURPOSE = (
     "The decline page shows how scores change from turn to turn while constraints come to light."
 )
 MANY = 4
-ALPHA = 0.05
 MOST_ROWS = 100
+WAITS = "The change per turn of these agents is not computed yet. It follows in the background."
+UNSEEN = (
+    "The mixed model allows for endings that depend on the scores. If endings depend on something "
+    "that was not scored, every estimate of the change per turn is wrong, and the data cannot show "
+    "it."
+)
 
 
 def decline_report(selection: Selection) -> Report:
@@ -49,7 +60,8 @@ def decline_report(selection: Selection) -> Report:
     columns = columns_of(frame, dimensions)
     align: Alignment = "from_end" if selection.filters.align == "end" else "turn"
     curves = score_by_turn(*columns, align=align)
-    slopes = within_slope(*columns)
+    fits = kept_fits(selection.system, selection.family)
+    slopes = shown_slopes(fits, selection) if fits is not None else None
     titles = [dimension.title for dimension in dimensions]
     figure = decline_figure(
         curves,
@@ -57,73 +69,61 @@ def decline_report(selection: Selection) -> Report:
         styles=common.styles([run.label for run in selection.runs]),
         links=_links(curves, selection),
     )
+    points = _points(curves, align, selection)
     return Report(
-        sentence=sentence(curves, slopes, clear_slopes(columns, slopes)),
+        sentence=sentence(curves, slopes) if slopes is not None else WAITS,
         figures=(_figure(figure, align, selection),),
-        tables=(_slopes(slopes, selection), _points(curves, align, selection)),
-        notices=(*common.selection_notices(selection), *_survivors(curves, align)),
-        how=(*common.how_runs(selection), *_how(frame, align)),
+        tables=(_slopes(slopes, selection), points) if slopes is not None else (points,),
+        notices=(
+            *common.selection_notices(selection),
+            *_survivors(curves, align),
+            *([Notice(UNSEEN, "info")] if slopes is not None else []),
+        ),
+        how=(*common.how_runs(selection), *_how(frame, align, slopes)),
         methods="Mean scores by turn are over the trajectories that have such a turn, a turn's "
-        "score being the mean of its judges; the change per turn is a least-squares slope with one "
-        "intercept per trajectory.",
+        "score being the mean of its judges; the change per turn is the slope of a linear mixed "
+        "model with random intercepts and slopes of trajectories, tested with Holm's correction "
+        "over all agents and dimensions of the data.",
+        waits=slopes is None,
     )
 
 
-def clear_slopes(columns: Columns, slopes: Sequence[Slope]) -> tuple[Slope, ...]:
-    """The slopes that rise or fall even with intervals widened for the whole family (Bonferroni).
-
-    Of many curves some would fall by chance at 95 % each.
-    """
-    family = sum(slope.slope.interval is not None for slope in slopes)
-    if not family:
-        return ()
-    wide = within_slope(*columns, level=1 - ALPHA / family)
-    return tuple(
-        slope
-        for slope in wide
-        if (found := slope.slope.interval) is not None and (found.high < 0 or found.low > 0)
-    )
-
-
-def sentence(curves: Sequence[Curve], slopes: Sequence[Slope], clear: Sequence[Slope]) -> str:
-    """How many curves clearly fall or rise, and the steepest with its interval."""
-    known = [slope for slope in slopes if slope.slope.interval is not None]
+def sentence(curves: Sequence[Curve], slopes: Slopes) -> str:
+    """How many pairs of agent and dimension decline or rise, and the steepest with its interval."""
+    known = slopes.known
     if not known:
-        reasons = {slope.slope.undefined or slope.slope.no_interval for slope in slopes}
+        fits = [one.mixed.slope for one in slopes.models]
+        reasons = {fit.undefined or fit.no_interval for fit in fits}
         why = listed(sorted(reason for reason in reasons if reason)) or "no scores"
-        return f"Whether plans get worse cannot be said: {why}."
-    names = {(slope.agent, slope.dimension) for slope in clear}
-    sure = [slope for slope in known if (slope.agent, slope.dimension) in names]
-    falling = [slope for slope in sure if (slope.slope.value or 0) < 0]
-    rising = [slope for slope in sure if (slope.slope.value or 0) > 0]
-    total = plural(len(known), "curve")
-    if not sure:
-        return (
-            f"Within trajectories no score clearly falls or rises from turn to turn: {total}, one "
-            f"for each agent and dimension{_survivors_words(curves)}."
-        )
-    text = (
-        f"Within trajectories {len(falling)} of {total} (one for each agent and dimension) clearly "
-        f"fall and {len(rising)} rise"
-    )
-    if falling:
-        text += f"; the steepest fall is {_one(min(falling, key=lambda s: s.slope.value or 0))}"
+        return f"Whether plans get worse is not known: {why}."
+    falling, rising = slopes.clear(-1), slopes.clear(1)
+    verdicts = f"{_verb(len(falling), 'decline')} and {_verb(len(rising), 'rise')}"
+    size = slopes.family.size
+    if len(known) == size:
+        pairs = "agent–dimension pair" if size == 1 else "agent–dimension pairs"
+        text = f"After correction, of {size:,} {pairs} {verdicts}"
     else:
-        text += f"; the steepest rise is {_one(max(rising, key=lambda s: s.slope.value or 0))}"
+        text = (
+            f"Of the {plural(len(known), 'agent–dimension pair')} shown {verdicts} (corrected for "
+            f"all {size:,} of the data)"
+        )
+    if falling:
+        text += f"; the steepest decline is {_one(falling[0])}"
+    elif rising:
+        text += f"; the steepest rise is {_one(rising[0])}"
     return f"{text}{_survivors_words(curves)}."
 
 
-def _one(slope: Slope) -> str:
-    value, interval = slope.slope.value or 0.0, slope.slope.interval
-    words = (
-        f"{slope.agent} on {slope.dimension.lower()}: {number(value, 'points', signed=True)} a turn"
-    )
-    if interval is None:
-        return words
-    low, high = (number(end, "points", signed=True) for end in (interval.low, interval.high))
+def _verb(count: int, verb: str) -> str:
+    """Such as “1 declines”, “2 decline”, “none rises”."""
+    return f"{count:,} {verb}" if count > 1 else f"{'1' if count else 'none'} {verb}s"
+
+
+def _one(one: SlopeModels) -> str:
     return (
-        f"{words} (95 % interval {low} to {high}, n = "
-        f"{plural(slope.slope.n, 'trajectory', 'trajectories')})"
+        f"{one.agent} on {one.dimension.lower()}, "
+        f"{stated(one.mixed.slope, 'points', signed=True)} points a turn, "
+        f"n = {plural(one.mixed.slope.n, 'trajectory', 'trajectories')}"
     )
 
 
@@ -176,40 +176,52 @@ def _quiet(figure: dict[str, Any], agents: int) -> dict[str, Any]:
     return figure
 
 
-def _slopes(slopes: Sequence[Slope], selection: Selection) -> Table:
-    """One row per agent, one column per dimension."""
-    titles = list(dict.fromkeys(slope.dimension for slope in slopes))
-    found = {(slope.agent, slope.dimension): slope.slope for slope in slopes}
-    rows = []
-    for run in selection.runs:
-        if (run.label, titles[0]) not in found:
-            continue
-        name = common.agent_cell(run)
-        rows.append(
-            (
-                name,
-                *(
-                    estimate_cell(
-                        found[run.label, title],
-                        "points",
-                        signed=True,
-                        show_n=True,
-                        url=common.trajectories_of(run, min_turns=2),
-                    )
-                    for title in titles
-                ),
-            )
+def _slopes(slopes: Slopes, selection: Selection) -> Table:
+    """One row per agent, one column per dimension; what is clear in the family is marked."""
+    titles = list(dict.fromkeys(one.dimension for one in slopes.models))
+    found = {(one.agent, one.dimension): one for one in slopes.models}
+    rows = [
+        (
+            common.agent_cell(run),
+            *(_slope_cell(slopes, found[run.label, title], run) for title in titles),
         )
+        for run in selection.runs
+        if titles and (run.label, titles[0]) in found
+    ]
+    size = slopes.family.size
     return Table(
         "slopes",
-        "Change per turn within trajectories",
+        "Change per turn, by mixed models",
         (
             Column("Agent", ("agent", "kind", "run"), num=False),
-            *(estimate_column(title) for title in titles),
+            *(_slope_column(title) for title in titles),
         ),
         tuple(rows),
-        note="Each trajectory compared with itself, so that it does not matter which ones last; "
-        "points of the scale per turn, with 95 % intervals and n trajectories.",
+        note="Points of the scale per turn, with 95 % intervals of one pair each and n "
+        f"trajectories. “Declines” and “rises” mark what is clear after Holm over {size:,} pairs: "
+        "all agents and dimensions of the data, whichever are shown here.",
+    )
+
+
+def _slope_column(title: str) -> Column:
+    column = estimate_column(title)
+    name = title.lower()
+    return replace(column, parts=(*column.parts, f"{name} p", f"{name} verdict"))
+
+
+def _slope_cell(slopes: Slopes, one: SlopeModels, run: ChosenRun) -> Cell:
+    cell = estimate_cell(
+        one.mixed.slope,
+        "points",
+        signed=True,
+        show_n=True,
+        url=common.trajectories_of(run, min_turns=2),
+    )
+    p = rounded(slopes.test(one).adjusted)
+    return replace(
+        cell,
+        data=(*cell.data, p, verdict(slopes, one)),
+        badges=verdict_badges(slopes, one),
     )
 
 
@@ -229,7 +241,7 @@ def _points(curves: Sequence[Curve], align: Alignment, selection: Selection) -> 
             (
                 text_cell(curve.agent),
                 text_cell(curve.dimension),
-                Cell(number(point.position, "number").removesuffix(".00"), (point.position,)),
+                Cell(f"{point.position:d}".replace("-", "−"), (point.position,)),
                 count_cell(point.running),
                 count_cell(point.mean.n),
                 estimate_cell(point.mean, "points"),
@@ -262,28 +274,21 @@ def _survivors(curves: Sequence[Curve], align: Alignment) -> list[Notice]:
         )
     else:
         text = (
-            f"Trajectories that end early leave: {counts[-1]:,} of {counts[0]:,} reach turn "
-            f"{len(counts)}. Means of different turns compare different survivors; the change "
-            "within trajectories does not."
+            f"Late turns rest on few trajectories: {counts[-1]:,} of {counts[0]:,} reach turn "
+            f"{len(counts)}. Means of different turns are of different trajectories, so read the "
+            "change per turn instead."
         )
     return [Notice(text)]
 
 
-def _how(frame: "DataFrame", align: Alignment) -> list[str]:
+def _how(frame: "DataFrame", align: Alignment, slopes: Slopes | None) -> list[str]:
     missing = int(frame["score"].isna().sum())
     where = "turn" if align == "turn" else "distance from the last turn"
     lines = [
         "A turn's score is the mean over its judges, where every judge scored it. The mean by "
-        f"{where} "
-        "is taken over the trajectories that have such a turn, with a 95 % t interval.",
-        "Change per turn: least squares with one intercept per trajectory, 95 % t interval "
-        "clustered by "
-        "trajectory. It assumes a straight line, and that ending does not depend on the last "
-        "score.",
-        f"Clearly: the interval excludes no change even at {ALPHA} divided by the number of curves "
-        "(Bonferroni, family: all curves of the page).",
+        f"{where} is taken over the trajectories that have such a turn, with a 95 % t interval.",
         f"{missing:,} of {len(frame):,} turns and dimensions have no score and are left out."
         if missing
         else "No turn is left out.",
     ]
-    return lines
+    return lines if slopes is None else [*lines, *slopes_how(slopes)]

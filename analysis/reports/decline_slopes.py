@@ -1,4 +1,4 @@
-"""The part of the decline page that takes longer: slopes by several fits, and matched turns."""
+"""The details of the decline page: slopes by other estimators, and matched turns."""
 
 from collections.abc import Sequence
 
@@ -22,42 +22,62 @@ from analysis.reports.parts import (
 )
 from analysis.reports.turn_columns import chosen_dimensions, columns_of
 from analysis.reports.turn_slopes import (
+    ALPHA,
     MOST_ROWS,
     OPEN_ROWS,
-    TurnColumns,
-    fit_slopes,
+    Slopes,
+    pulled_words,
     slopes_figure,
     slopes_how,
     slopes_notices,
-    slopes_sentence,
     slopes_table,
 )
 from analysis.reports.words import listed, number, plural
 from analysis.selection import Selection
+from analysis.slope_fits import Fits, fit_runs
 from analysis.stats.matched_turns import MatchedCurve, matched_turns
+from analysis.stats.slopes import slope_tests
 
 
 def decline_later(selection: Selection) -> Report:
-    """Slopes that allow for trajectories that end early, and the same trajectories throughout."""
+    """Slopes by other estimators, and the same trajectories throughout.
+
+    Fits what the page leads with as well, for every agent and dimension of the chosen data.
+    """
     dimensions = chosen_dimensions(selection)
     tell("reading the scores")
     frame = turn_scores(selection.runs, [d.key for d in dimensions], final=False)
     if frame.empty:
         return Report(sentence="There are no scores of turns to fit anything to.")
     columns = columns_of(frame, dimensions)
-    slopes = fit_slopes(TurnColumns(*columns, frame["task"].tolist()))
+    fits = fit_runs(selection.system, selection.family)
+    slopes = shown_slopes(fits, selection)
     tell("comparing the same trajectories")
     matched = matched_turns(*columns)
     figures = [slopes_figure(slopes)]
     if any(curve.points for curve in matched):
         figures.append(_matched_spec(matched, selection))
     return Report(
-        sentence=slopes_sentence(slopes),
+        sentence=f"Details: other estimates of the change per turn{pulled_words(slopes.known)}.",
         figures=tuple(figures),
         tables=(slopes_table(slopes), matched_table(matched, selection)),
         notices=(*_stayers(matched), *slopes_notices(slopes)),
         how=(*slopes_how(slopes), *_how_matched(matched)),
     )
+
+
+def shown_slopes(fits: Fits, selection: Selection) -> Slopes:
+    """The slopes of the agents and dimensions that the page shows, tested with all others."""
+    everyone = [one for models in fits.values() for one in models]
+    titles = [dimension.title for dimension in chosen_dimensions(selection)]
+    shown = [
+        one
+        for run in selection.runs
+        for title in titles
+        for one in fits.get(run.label, ())
+        if one.dimension == title
+    ]
+    return Slopes(tuple(shown), slope_tests(everyone, alpha=ALPHA))
 
 
 def _matched_spec(matched: Sequence[MatchedCurve], selection: Selection) -> FigureSpec:
@@ -138,9 +158,9 @@ def _stayers(matched: Sequence[MatchedCurve]) -> list[Notice]:
             by_word.setdefault(word, []).append(f"{curve.agent} on {curve.dimension.lower()}")
     return [
         Notice(
-            f"Trajectories that last began clearly {word} than those that ended early: "
-            f"{listed(names)}. Means by turn compare these with each other, so the curves of the "
-            "page above cannot be read as decline there."
+            f"Trajectories that last began {word} than those that ended early (95 % intervals of "
+            f"their means do not meet): {listed(names)}. Means by turn compare these with each "
+            "other, so the curves above cannot be read as decline there."
         )
         for word, names in by_word.items()
     ]

@@ -152,7 +152,8 @@ class Report:
 
     ``methods`` says in a sentence for a paper what was measured and how; n, intervals, what was
     left out and the seed are added to it by `analysis.reports.methods`, which also makes up for it
-    where a report has none.
+    where a report has none. ``waits``: its answer is still being computed in the background, so
+    that it must not be kept.
     """
 
     sentence: str = ""
@@ -164,6 +165,7 @@ class Report:
     how: tuple[str, ...] = ()
     empty: Empty | None = None
     methods: str = ""
+    waits: bool = False
 
     def figure(self, name: str) -> FigureSpec | None:
         return next((figure for figure in self.figures if figure.name == name), None)

@@ -1,13 +1,14 @@
 """Change per turn by several fits: fitted curve by curve, with figure, table and words."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.exports.notes import Notes
 from analysis.figures.turn_slopes import slope_forest
 from analysis.later import tell
 from analysis.reports import common
 from analysis.reports.parts import (
+    Badge,
     Cell,
     FigureSpec,
     Notice,
@@ -21,7 +22,7 @@ from analysis.reports.parts import (
 )
 from analysis.reports.words import listed, number, plural, stated
 from analysis.stats import gee, mixed_models
-from analysis.stats.multiplicity import Family
+from analysis.stats.multiplicity import AdjustedTest, Family
 from analysis.stats.results import Estimate
 from analysis.stats.slopes import SHARED, SlopeModels, curve_name, slope_models, slope_tests
 
@@ -30,7 +31,7 @@ MOST_ROWS, OPEN_ROWS = 100, 24
 FEW = "only "
 FEW_WORDS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str], ...] = (
     (
-        "intervals of the mixed models are too narrow there",
+        "intervals of the mixed models rest on the model being right there",
         lambda one: one.mixed.slope,
         f"fewer than {mixed_models.ENOUGH} trajectories",
     ),
@@ -39,6 +40,13 @@ FEW_WORDS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str], ...] = (
         lambda one: one.gee.slope,
         f"fewer than {gee.ENOUGH} trajectories or tasks",
     ),
+)
+BIASES = (
+    "What biases each: the mixed model stays right where endings depend on scores seen. Where "
+    "the last score decides the ending, the slope within trajectories moves by itself, because it "
+    "takes the chance in that score for change; GEE moves less. The line through all scores "
+    "compares trajectories that ended with those that ran on. Where endings depend on something "
+    "that was not scored, all four are wrong, and the data cannot show it."
 )
 # From where a line through all scores is called pulled away, in points a turn.
 PULLED = 0.015
@@ -58,7 +66,7 @@ class TurnColumns:
 
 @dataclass(frozen=True)
 class Slopes:
-    """All curves that were fitted, and their tests as one family."""
+    """The curves that are shown, and the tests of one family, which may have more curves."""
 
     models: tuple[SlopeModels, ...]
     family: Family
@@ -70,12 +78,12 @@ class Slopes:
 
     def clear(self, sign: int) -> list[SlopeModels]:
         """Curves that clearly rise (1) or fall (−1), the steepest first."""
-        found = [
-            one
-            for one in self.known
-            if self.family[curve_name(one.agent, one.dimension)].clear and sign * slope_of(one) > 0
-        ]
+        found = [one for one in self.known if self.test(one).clear and sign * slope_of(one) > 0]
         return sorted(found, key=lambda one: -sign * slope_of(one))
+
+    def test(self, one: SlopeModels) -> AdjustedTest:
+        """The test of a curve, corrected over the family."""
+        return self.family[curve_name(one.agent, one.dimension)]
 
 
 def slope_of(one: SlopeModels) -> float:
@@ -134,7 +142,7 @@ def slopes_sentence(slopes: Slopes, each: str = "one for each agent and dimensio
             if falling
             else f"the steepest rise is {_one(rising[0])}"
         )
-    return f"{text}{_pulled_words(known)}."
+    return f"{text}{pulled_words(known)}."
 
 
 def _one(one: SlopeModels) -> str:
@@ -153,7 +161,7 @@ def pulled(models: Sequence[SlopeModels]) -> list[float]:
     ]
 
 
-def _pulled_words(known: Sequence[SlopeModels]) -> str:
+def pulled_words(known: Sequence[SlopeModels]) -> str:
     ended = [one for one in known if one.running and one.running[-1] < one.running[0]]
     gaps = pulled(ended)
     if not gaps:
@@ -180,14 +188,14 @@ def slopes_figure(slopes: Slopes) -> FigureSpec:
 
 def slopes_table(slopes: Slopes, who: str = "Agent") -> Table:
     """The fits side by side; how many trajectories, p-values of the family, and what is odd."""
-    rows, notes = [], Notes()
+    rows, notes, size = [], Notes(), slopes.family.size
     for one in slopes.models:
-        test = slopes.family[curve_name(one.agent, one.dimension)]
+        test = slopes.test(one)
         rows.append(
             (
                 text_cell(one.agent),
                 text_cell(one.dimension),
-                _fit_cell(one.mixed.slope),
+                replace(_fit_cell(one.mixed.slope), badges=verdict_badges(slopes, one)),
                 _p_cell(test.adjusted, test.undefined),
                 _fit_cell(one.gee.slope),
                 _fit_cell(one.within),
@@ -203,18 +211,39 @@ def slopes_table(slopes: Slopes, who: str = "Agent") -> Table:
             text_column(who),
             text_column("Dimension"),
             estimate_column("Mixed model", help="Allows for endings that depend on scores seen"),
-            number_column("p", help="Of the mixed model, Holm over all rows"),
-            estimate_column("GEE", help="Average over trajectories, exchangeable correlation"),
-            estimate_column("Within", help="Each trajectory against itself"),
-            estimate_column("One line", help="Through all scores, whoever they are of"),
+            number_column("p", help=f"Of the mixed model, Holm over {plural(size, 'test')}"),
+            estimate_column("GEE", help="Biased where scores decide when a trajectory ends"),
+            estimate_column("Within", help="Biased where the last score decides the ending"),
+            estimate_column(
+                "One line", help="Compares trajectories that ended with those that ran on"
+            ),
             text_column("Notes", help="What was fitted instead, and why: letters over the table"),
         ),
         tuple(rows),
-        note="Points of the scale per turn, with 95 % intervals and n trajectories. Where the fits "
-        f"differ, trajectories that ended early are the likely reason.{legend}",
+        note="Points of the scale per turn, with 95 % intervals and n trajectories. “Declines” "
+        f"and “rises” mark what is clear after Holm over {plural(size, 'test')}; other intervals "
+        f"are of one curve each and mark nothing.{legend}",
         open=len(rows) <= OPEN_ROWS,
         most=MOST_ROWS,
     )
+
+
+def verdict(slopes: Slopes, one: SlopeModels) -> str:
+    """Whether a curve clearly rises or declines, in its family; nothing where neither is clear."""
+    if not slopes.test(one).clear:
+        return ""
+    return "declines" if slope_of(one) < 0 else "rises"
+
+
+def verdict_badges(slopes: Slopes, one: SlopeModels) -> tuple[Badge, ...]:
+    """The mark of a curve that clearly rises or declines."""
+    word = verdict(slopes, one)
+    if not word:
+        return ()
+    p = slopes.test(one).adjusted or 0.0
+    words = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    why = f"{words} after Holm over {plural(slopes.family.size, 'test')}"
+    return (Badge(word, "warn" if word == "declines" else "ok", why),)
 
 
 def _fit_cell(estimate: Estimate) -> Cell:
@@ -272,9 +301,9 @@ def slopes_how(slopes: Slopes) -> list[str]:
         "trajectory, t interval clustered by trajectory or task.",
         "Mixed model: score = a + b·turn + random intercept and slope of each trajectory, REML; "
         "random intercepts alone where slopes cannot be fitted, and the row says why. Its interval "
-        "comes from the curvature of the likelihood. It allows for endings that depend on scores "
-        "seen; GEE is right on average where endings are completely at random; none of them cures "
-        "endings that depend on scores nobody saw.",
+        "comes from the curvature of the likelihood, with a t quantile of the trajectories that "
+        "have two scored turns, minus 1.",
+        BIASES,
         f"Clearly: p at most {ALPHA} after Holm, over the family of {slopes.family.statement} "
         f"({plural(size, 'test')}{f', {untested} could not be made' if untested else ''}). "
         "Intervals are of one curve each and not corrected. Nothing here is drawn at random.",

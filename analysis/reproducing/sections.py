@@ -103,13 +103,14 @@ def _section(part: Part, about: About) -> Section | None:
         return None
     selection = select_these(page, Filters(**part.filters), about)
     key = report_key(page, selection)
-    report = make_report(page, selection, key)
     wanted = later_of(page, selection, key) if part.later else None
     later = None
     if wanted is not None:
         later = kept_later(wanted.key)
         if later is None and about.patient:
             later = write_later(page, selection, wanted)
+    # After what takes long, which a page may read its answer from.
+    report = make_report(page, selection, key)
     about_what = [
         option.label
         for name in ("condition", "measure")

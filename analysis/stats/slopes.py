@@ -5,7 +5,6 @@ AdaPlanBench reports means by turn alone (section 4, Figure 3).
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import erfc, sqrt
 from typing import Any
 
 from analysis.stats.columns import check_length_of, check_level
@@ -109,9 +108,10 @@ def slope_tests(models: Sequence[SlopeModels], *, alpha: float = 0.05) -> Family
 
     Notes
     -----
-    Two-sided p = 2(1 − Φ(|b|/SE)) with the error of `mixed_models.mixed_slope`, so that alone it
-    agrees with that interval. A curve without an error is not tested, counted, and does not make
-    the family larger. Holm holds although curves of one agent depend on each other.
+    Two-sided p of t = b/SE with the error and the degrees of freedom of
+    `mixed_models.mixed_slope`, so that alone it agrees with that interval. A curve without an error
+    is not tested, counted, and does not make the family larger. Holm holds although curves of one
+    agent depend on each other.
     """
     p_values = {curve_name(one.agent, one.dimension): _p_value(one.mixed) for one in models}
     statement = f"the slopes of the mixed models of all {len(models)} curves"
@@ -124,9 +124,11 @@ def curve_name(agent: str, dimension: str) -> str:
 
 
 def _p_value(mixed: MixedSlope) -> float | None:
-    if mixed.slope.value is None or not mixed.error:
+    if mixed.slope.value is None or not mixed.error or mixed.df is None:
         return None
-    return erfc(abs(mixed.slope.value) / mixed.error / sqrt(2))
+    from scipy.special import stdtr  # slow to import, and not every page needs it
+
+    return float(2 * stdtr(mixed.df, -abs(mixed.slope.value) / mixed.error))
 
 
 def _shared(trajectories: Sequence[int], tasks: Sequence[Hashable] | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from analysis.filters import SHARED, read_filters, with_query
 from analysis.forms import FilterForm
 from analysis.judging_choice import counting_here
-from analysis.later import Later, ask, kept_later, look
+from analysis.later import Later, ask, forget_done, kept_later, look
 from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
 from analysis.places import all_places, places_from
 from analysis.reports.common import banners, dataset_name
@@ -58,10 +58,12 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
     wanted = later_of(found, selection, key)
+    if report.waits and wanted is not None:
+        forget_done(wanted)
     context = {
         "page": found,
         "report": report,
-        "key": key if starts else f"{key}-reads",
+        "key": f"{key if starts else f'{key}-reads'}{'-waits' if report.waits else ''}",
         "selection": selection,
         "form": FilterForm(selection, found.filters),
         "banners": banners(selection),
@@ -77,6 +79,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
         **(_later_context(found, selection, look(wanted)) if wanted is not None else {}),
+        "waits": report.waits,
     }
     return render(request, "analysis/page.html", context)
 
@@ -98,7 +101,13 @@ def later(request: HttpRequest, name: str) -> HttpResponseBase:
             return HttpResponse(status=204)
     if not wants_part(request):
         return redirect(f"{page_url}#later")
-    return render(request, "analysis/_later.html", _later_context(found, selection, state))
+    waits = "waits" in (request.POST if request.method == "POST" else request.GET)
+    context = {**_later_context(found, selection, state), "waits": waits}
+    response = render(request, "analysis/_later.html", context)
+    if waits and state.report is not None:
+        # The page's own answer waited for this, so all of it is another one now.
+        response["HX-Refresh"] = "true"
+    return response
 
 
 @require_safe

@@ -33,6 +33,7 @@ from benchmarks.services.store import LeaseLost
 from benchmarks.services.suggestions import make_suggestions
 from benchmarks.services.threads import ProcessEnds, Threads
 from benchmarks.services.versions import episode_of, missing_version, seeds_of
+from benchmarks.signals import run_ended
 
 logger = logging.getLogger(__name__)
 
@@ -462,7 +463,9 @@ def settle_run(*, run_id: int) -> None:
         else:
             status = R.ATTENTION if left & {T.FAILED, T.DECISION} else R.DONE
         over = status in (R.DONE, R.ATTENTION)
-        Run.objects.filter(pk=run_id, status__in=WORKABLE).update(
+        settled = Run.objects.filter(pk=run_id, status__in=WORKABLE).update(
             status=status, finished_at=timezone.now() if over else None
         )
         bump_data_version(run_id)
+        if settled and over:
+            transaction.on_commit(lambda: run_ended.send_robust(sender=Run, run_id=run_id))

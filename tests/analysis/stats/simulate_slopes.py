@@ -15,8 +15,8 @@ from analysis.stats.results import Estimate
 from analysis.stats.slopes import SlopeModels, slope_models
 
 SEED = 20261122
-DATA_SETS = 400
-SIZES = (32, 100)
+DATA_SETS = 200
+SIZES = (12, 32, 100)
 TURNS = 10
 ENDINGS = ("at random", "the last score", "something unseen")
 ESTIMATORS: Mapping[str, Callable[[SlopeModels], Estimate]] = {
