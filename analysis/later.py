@@ -127,8 +127,8 @@ def kept_later(key: str) -> Report | None:
     return found
 
 
-def forget_done(wanted: Wanted) -> None:
-    """Drop a long report that is there: what a page reads from it was dropped before."""
+def forget(wanted: Wanted) -> None:
+    """Drop a long report, so that it is made again when it is next asked for."""
     caches["kept"].delete(wanted.key)
 
 

@@ -50,7 +50,8 @@ KEEP_SECONDS = 24 * 60 * 60
 class Page:
     """One page. ``report`` is the dotted path of the function that writes it, imported when asked:
     statistics are slow to import. ``later`` is the path of the one that writes what takes too long
-    for a request, to be shown under the rest when it is ready; empty where there is none.
+    for a request, to be shown under the rest when it is ready; empty where there is none. It is
+    folded under ``details``, where that names it.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Page:
     report: str
     filters: tuple[str, ...]
     later: str = ""
+    details: str = ""
     of_study: bool = False
     imported: bool = False
     every_condition: bool = False
@@ -80,6 +82,7 @@ def _page(
     asks: Fits | None = None,
     without: tuple[str, ...] = (),
     later: bool = False,
+    details: str = "",
     about: Callable[[Run], bool] | None = None,
 ) -> Page:
     """``imported``: the page is about trajectories made elsewhere, which have no levels,
@@ -105,6 +108,7 @@ def _page(
         f"{path}_report",
         (*shared, *filters, *(PEOPLE_FILTERS if of_study else ())),
         f"{path}_later" if later else "",
+        details,
         of_study,
         imported,
         every_condition,
@@ -135,6 +139,7 @@ PAGES: Mapping[str, Page] = {
         _page(
             "decline", "Decline", "Do plans get worse from turn to turn?", "align", "dimensions",
             fits=is_judged, later=True,
+            details="Details: other estimates, and the same trajectories at every turn",
         ),
         _page(
             "agreement", "Agreement", "How far are the judges from people?", asks=asks_dimensions,

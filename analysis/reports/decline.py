@@ -131,7 +131,8 @@ def _survivors_words(curves: Sequence[Curve]) -> str:
     counts = _running(curves)
     if not counts or counts[0] == counts[-1]:
         return ""
-    return f"; of {counts[0]:,} trajectories, {counts[-1]:,} reach turn {len(counts)}"
+    reach = "reaches" if counts[-1] == 1 else "reach"
+    return f"; of {counts[0]:,} trajectories, {counts[-1]:,} {reach} turn {len(counts)}"
 
 
 def _running(curves: Sequence[Curve]) -> list[int]:
@@ -199,7 +200,8 @@ def _slopes(slopes: Slopes, selection: Selection) -> Table:
         tuple(rows),
         note="Points of the scale per turn, with 95 % intervals of one pair each and n "
         f"trajectories. “Declines” and “rises” mark what is clear after Holm over {size:,} pairs: "
-        "all agents and dimensions of the data, whichever are shown here.",
+        "all agents and dimensions of the data, whichever are shown here. An interval without a "
+        "mark may exclude 0 by chance.",
     )
 
 
@@ -273,8 +275,9 @@ def _survivors(curves: Sequence[Curve], align: Alignment) -> list[Notice]:
             "far from the end hold long trajectories only."
         )
     else:
+        reach = "reaches" if counts[-1] == 1 else "reach"
         text = (
-            f"Late turns rest on few trajectories: {counts[-1]:,} of {counts[0]:,} reach turn "
+            f"Late turns rest on few trajectories: {counts[-1]:,} of {counts[0]:,} {reach} turn "
             f"{len(counts)}. Means of different turns are of different trajectories, so read the "
             "change per turn instead."
         )

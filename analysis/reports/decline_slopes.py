@@ -58,7 +58,8 @@ def decline_later(selection: Selection) -> Report:
     if any(curve.points for curve in matched):
         figures.append(_matched_spec(matched, selection))
     return Report(
-        sentence=f"Details: other estimates of the change per turn{pulled_words(slopes.known)}.",
+        sentence="Four estimates of the change per turn, side by side"
+        f"{pulled_words(slopes.known)}.",
         figures=tuple(figures),
         tables=(slopes_table(slopes), matched_table(matched, selection)),
         notices=(*_stayers(matched), *slopes_notices(slopes)),

@@ -248,10 +248,13 @@ def sentence(mapped: Sequence[Mapped], choice: PanelChoice | None, people: Peopl
         nearer = sum(_side(one.made.gain) < 0 for one in known)
         away = sum(_side(one.made.gain) > 0 for one in known)
         worth = sum(_side(one.made.worth) < 0 for one in known)
+        by_chance = BY_CHANCE * len(known)
         said = (
-            f"On items that it was not fitted on, a map brings a judge clearly nearer to people in "
-            f"{nearer} of {plural(len(known), 'case')} (judge and dimension) and clearly further "
-            f"away in {away}; mapped, judges tell clearly more than a constant in {worth}"
+            f"On items that it was not fitted on, a map brings a judge nearer to people in "
+            f"{nearer} of {plural(len(known), 'case')} (judge and dimension) and further away in "
+            f"{away}; mapped, judges tell more than a constant in {worth}. Counted are cases whose "
+            "own 95 % interval excludes 0, not corrected for their number: without any difference "
+            f"{by_chance:.1f} would be counted each time"
         )
     else:
         most = max((one.made for one in mapped), key=lambda one: one.n, default=None)
@@ -277,8 +280,12 @@ def sentence(mapped: Sequence[Mapped], choice: PanelChoice | None, people: Peopl
     )
 
 
+# Where nothing differs, an interval of 95 % lies on one given side of 0 so often.
+BY_CHANCE = 0.025
+
+
 def _side(estimate: Estimate) -> int:
-    """Below 0 or above it, where the interval leaves no doubt; else 0."""
+    """Below 0 or above it, where the interval of this case excludes 0; else 0."""
     if estimate.interval is None:
         return 0
     return int(estimate.interval.low > 0) - int(estimate.interval.high < 0)

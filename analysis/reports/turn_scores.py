@@ -179,7 +179,8 @@ def _slope_table(slopes: Sequence[Slope]) -> Table:
         (text_column("Dimension"), *(estimate_column(side) for side in LOOKS)),
         rows,
         note="Each trajectory compared with itself; points of the scale per turn, with 95 % "
-        "intervals and n trajectories.",
+        "intervals and n trajectories. Where the last score decides when a trajectory ends, these "
+        "slopes are biased: read the mixed models below.",
     )
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from analysis.filters import SHARED, read_filters, with_query
 from analysis.forms import FilterForm
 from analysis.judging_choice import counting_here
-from analysis.later import Later, ask, forget_done, kept_later, look
+from analysis.later import Later, ask, forget, kept_later, look
 from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
 from analysis.places import all_places, places_from
 from analysis.reports.common import banners, dataset_name
@@ -58,8 +58,11 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
     wanted = later_of(found, selection, key)
-    if report.waits and wanted is not None:
-        forget_done(wanted)
+    state = look(wanted) if wanted is not None else None
+    if report.waits and state is not None and state.report is not None:
+        # What the page reads from it was dropped before: it has to be made again.
+        forget(state.wanted)
+        state = Later(state.wanted)
     context = {
         "page": found,
         "report": report,
@@ -78,7 +81,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "file_url": with_query(reverse(f"analysis:{name}_file"), query),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
-        **(_later_context(found, selection, look(wanted)) if wanted is not None else {}),
+        **(_later_context(found, selection, state) if state is not None else {}),
         "waits": report.waits,
     }
     return render(request, "analysis/page.html", context)

@@ -66,7 +66,7 @@ def test_by_turn_with_those_still_running() -> None:
     make_falling(make_run(make_dataset(), "ada"))
     made = report()
     assert points(made) == [(1, 3, 3, 5), (2, 2, 2, 4), (3, 1, 1, 3)]
-    assert "1 of 3 reach turn 3" in made.notices[0].text
+    assert "1 of 3 reaches turn 3" in made.notices[0].text
     assert "does not matter" not in str(made.tables) + str(made.notices)
 
 
@@ -252,7 +252,7 @@ def test_survivors_fool_one_line_and_neither_gee_nor_the_mixed_model() -> None:
         "After correction, of 1 agent–dimension pair 1 declines and none rises; the steepest "
         "decline is Ada on safety, −0.0"
     )
-    assert made.sentence.startswith("Details: other estimates of the change per turn; one line")
+    assert made.sentence.startswith("Four estimates of the change per turn, side by side; one line")
     assert "is off by +0.0" in made.sentence and "upwards" in made.sentence
     assert "Trajectories that last began better" in made.notices[0].text
 
