@@ -12,6 +12,7 @@ from analysis.reports.effects_rows import Effects, effects_of, factor_of, title_
 from analysis.reports.effects_tables import (
     changes_table,
     missing_table,
+    odds_table,
     overall_table,
     profile_table,
     published_table,
@@ -44,7 +45,7 @@ def effects_report(selection: Selection) -> Report:
     tables: list[Table] = []
     if found.effects is not None:
         tables = [values_table(found), *changes_table(found), *overall_table(found),
-                  *ranges_table(found)]  # fmt: skip
+                  *odds_table(found), *ranges_table(found)]  # fmt: skip
     tables += feedback_tables(found, selection)
     if factor.kind == "level" and selection.dataset is not None:
         tables += profile_table(selection.dataset, selection.closed_tasks, factor)
@@ -298,5 +299,13 @@ def _how(found: Effects) -> list[str]:
             "of them at once; it speaks of these agents. Range: highest minus lowest mean on the "
             "tasks under all values; it is never negative and grows with chance.",
         ]
+    if found.odds is not None and found.odds.structure is not None:
+        ratios = list(found.odds.ratios.values())
+        lines.append(
+            f"Odds ratios: GEE with a logit link, {found.odds.structure} working correlation of "
+            "outcomes on one task, one coefficient for each agent and each value; errors of Mancl "
+            f"and DeRouen; {how_interval(ratios) or 'no interval'}. They are of these agents and "
+            "tasks together."
+        )
     lines.append(f"Seed of all resampling: {SEED}.")
     return lines

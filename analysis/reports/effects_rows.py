@@ -11,6 +11,7 @@ from analysis.reports.compare_models_rows import SEED, Flip, widest_of
 from analysis.reports.words import Unit
 from analysis.selection import ChosenRun, Selection
 from analysis.stats.condition_effects import ConditionChange, ConditionEffects, condition_effects
+from analysis.stats.logit_gee import OddsRatios, odds_ratios
 from benchmarks.core.comparisons import Factor, factors_of
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import Published
@@ -22,7 +23,8 @@ class Effects:
     """What the page shows. ``titles`` names the values that runs have, in their order.
 
     ``effects`` is None where no run has the factor at all. It is about agents with two values or
-    more, where there are any; ``alone`` are the others.
+    more, where there are any; ``alone`` are the others. ``odds`` are given for measures that are 0
+    or 1.
     """
 
     factor: Factor
@@ -34,6 +36,7 @@ class Effects:
     left_out: Mapping[str, int]
     published: Mapping[str, Mapping[Any, Published]]
     alone: tuple[str, ...] = ()
+    odds: OddsRatios | None = None
 
     @property
     def is_rate(self) -> bool:
@@ -79,7 +82,7 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
     measure = measures_here(selection.system)[metric]
     runs = [run for run in selection.runs if run.value is not None]
     titles = titles_of(factor, [run.value for run in runs])
-    effects, left = None, dict[str, int]()
+    effects, odds, left = None, None, dict[str, int]()
     everybody, (runs, alone) = runs, _compared(runs)
     if runs:
         frame = measure_frame(runs, metric, selection.system)
@@ -108,6 +111,15 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
             ],
             seed=SEED,
         )
+        known = frame[metric].dropna()
+        if measure.kind == "rate" and len(titles) > 1 and known.isin((0, 1)).all():
+            odds = odds_ratios(
+                frame[metric].to_numpy(dtype=float),
+                [by_run[pk] for pk in frame["run"]],
+                frame["label"].tolist(),
+                frame["task"].tolist(),
+                order=list(titles.values()),
+            )
     return Effects(
         factor,
         measure,
@@ -118,6 +130,7 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
         left,
         published_of(selection, factor, metric),
         alone,
+        odds,
     )
 
 

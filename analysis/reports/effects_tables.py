@@ -135,6 +135,27 @@ def overall_table(found: Effects) -> list[Table]:
     return [Table("overall", "All agents together", columns, rows, note)]
 
 
+def odds_table(found: Effects) -> list[Table]:
+    """The odds of success over all agents, against the first value."""
+    if found.odds is None:
+        return []
+    base = next(iter(found.titles.values()))
+    rows = tuple(
+        (text_cell(base), text_cell(condition), estimate_cell(ratio, "number", show_n=True))
+        for condition, ratio in found.odds.ratios.items()
+    )
+    columns = (
+        text_column("From"),
+        text_column("To"),
+        estimate_column("Odds ratio", help="Below 1 success is less likely; n counts tasks"),
+    )
+    note = (
+        "Logit GEE over all agents shown, tasks as clusters, with 95 % intervals of one ratio "
+        "each. It describes and is not tested: what is clear stands under Changes."
+    )
+    return [Table("odds", "Odds of success, all agents together", columns, rows, note, open=False)]
+
+
 def ranges_table(found: Effects) -> list[Table]:
     """How far apart the highest and the lowest value are."""
     if found.effects is None or not found.varied:

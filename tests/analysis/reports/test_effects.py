@@ -93,6 +93,19 @@ def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
     assert any("mid to high" in line.lower() for line in made.how)
 
 
+def test_odds_over_all_agents_by_logit_gee(dataset: Dataset) -> None:
+    for level, right in (("low", 9), ("mid", 5), ("high", 0)):
+        make_outcomes(dataset, "ada", right, level=level)
+    made = report()
+    mid, high = lines(made.table("odds"))
+    # Five to five under mid, nine to one under low; every task has both, so margins are fitted.
+    assert (mid["from"], mid["to"], mid["odds ratio n"]) == ("Low", "Mid", 10)
+    assert mid["odds ratio"] == pytest.approx(1 / 9, abs=1e-6)
+    assert isinstance(mid["odds ratio low"], float) and mid["odds ratio low"] > 0
+    assert high["odds ratio"] is None and "is the same" in str(high["odds ratio note"])
+    assert any(line.startswith("Odds ratios: GEE with a logit link") for line in made.how)
+
+
 def test_profiles_beside_those_of_the_paper(dataset: Dataset) -> None:
     make_outcomes(dataset, "ada", 5, level="low")
     for task, (world, user) in zip(dataset.tasks.order_by("pk"), ((1, 2), (3, 0)), strict=False):
