@@ -1,7 +1,9 @@
 """The dataset that a page on agents is about, and its runs.
 
-Sensible without any words: the dataset with the newest finished runs, its level with most runs,
-the standard condition, and of each agent its newest finished run.
+A page that compares agents belongs to an experiment. Without any words it is the newest in which
+two agents or more have finished runs: a run that somebody starts by itself moves no page. Where
+there is none, all runs count, of each agent the newest finished one, and the page says which it
+left out.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,9 +13,9 @@ from typing import Any
 from django.db.models import Count, F, Max, Q
 
 from analysis.factor_choice import choose_factor
-from analysis.filters import Filters
+from analysis.filters import ALL_RUNS, Filters
 from analysis.options import Option
-from analysis.run_choice import FINISHED, is_judged
+from analysis.run_choice import FINISHED, SHOWN, comparing, experiments_of, is_judged
 from analysis.selection import Selection, narrow
 from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.comparisons import contrasts_of, factors_of
@@ -37,30 +39,35 @@ def select_runs(
     the factor that the address names, all else being alike. ``about`` says which runs count, as
     long as there are any such.
 
-    Without a dataset in the address it takes the newest that was made here, or, where a page is
-    about ``imported`` ones, the newest of those, or the newest whose system ``fits``; if there is
-    none, the newest of all.
+    Without a dataset in the address it takes that of the newest experiment which compares agents,
+    else the one with the newest results, among those made here, those whose system ``fits``, or
+    the ``imported`` ones; if there is none, the newest of all, which says why it does not fit.
     """
+    tried = Q(runs__kind__in=[Run.Kind.MADE, Run.Kind.IMPORTED]) & seen.counted("runs")
     datasets = list(
         seen.of(Dataset.objects.all())
         .annotate(
-            run_count=Count("runs", filter=seen.counted("runs")),
-            newest=Max(
-                "runs__finished_at", filter=Q(runs__status__in=FINISHED) & seen.counted("runs")
-            ),
+            run_count=Count("runs", filter=tried),
+            newest=Max("runs__finished_at", filter=tried & Q(runs__status__in=FINISHED)),
         )
         .filter(run_count__gt=0)
         .order_by(F("newest").desc(nulls_last=True), "-pk")
     )
+    fitting = fits or (lambda system: (system == EXTERNAL) is imported)
+    if imported and not filters.dataset:
+        datasets = [dataset for dataset in datasets if fitting(dataset.system)]
     if not datasets:
         return Selection(filters, closed=seen.closed, closed_tasks=seen.tasks)
     notes: list[str] = []
-    fitting = fits or (lambda system: (system == EXTERNAL) is imported)
-    dataset = _dataset(datasets, filters, notes, fitting)
+    dataset = _dataset(_by_experiment(datasets, seen), filters, notes, fitting)
     rows = list(runs_in_order(seen.of(Run.objects.filter(COUNTED).filter(dataset=dataset))))
     if about is not None:
         rows = [run for run in rows if about(run)] or rows
     factor = choose_factor(dataset.system, filters.factor, rows, notes) if varied else None
+    if not every_condition and factor is None:
+        filters = _with_experiment(filters, rows, notes)
+    elif filters.experiment == ALL_RUNS:
+        filters = replace(filters, experiment="")
     selection = narrow(
         replace(filters, dataset=str(dataset.pk)),
         rows,
@@ -74,6 +81,10 @@ def select_runs(
         "dataset": tuple(Option(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets),
         **selection.options,
     }
+    if not every_condition and factor is None and options["experiment"]:
+        every = Option(ALL_RUNS, "All runs of the dataset")
+        options["experiment"] = (*options["experiment"], every)
+        selection = _all_or_one(selection)
     if factor is not None:
         known = factors_of(dataset.system)
         options["factor"] = tuple(Option(f.name, f.title) for f in known)
@@ -85,6 +96,49 @@ def select_runs(
         closed=seen.closed,
         closed_tasks=seen.tasks,
     )
+
+
+def _by_experiment(datasets: Sequence[Dataset], seen: Visibility) -> list[Dataset]:
+    """Datasets with an experiment that compares agents before all others, the newest one first."""
+    rows = seen.of(Run.objects.filter(COUNTED, status__in=FINISHED, experiment__isnull=False))
+    compare = (
+        rows.order_by()
+        .values("dataset", "experiment")
+        .annotate(agents=Count("agent", distinct=True))
+        .filter(agents__gt=1)
+        .values_list("dataset", "experiment")
+    )
+    newest: dict[int, int] = {}
+    for dataset, experiment in compare:
+        newest[dataset] = max(experiment, newest.get(dataset, 0))
+    return sorted(datasets, key=lambda dataset: -newest.get(dataset.pk, 0))
+
+
+def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) -> Filters:
+    """The experiment of an address, or the newest that compares agents on what it asks for.
+
+    A page that chose says so, as long as there was a choice.
+    """
+    known = experiments_of(rows)
+    if filters.experiment in (ALL_RUNS, *(str(one.pk) for one in known)):
+        return filters
+    words = {name: getattr(filters, name) for name in ("level", "condition")}
+    wanted = [
+        run
+        for run in rows
+        if all(not value or getattr(run, name) == value for name, value in words.items())
+    ]
+    found = comparing(wanted) or comparing(rows)
+    if not found:
+        return filters
+    if filters.experiment:
+        notes.append(f"There is no experiment {filters.experiment} on this dataset.")
+    if len(known) > 1:
+        notes.append(
+            f"{SHOWN}“{found[-1].name}”, the newest experiment here that compares agents; "
+            f"{len(known) - 1} more can be chosen under Experiment."
+        )
+    return replace(filters, experiment=str(found[-1].pk))
 
 
 def with_dimensions(selection: Selection, system: str) -> Selection:
@@ -100,6 +154,34 @@ def with_dimensions(selection: Selection, system: str) -> Selection:
             "dimensions": tuple(Option(d.key, d.title) for d in known),
         },
     )
+
+
+def _all_or_one(selection: Selection) -> Selection:
+    """The selection with its experiment named, and a notice where runs of several are mixed."""
+    if selection.filters.experiment not in ("", ALL_RUNS):
+        return selection
+    mixed = len({run.experiment for run in selection.runs})
+    notes = selection.notes
+    if mixed > 1:
+        notes = (*notes, f"Mixed runs: these were started separately, in {mixed} experiments.")
+    filters = replace(selection.filters, experiment=ALL_RUNS)
+    return replace(selection, filters=filters, notes=notes)
+
+
+def with_published(selection: Selection, *, beside: bool) -> Selection:
+    """Whether published figures are shown, where the address does not say.
+
+    Where they would stand ``beside`` those of runs they are left away unless the runs are on as
+    many tasks as the paper's: figures on other tasks are no comparison.
+    """
+    if selection.filters.published in ("show", "hide"):
+        return selection
+    system, shown = selection.system, "show"
+    if beside and system in SYSTEMS:
+        papers = {entry.n for entry in get_system(system).published if entry.n}
+        here = selection.dataset.tasks.count() if papers and selection.dataset is not None else 0
+        shown = "show" if here in papers else "hide"
+    return replace(selection, filters=replace(selection.filters, published=shown))
 
 
 def in_words_of(selection: Selection, system: str) -> Selection:

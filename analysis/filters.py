@@ -10,6 +10,8 @@ from django.http import QueryDict
 # Filters that every page has, and those that some pages add; the names are those in the URL.
 SHARED = ("dataset", "level", "condition", "experiment", "judging", "agents")
 LISTS = ("agents", "dimensions")
+# In place of an experiment: all runs of the dataset, by whichever experiment.
+ALL_RUNS = "all"
 LONGEST = 300
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from analysis.filters import ALL_RUNS
 from analysis.options import Option
 from analysis.selection import Selection
 
@@ -33,7 +34,7 @@ LABELS = {
 }
 # Choices that are the same whatever is stored; the first is the default.
 FIXED: Mapping[str, Sequence[tuple[str, str]]] = {
-    "published": (("", "Beside the runs"), ("hide", "Hidden")),
+    "published": (("show", "Beside the runs"), ("hide", "Hidden")),
     "turns": (("", "Final turns"), ("all", "All turns")),
     "align": (("", "From the first"), ("end", "From the last")),
     "epsilon": (
@@ -48,7 +49,7 @@ FIXED: Mapping[str, Sequence[tuple[str, str]]] = {
 }
 # What an empty choice means, where one may be left open.
 OPEN = {
-    "experiment": "Newest runs",
+    "experiment": "All runs",
     "judging": "Primary judging",
     "against": "All pairs",
 }
@@ -79,7 +80,7 @@ class FilterForm(forms.Form):
                 field = _several(selection.options.get(name, ()), value)
             else:
                 choices = [(o.value, _counted(o)) for o in selection.options.get(name, ())]
-                if choices and name in empty:
+                if choices and name in empty and ALL_RUNS not in dict(choices):
                     choices.insert(0, ("", empty[name]))
                 field = _select(choices, value)
             field.label = LABELS[name]

@@ -14,7 +14,7 @@ from django.core.cache import caches
 from django.http import QueryDict
 
 from analysis.comparing_choice import with_measure
-from analysis.dataset_choice import select_runs
+from analysis.dataset_choice import select_runs, with_published
 from analysis.filters import SHARED, Filters, read_filters
 from analysis.judging_choice import with_beside
 from analysis.later import Params, Wanted, keep_later, report_maker
@@ -41,6 +41,8 @@ from benchmarks.source_digest import source_digest
 IMPORTED = ("dataset", "agents")
 # Shared filters that are about runs.
 RUN_FILTERS = SHARED[1:]
+# Pages that show published figures as further rows, or lines, of those of runs.
+BESIDE_PUBLISHED = ("leaderboard", "compare-models", "rubric", "conditions")
 # What every page on people's answers has beside its own: whose answers count.
 PEOPLE_FILTERS = ("simulated", "unblinded")
 KEEP_SECONDS = 24 * 60 * 60
@@ -236,6 +238,8 @@ def select(page: Page, filters: Filters, user: User, seen: Visibility | None = N
         selection = with_measure(selection)
     if "beside" in page.filters:
         selection = with_beside(selection)
+    if "published" in page.filters:
+        selection = with_published(selection, beside=page.name in BESIDE_PUBLISHED)
     if page.beside_people:
         selection = with_people(selection, user)
     return replace(selection, filters=selection.filters.only(page.filters))

@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from django.db.models import Count
 
 from benchmarks.core.registry import SYSTEMS, get_system
-from benchmarks.models import Run, Trajectory
+from benchmarks.models import Experiment, Run, Trajectory
+from benchmarks.selectors.experiments import taken_runs
 
 FINISHED = (Run.Status.DONE, Run.Status.ATTENTION)
+
+
+# How a note begins that names the experiment which a page chose.
+SHOWN = "Shown is "
 
 
 def is_judged(system: str) -> bool:
@@ -34,9 +39,11 @@ def newest_each(
 ) -> tuple[list[Run], list[str]]:
     """Of each agent the newest finished run, else the newest with anything done.
 
-    Runs of one agent are not put together: their trajectories share tasks. ``names`` are the
-    agents by run, ``labels`` what to call them.
+    A run of an experiment that compares agents goes before one that was started by itself. Runs of
+    one agent are not put together: their trajectories share tasks. ``names`` are the agents by run,
+    ``labels`` what to call them.
     """
+    together = {experiment.pk for experiment in comparing(rows)}
     by_agent: dict[str, list[Run]] = {}
     for run in rows:
         by_agent.setdefault(names[run.pk], []).append(run)
@@ -46,13 +53,40 @@ def newest_each(
         if not begun:
             left_out += [f"{labels[name]}: run {run.pk} has finished nothing yet" for run in runs]
             continue
-        best = max(begun, key=lambda run: (run.status in FINISHED, run.pk))
+        best = max(
+            begun,
+            key=lambda run: (run.status in FINISHED, run.experiment_id in together, run.pk),
+        )
         kept.append(best)
         others = [str(run.pk) for run in runs if run is not best]
         if others:
             word = "runs" if len(others) > 1 else "run"
             left_out.append(f"{labels[name]}: {word} {', '.join(others)}; shown is {best.pk}")
     return kept, left_out
+
+
+def experiments_of(rows: Sequence[Run]) -> dict[Experiment, list[Run]]:
+    """The runs of each experiment, with those that it took from others; the oldest first."""
+    found: dict[Experiment, list[Run]] = {}
+    for run in rows:
+        if run.experiment is not None:
+            found.setdefault(run.experiment, []).append(run)
+    for experiment, own in found.items():
+        taken = set(taken_runs(experiment))
+        own += [run for run in rows if run.pk in taken and run.experiment_id != experiment.pk]
+    return dict(sorted(found.items(), key=lambda item: item[0].pk))
+
+
+def comparing(rows: Sequence[Run]) -> list[Experiment]:
+    """The experiments in which two agents or more have finished runs, the oldest first.
+
+    A run that somebody started by itself is an experiment with one agent: it compares nothing.
+    """
+    return [
+        experiment
+        for experiment, runs in experiments_of(rows).items()
+        if len({run.agent_id for run in runs if run.status in FINISHED}) > 1
+    ]
 
 
 def agent_labels(names: Mapping[str, str]) -> dict[str, str]:

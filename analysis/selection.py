@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analysis.factor_choice import model_of, rest_of, value_of, weights_of
-from analysis.filters import Filters
+from analysis.filters import ALL_RUNS, Filters
 from analysis.options import (
     Judged,
     Option,
@@ -14,7 +14,13 @@ from analysis.options import (
     judging_named,
     judgings_of,
 )
-from analysis.run_choice import FINISHED, agent_labels, newest_each, trajectory_counts
+from analysis.run_choice import (
+    FINISHED,
+    agent_labels,
+    experiments_of,
+    newest_each,
+    trajectory_counts,
+)
 from annotation.models import Study
 from benchmarks.core.comparisons import Factor
 from benchmarks.models import Dataset, Run, Trajectory
@@ -43,6 +49,7 @@ class ChosenRun:
     pins: Mapping[str, str]
     judged: Judged | None
     data_version: int
+    experiment: int | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     value: Any = None
     judgings: Sequence[Judged] = ()
@@ -147,17 +154,23 @@ def narrow(
 
     With a ``factor`` conditions are what is left of them without it.
     """
-    experiments = {
-        str(run.experiment_id): run.experiment.name for run in rows if run.experiment is not None
-    }
-    wanted = filters.experiment if filters.experiment in experiments else ""
+    experiments = {str(one.pk): (one, runs) for one, runs in experiments_of(rows).items()}
+    wanted = filters.experiment if filters.experiment in (*experiments, ALL_RUNS) else ""
     if filters.experiment and not wanted:
         notes.append(f"There is no experiment {filters.experiment} on this dataset; all are shown.")
     options: dict[str, tuple[Option, ...]] = {
-        "experiment": tuple(Option(pk, name) for pk, name in reversed(experiments.items()))
+        "experiment": tuple(Option(pk, one.name) for pk, (one, _) in reversed(experiments.items()))
     }
-    if wanted:
-        rows = [run for run in rows if str(run.experiment_id) == wanted]
+    if wanted in experiments:
+        experiment, own = experiments[wanted]
+        if not _varies(own, every_condition, factor):
+            wanted = ""
+            notes.append(
+                f"“{experiment.name}” varies nothing that is compared here; all runs of the "
+                "dataset are shown."
+            )
+        else:
+            rows = own
     if factor is not None:
         rows = [run for run in rows if value_of(factor, run) is not None] or rows
     level = ""
@@ -245,6 +258,15 @@ def narrow(
     )
 
 
+def _varies(rows: Sequence[Run], every_condition: bool, factor: Factor | None) -> bool:
+    """Whether these runs differ in what a page compares; pages on agents compare any."""
+    if every_condition:
+        return len({run.condition for run in rows}) > 1
+    if factor is not None:
+        return _compared(rows, {run.pk: model_of(factor, run) for run in rows}, factor) > 0
+    return True
+
+
 def _compared(
     rows: Sequence[Run], who: Mapping[int, tuple[str, str]], factor: Factor | None
 ) -> int:
@@ -274,5 +296,6 @@ def _chosen(run: Run, label: str, counts: Mapping[int, Mapping[str, int]]) -> Ch
         pins=run.versions,
         judged=None,
         data_version=run.data_version,
+        experiment=run.experiment_id,
         counts=counts[run.pk],
     )

@@ -11,6 +11,7 @@ from analysis.figures.words import label as escaped
 from analysis.filters import SHARED, with_query
 from analysis.reports.parts import Badge, Banner, Cell, Empty, FigureSpec, Notice
 from analysis.reports.words import listed, plural
+from analysis.run_choice import SHOWN
 from analysis.selection import ChosenRun, Selection
 from analysis.stats.results import Estimate
 from benchmarks.access import START
@@ -36,6 +37,7 @@ SAME_REASONS = {
     "ended as pool_exhausted": ("the pool of recorded answers ran out before the trajectory ended"),
 }
 # Lists of trajectories know the verdicts of each run's primary judging alone.
+REPLACED = "; shown is "
 OF_PRIMARY = frozenset({"accurate", "valid", "unscored", "score", "spread"})
 PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a run here.")
 
@@ -225,7 +227,15 @@ def made_elsewhere(purpose: str, selection: Selection) -> Empty:
 
 def selection_notices(selection: Selection) -> list[Notice]:
     """What the address asked for and did not get, and runs that are not finished."""
-    notices = [Notice(note) for note in selection.notes]
+    notices = [
+        Notice(note, "info" if note.startswith(SHOWN) else "warning") for note in selection.notes
+    ]
+    replaced = [line for line in selection.left_out if REPLACED in line]
+    if replaced:
+        text = "; ".join(replaced[:5]) + (f"; and {len(replaced) - 5} more" * (len(replaced) > 5))
+        notices.append(
+            Notice(f"Several runs of one agent fit here, and one of each is shown. {text}.")
+        )
     if any(run.judging != run.primary for run in selection.runs):
         text = (
             "Scores, and metrics that follow from them, are those of the judging "

@@ -1,12 +1,16 @@
 """Which runs a page is about, and what it says where the address asks for something else."""
 
+from typing import Any
+
 import pytest
 
 from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
+from analysis.pages import PAGES, select
+from analysis.reports.common import selection_notices
 from analysis.study_choice import select_study
 from annotation.models import Assignment, Membership
-from benchmarks.models import Experiment, Judging, Run, Trajectory
+from benchmarks.models import Dataset, Experiment, Judging, Run, Task, Trajectory
 from tests.analysis.rows import (
     make_dataset,
     make_member,
@@ -154,3 +158,112 @@ def test_simulated_annotators_count_in_demos_only_unless_told_otherwise() -> Non
         assert chosen.filters.simulated == expected
         other = select_study(Filters(study=str(study.pk), simulated="include"), root)
         assert other.filters.simulated == "include"
+
+
+def experiment_of(dataset: Dataset, name: str, agents: str, **words: Any) -> list[Run]:
+    """Runs of these agents that were started together, each with a trajectory."""
+    experiment = Experiment.objects.create(name=name)
+    runs = [make_run(dataset, agent, experiment=experiment, **words) for agent in agents.split()]
+    for run in runs:
+        make_trajectory(run, 1)
+    return runs
+
+
+def test_a_casual_run_changes_no_page() -> None:
+    dataset = make_dataset()
+    ada, bob = experiment_of(dataset, "Both", "ada bob")
+    before = select_runs(Filters())
+    assert [run.pk for run in before.runs] == [ada.pk, bob.pk]
+    assert before.filters.experiment == str(ada.experiment_id)
+    # Each start is an experiment of its own: one agent, another seed, another dataset.
+    for place in (dataset, make_dataset("Other")):
+        experiment_of(place, "Casual", "ada", finished=20)
+    for filters in (Filters(), before.filters, Filters(dataset=str(dataset.pk))):
+        again = select_runs(filters)
+        assert [run.pk for run in again.runs] == [ada.pk, bob.pk]
+        assert again.dataset == dataset
+    assert "Shown is “Both”, the newest experiment here that compares agents; 1 more" in " ".join(
+        select_runs(Filters()).notes
+    )
+    # What was chosen stays, without a word, also when a newer experiment comes.
+    experiment_of(dataset, "Newer", "ada bob")
+    stays = select_runs(before.filters)
+    assert [run.pk for run in stays.runs] == [ada.pk, bob.pk] and stays.notes == ()
+    assert "Shown is “Newer”" in " ".join(select_runs(Filters()).notes)
+
+
+def test_the_newest_experiment_is_one_with_results() -> None:
+    dataset = make_dataset()
+    done = experiment_of(dataset, "Done", "ada bob")
+    experiment_of(dataset, "Going on", "ada bob", status=Run.Status.RUNNING)
+    assert [run.pk for run in select_runs(Filters()).runs] == [run.pk for run in done]
+    low = experiment_of(dataset, "Low", "ada bob", level="low")
+    assert [run.pk for run in select_runs(Filters()).runs] == [run.pk for run in low]
+    mid = select_runs(Filters(level="mid"))
+    assert [run.pk for run in mid.runs] == [run.pk for run in done]
+
+
+def test_runs_that_an_experiment_took_belong_to_it() -> None:
+    dataset = make_dataset()
+    (taken,) = experiment_of(dataset, "Before", "ada")
+    (own,) = experiment_of(dataset, "Design", "bob")
+    Experiment.objects.filter(pk=own.experiment_id).update(design={"made": {"taken": [taken.pk]}})
+    selection = select_runs(Filters(experiment=str(own.experiment_id)))
+    assert {run.pk for run in selection.runs} == {taken.pk, own.pk}
+
+
+def test_replaced_and_mixed_runs_are_announced() -> None:
+    dataset = make_dataset()
+    first, _ = experiment_of(dataset, "Both", "ada bob")
+    (casual,) = experiment_of(dataset, "Casual", "ada")
+    experiment_of(dataset, "Another", "cleo")
+    selection = select_runs(Filters(experiment="all"))
+    assert "Mixed runs: these were started separately, in 2 experiments." in selection.notes
+    assert [run.pk for run in selection.runs if run.agent == "ada"] == [first.pk]
+    said = " ".join(notice.text for notice in selection_notices(selection))
+    assert f"one of each is shown. Ada: run {casual.pk}; shown is {first.pk}." in said
+    # The same among runs of one experiment that differ in their seed alone.
+    again = make_run(dataset, "ada", experiment=first.experiment)
+    make_trajectory(again, 1)
+    said = " ".join(notice.text for notice in selection_notices(select_runs(Filters())))
+    assert f"Ada: run {first.pk}; shown is {again.pk}" in said
+
+
+def test_pages_on_conditions_need_an_experiment_that_varies_them() -> None:
+    dataset = make_dataset()
+    (run, _) = experiment_of(dataset, "Standard", "ada bob")
+    experiment_of(dataset, "Tracking", "ada bob", condition="tracking=True")
+    chosen = select_runs(Filters(experiment=str(run.experiment_id)), every_condition=True)
+    assert {one.condition for one in chosen.runs} == {"standard", "tracking=True"}
+    assert any("“Standard” varies nothing" in note for note in chosen.notes)
+    assert len(select_runs(Filters(), every_condition=True).runs) == 4
+
+
+def test_constructions_are_no_results() -> None:
+    made = make_dataset("Made")
+    make_trajectory(make_run(made, "ada"), 1)
+    problems = make_dataset("Problems")
+    run = make_run(problems, "ada", finished=9)
+    Run.objects.filter(pk=run.pk).update(kind=Run.Kind.CONSTRUCTION)
+    selection = select_runs(Filters())
+    assert selection.dataset == made
+    assert [option.label for option in selection.options["dataset"]] == [str(made)]
+    # Outcomes are those of files made elsewhere: nothing here, and no other dataset instead.
+    assert select_runs(Filters(), imported=True).dataset is None
+
+
+def test_published_rows_stand_beside_runs_on_the_papers_tasks_alone() -> None:
+    dataset, person = make_dataset(), make_person("reader", superuser=True)
+    make_trajectory(make_run(dataset, "ada"), 1)
+
+    def published(name: str, **words: str) -> str:
+        return select(PAGES[name], Filters(**words), person).filters.published  # type: ignore[arg-type]
+
+    assert (
+        published("leaderboard") == "hide" and published("leaderboard", published="show") == "show"
+    )
+    assert published("effects") == "show"
+    Task.objects.bulk_create(
+        Task(dataset=dataset, external_id=f"more{n}", prompt="Mend it.") for n in range(303)
+    )
+    assert published("leaderboard") == "show"  # 307 tasks, as in Table 3
