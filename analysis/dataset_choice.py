@@ -59,7 +59,9 @@ def select_runs(
     if not datasets:
         return Selection(filters, closed=seen.closed, closed_tasks=seen.tasks)
     notes: list[str] = []
-    dataset = _dataset(_by_experiment(datasets, seen), filters, notes, fitting)
+    if not filters.dataset and len(datasets) > 1:
+        datasets = _by_experiment(datasets, seen)
+    dataset = _dataset(datasets, filters, notes, fitting)
     rows = list(runs_in_order(seen.of(Run.objects.filter(COUNTED).filter(dataset=dataset))))
     if about is not None:
         rows = [run for run in rows if about(run)] or rows
@@ -179,8 +181,7 @@ def with_published(selection: Selection, *, beside: bool) -> Selection:
     system, shown = selection.system, "show"
     if beside and system in SYSTEMS:
         papers = {entry.n for entry in get_system(system).published if entry.n}
-        here = selection.dataset.tasks.count() if papers and selection.dataset is not None else 0
-        shown = "show" if here in papers else "hide"
+        shown = "show" if any(run.total in papers for run in selection.runs) else "hide"
     return replace(selection, filters=replace(selection.filters, published=shown))
 
 

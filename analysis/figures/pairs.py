@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from analysis.figures.parts import Trace, categories, interval_lines, points, undefined_marks
+from analysis.figures.parts import (
+    Trace,
+    categories,
+    difference_axis,
+    interval_lines,
+    points,
+    undefined_marks,
+)
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.figures.words import Unit, describe, label
 from analysis.stats.results import Estimate
@@ -65,14 +73,14 @@ def pair_forest(marks: Sequence[PairMark], *, unit: Unit, title: str) -> Figure:
     ends = [end for one in found if one.interval for end in (one.interval.low, one.interval.high)]
     ends += [0.0, *(one.value for one in found if one.value is not None)]
     room = 0.04 * ((max(ends) - min(ends)) or 1.0)
-    axis = {
+    axis: dict[str, Any] = {
         "title": {"text": title},
         "showgrid": True,
         "zeroline": True,
         "range": [min(ends) - room, max(ends) + room],
     }
     layout = {
-        "xaxis": axis | ({"tickformat": "+.0%"} if unit == "share" else {}),
+        "xaxis": axis | (difference_axis(*axis["range"]) if unit == "share" else {}),
         "yaxis": categories(names, downwards=True),
         "annotations": undefined_marks(names, found, 0, "x", xanchor="left"),
         "height": 150 + 26 * len(names),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil, floor
 from typing import Any, Literal
 
 from analysis.figures.theme import NEUTRAL
@@ -180,7 +181,27 @@ def categories(names: Sequence[str], *, downwards: bool = False) -> dict[str, An
     return axis
 
 
+# Between the ticks of an axis of differences, which has at most so many steps.
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+MOST_STEPS = 6
+
+
 def share_axis(title: str = "") -> dict[str, Any]:
     """Axis settings for fractions shown in percent."""
     axis: dict[str, Any] = {"tickformat": ".0%", "rangemode": "tozero", "showgrid": True}
     return {**axis, "title": {"text": title}} if title else axis
+
+
+def difference_axis(low: float, high: float) -> dict[str, Any]:
+    """Axis settings for differences of fractions, shown in percentage points from low to high."""
+    step = next((step for step in STEPS if high - low <= MOST_STEPS * step), STEPS[-1])
+    ticks = range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
+    points = [round(100 * step * tick) for tick in ticks]
+    return {
+        "tickmode": "array",
+        "tickvals": [point / 100 for point in points],
+        "ticktext": [f"{point:+d} pt".replace("-", "−") if point else "0" for point in points],
+        "range": [low, high],
+        "showgrid": True,
+        "zeroline": True,
+    }

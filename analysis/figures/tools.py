@@ -7,6 +7,7 @@ from analysis.figures.parts import (
     Panels,
     Trace,
     categories,
+    difference_axis,
     interval_lines,
     points,
     share_axis,
@@ -59,6 +60,8 @@ def panel_dots(
         x = share_axis() if unit == "share" else {"showgrid": True, "rangemode": "tozero"}
         if span is not None:
             x |= {"range": list(span), "zeroline": span[0] < 0 < span[1]}
+            if unit == "share" and span[0] < 0:
+                x = difference_axis(*span)
         y = {**categories(names, downwards=True), "showticklabels": i % columns == 0}
         panel = grid.axes(i, x, y)
         axes = {"xaxis": panel.x, "yaxis": panel.y}

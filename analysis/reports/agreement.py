@@ -9,7 +9,6 @@ from analysis.frames.ratings import final_scores, rating_frame
 from analysis.reports import common
 from analysis.reports.agreement_judges import agreement_later as agreement_later
 from analysis.reports.agreement_tables import (
-    SEED,
     agreement_table,
     difference_table,
     means_table,
@@ -133,15 +132,15 @@ def compare(frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFr
         rows = judged[known].droplevel("dimension")
         people[title] = human[key].to_numpy(dtype="float64")
         judges[title] = rows.reindex(places).to_numpy(dtype="float64")
-    results, overall = rubric_agreement(people, judges, tasks=tasks, seed=SEED)
+    results, overall = rubric_agreement(people, judges, tasks=tasks)
     means = {}
     for title in people:
         complete = judges[title].mean(axis=1) + 0 * people[title]  # missing where either side is
         kept = complete == complete
         clusters = [task for task, keep in zip(tasks, kept, strict=True) if keep]
         means[title] = (
-            mean_by_cluster(people[title][kept], clusters, seed=SEED),
-            mean_by_cluster(complete[kept], clusters, seed=SEED),
+            mean_by_cluster(people[title][kept], clusters, scale=common.RUBRIC_SCALE),
+            mean_by_cluster(complete[kept], clusters, scale=common.RUBRIC_SCALE),
         )
     return results, overall, means
 
@@ -203,13 +202,13 @@ def _figures(
         common.figure_spec(
             "shares",
             "Share equal and share within one point, by dimension",
-            "With 95 % intervals that resample tasks.",
+            "With 95 % intervals by task.",
             shares,
         ),
         common.figure_spec(
             "means",
             "Mean scores of people and of judges on the same answers",
-            "With 95 % intervals that resample tasks.",
+            "With 95 % intervals by task.",
             both,
         ),
     ]
@@ -247,7 +246,7 @@ def _how(
             f"{_part(overall.judges)}. Equal: {EXACT_RULE}; equal when rounded: {ROUNDED_RULE}; "
             "within "
             "one: Δ ≤ 1. Bias: judges − person.",
-            f"95 % intervals: {how_interval(estimates) or 'none'}; tasks are resampled, because "
+            f"95 % intervals: {how_interval(estimates) or 'none'}; they are by task, because "
             "trajectories of one task are not independent.",
             f"Left out: {counted(left)}." if left else "No answer is left out.",
         ]

@@ -66,7 +66,7 @@ def _figures(parts: Sequence[Part], scale: tuple[int, int]) -> list[FigureSpec]:
         common.figure_spec(
             "beyond-chance",
             "Each judge with people, beyond chance",
-            "Krippendorff’s alpha, ordinal metric, with 95 % intervals that draw tasks; 0 is "
+            "Krippendorff’s alpha, ordinal metric, with 95 % intervals by task; 0 is "
             "chance. Low where nearly all scores are the same, however often both agree.",
             forest(
                 [ForestRows(judge, rows) for judge, rows in by_judge.items()],

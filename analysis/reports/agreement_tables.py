@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from analysis.reports import common
 from analysis.reports.parts import (
     Cell,
     Column,
@@ -23,9 +24,6 @@ from annotation.questionnaires import Question
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-# Of every bootstrap on the page.
-SEED = 20250104
 
 
 def agreement_table(
@@ -112,7 +110,11 @@ def questions_table(
         key = question.key
         answers = frame[frame["question"] == key]
         mean = (
-            mean_by_cluster(answers["human"].to_numpy(), answers["task"].tolist(), seed=SEED)
+            mean_by_cluster(
+                answers["human"].to_numpy(),
+                answers["task"].tolist(),
+                scale=common.RUBRIC_SCALE,
+            )
             if len(answers)
             else Estimate.without_value("no item was asked this")
         )
@@ -133,5 +135,5 @@ def questions_table(
         estimate_column("Mean"),
         Column("Published", ("published",)),
     )
-    note = "Answers of people alone, 1 to 5, 5 best; 95 % intervals resample tasks."
+    note = "Answers of people alone, 1 to 5, 5 best; 95 % intervals are by task."
     return [Table("questions", "Questions on the feedback", columns, tuple(rows), note)]

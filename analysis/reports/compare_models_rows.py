@@ -11,11 +11,12 @@ from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
 from analysis.reports.words import Unit, ends, level, number, plural
 from analysis.selection import ChosenRun, Selection
-from analysis.stats.means import mean_by_cluster, mean_t
+from analysis.stats.means import OPEN_SCALE, Scale, mean_by_cluster, mean_t
 from analysis.stats.model_comparisons import ModelComparisons, ModelPair, compare_models
 from analysis.stats.proportions import share
 from analysis.stats.results import Estimate
 from analysis.stats.trials import success_rate
+from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import Measure
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 SEED = 20250101
 SEVERAL_TRIES = "several attempts at a task: they are not independent"
-# Scores lie between 1 and 5, so that no two are further apart.
-WIDEST_SCORES = 4.0
 Flip = Literal["won", "lost", "both_pass", "both_fail"]
 
 
@@ -88,7 +87,10 @@ def compared(selection: Selection) -> Compared:
     measure = measures_here(selection.system)[metric]
     frame = measure_frame(selection.runs, metric, selection.system)
     titles = common.titles_of(selection.system)
-    found = [_standing(run, frame, metric, measure, titles) for run in selection.runs]
+    found = [
+        _standing(run, frame, metric, measure, titles, scale_of(selection.system, metric))
+        for run in selection.runs
+    ]
     standings = sorted(
         found, key=lambda one: (one.value.value is None, -(one.value.value or 0), one.run.label)
     )
@@ -96,6 +98,7 @@ def compared(selection: Selection) -> Compared:
     frame = frame.assign(place=frame["label"].map(places)).sort_values("place", kind="stable")
     columns = (frame["label"].tolist(), frame["task"].tolist(), frame[metric].to_numpy())
     labels = {run.agent: run.label for run in selection.runs}
+    low, high = scale_of(selection.system, metric)
     against = labels.get(selection.filters.against, "")
     return Compared(
         measure,
@@ -107,14 +110,17 @@ def compared(selection: Selection) -> Compared:
             *columns,
             measure=measure.title,
             among=selection.agents_here,
-            most=widest_of(selection.system, metric),
+            most=None if high is None or low is None else high - low,
         ),
     )
 
 
-def widest_of(system: str, metric: str) -> float | None:
-    """How far apart two values can be, where that is known: rubric scores alone."""
-    return WIDEST_SCORES if metric in known_dimensions(system) else None
+def scale_of(system: str, metric: str) -> Scale:
+    """The least and the largest value of a measure: those of the rubric, or from 0 on."""
+    if metric in known_dimensions(system):
+        return common.RUBRIC_SCALE
+    # Rewards of trajectories made elsewhere may be below 0.
+    return OPEN_SCALE if system == EXTERNAL else (0, None)
 
 
 def _standing(
@@ -123,6 +129,7 @@ def _standing(
     metric: str,
     measure: Measure,
     titles: Mapping[str, str],
+    scale: Scale,
 ) -> Standing:
     mine = frame[frame["run"] == run.pk]
     left = Counter(unfinished(run))
@@ -136,7 +143,7 @@ def _standing(
         nothing = Estimate.without_value(next(iter(excluded), "no values"), excluded=excluded)
         return Standing(run, nothing, nothing)
     if measure.kind == "rate":
-        value = success_rate(values, tasks, seed=SEED, excluded=excluded)
+        value = success_rate(values, tasks, excluded=excluded)
         wald = (
             share(int(values.sum()), len(values), method="wald")
             if once
@@ -144,9 +151,9 @@ def _standing(
         )
         return Standing(run, value, wald)
     value = (
-        mean_t(values, excluded=excluded)
+        mean_t(values, excluded=excluded, scale=scale)
         if once
-        else mean_by_cluster(values, tasks, seed=SEED, excluded=excluded)
+        else mean_by_cluster(values, tasks, excluded=excluded, scale=scale)
     )
     return Standing(run, value, Estimate.without_value("a mean, no share"))
 

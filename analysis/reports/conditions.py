@@ -7,7 +7,7 @@ from analysis.figures.lines import number_lines
 from analysis.figures.tools import Mark, panel_dots
 from analysis.frames.outcomes import outcome_frame
 from analysis.reports import common
-from analysis.reports.conditions_rows import SEED, Grid, Lengths, grid_of, lengths_of
+from analysis.reports.conditions_rows import Grid, Lengths, grid_of, lengths_of
 from analysis.reports.conditions_tables import (
     accuracy_table,
     change_table,
@@ -233,7 +233,7 @@ def _how(grid: Grid, contrasts: Contrasts | None, lengths: Lengths | None) -> li
     left = exclusions(accuracies)
     lines = [
         f"Accuracy: share of trajectories, 95 % intervals: {how_interval(accuracies) or 'none'}. "
-        "Where a task was tried several times, tasks are drawn.",
+        "Where a task was tried several times, they are by task.",
         f"Left out of accuracy: {counted(left)}." if left else "Nothing is left out of accuracy.",
     ]
     if grid.baseline and grid.others:
@@ -251,5 +251,4 @@ def _how(grid: Grid, contrasts: Contrasts | None, lengths: Lengths | None) -> li
         )
     if contrasts is not None and contrasts.published:
         lines.append("Published: as printed, with the Wilson interval of n where n can be told.")
-    lines.append(f"Seed of all resampling: {SEED}.")
     return lines

@@ -18,7 +18,6 @@ from benchmarks.core.comparisons import Contrasts, Named
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SEED = 20250101
 NO_RUN = "no run under this condition"
 NOTHING_LEFT_OVER = "nothing was blocked, so no path was left over"
 Key = tuple[str, str]
@@ -80,7 +79,6 @@ def _accuracy(frame: "DataFrame", run: ChosenRun | None) -> Estimate:
     return success_rate(
         known[ACCURATE].to_numpy(),
         known["task"].tolist(),
-        seed=SEED,
         excluded=dict(left.most_common()),
     )
 
@@ -126,7 +124,7 @@ def lengths_of(frame: "DataFrame", grid: Grid, contrasts: Contrasts) -> Lengths 
         for size in bins:
             those = kept[(kept["label"] == agent) & (kept["bin"] == size)]
             accuracy[agent, size] = (
-                success_rate(those[ACCURATE].to_numpy(), those["task"].tolist(), seed=SEED)
+                success_rate(those[ACCURATE].to_numpy(), those["task"].tolist())
                 if len(those)
                 else Estimate.without_value("no task with that length")
             )

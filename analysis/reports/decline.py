@@ -59,7 +59,7 @@ def decline_report(selection: Selection) -> Report:
         return Report(empty=common.no_runs(PURPOSE, selection))
     columns = columns_of(frame, dimensions)
     align: Alignment = "from_end" if selection.filters.align == "end" else "turn"
-    curves = score_by_turn(*columns, align=align)
+    curves = score_by_turn(*columns, align=align, scale=common.RUBRIC_SCALE)
     fits = kept_fits(selection.system, selection.family)
     slopes = shown_slopes(fits, selection) if fits is not None else None
     titles = [dimension.title for dimension in dimensions]

@@ -192,7 +192,7 @@ def _items_table(panels: Mapping[str, JudgePanel]) -> Table:
         ),
         rows,
         note="Mean over turns of the population standard deviation of their scores, over turns "
-        "with a readable score of every judge; 95 % intervals draw tasks.",
+        "with a readable score of every judge; 95 % intervals are by task.",
     )
 
 
@@ -227,7 +227,7 @@ def _judges_table(panels: Mapping[str, JudgePanel], threshold: float | None) -> 
         ),
         rows,
         note="Severity says who differs, not who is right; bias says so as far as people are. "
-        "95 % intervals draw tasks.",
+        "95 % intervals are by task.",
     )
 
 
@@ -288,7 +288,7 @@ def _how(
             if threshold is not None
             else "turns; the runs here have no threshold in common, so there is none."
         ),
-        f"Intervals draw tasks: 2,000 resamples, seed {SEED}, percentile; where no verdict turns, "
+        f"Intervals are by task: 2,000 resamples, seed {SEED}, percentile; where no verdict turns, "
         "Wilson's over items.",
     ]
     return [*lines, people_line(people)]

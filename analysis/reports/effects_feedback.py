@@ -3,7 +3,8 @@
 from collections import Counter
 
 from analysis.frames.feedback import feedback_frame
-from analysis.reports.compare_models_rows import SEED, WIDEST_SCORES
+from analysis.reports import common
+from analysis.reports.compare_models_rows import SEED
 from analysis.reports.compare_models_tables import P_COLUMN, p_pair_cell
 from analysis.reports.effects_rows import Effects
 from analysis.reports.effects_tables import AGENT, agent_of
@@ -53,7 +54,7 @@ def _table(found: Effects, selection: Selection, question: str, measure: Measure
         order=list(found.titles.values()),
         contrast="baseline",
         among=max(selection.compared, len(set(frame["label"]))),
-        most=WIDEST_SCORES,
+        scale=common.RUBRIC_SCALE,
         seed=SEED,
     )
     left = Counter(why for why in frame["why"] if why)

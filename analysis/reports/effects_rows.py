@@ -7,7 +7,7 @@ from typing import Any
 from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
-from analysis.reports.compare_models_rows import SEED, Flip, widest_of
+from analysis.reports.compare_models_rows import SEED, Flip, scale_of
 from analysis.reports.words import Unit
 from analysis.selection import ChosenRun, Selection
 from analysis.stats.condition_effects import ConditionChange, ConditionEffects, condition_effects
@@ -103,7 +103,7 @@ def effects_of(selection: Selection, factor: Factor) -> Effects:
             order=list(titles.values()),
             contrast="previous" if factor.steps else "baseline",
             among=max(selection.compared, len({run.label for run in runs})),
-            most=widest_of(selection.system, metric),
+            scale=scale_of(selection.system, metric),
             pairs=[
                 (titles[old], titles[new])
                 for old, new in factor.pairs

@@ -163,7 +163,6 @@ def check(
             negative=KEEP,
             clusters=tasks,
             unit="task",
-            seed=SEED,
         ),
         majorities,
         category_agreement(votes, clusters=tasks, unit="task", seed=SEED),
@@ -220,7 +219,7 @@ def _figure(whole: Checked, reference: Reference) -> FigureSpec:
     return common.figure_spec(
         "rates",
         "The checker against the majority of people",
-        "Positive: remove. With 95 % intervals that draw tasks; where all draws agree, Wilson's.",
+        "Positive: remove. With 95 % intervals by task; where all draws agree, Wilson's.",
         share_dots(
             list(SHOWN.values()),
             [Shares("here", estimates, "circle", ACCENT)],

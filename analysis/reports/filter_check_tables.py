@@ -218,6 +218,6 @@ def agreement_table(results: Sequence["Checked"]) -> Table:
         "Agreement between people",
         columns,
         rows,
-        note="95 % intervals draw tasks. Where nearly all decisions are the same alpha is low "
+        note="95 % intervals are by task. Where nearly all decisions are the same alpha is low "
         "however often people agree: read it beside the share of equal pairs.",
     )

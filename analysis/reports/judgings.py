@@ -151,7 +151,6 @@ def _verdicts(
             [first[pk] for pk in those],
             [second[pk] for pk in those],
             tasks=[about[pk][0] for pk in those],
-            seed=SEED,
         )
         for label, those in by_agent.items()
         if those

@@ -51,7 +51,7 @@ def panel_tables(choice: PanelChoice | None) -> list[Table]:
             "The panel without each judge",
             (text_column("Without"), *COLUMNS),
             tuple((text_cell(name), *_cells(panel)) for name, panel in without),
-            note="In points, over items with a score of every judge; 95 % intervals draw tasks.",
+            note="In points, over items with a score of every judge; 95 % intervals are by task.",
         )
     ]
     rows = []

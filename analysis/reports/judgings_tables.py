@@ -93,7 +93,7 @@ def consistency_table(found: Sequence["Again"]) -> Table:
         "Each judge beside itself",
         columns,
         tuple(rows),
-        note="Over all dimensions of the turns that are counted; 95 % intervals draw tasks. Kappa "
+        note="Over all dimensions of the turns that are counted; 95 % intervals are by task. Kappa "
         "and ICC are low where plans hardly differ, however often replies are equal.",
     )
 
@@ -106,7 +106,7 @@ def change_table(scores: Mapping[str, ScoreChange], panel: str) -> Table:
         "What the second judging changes in scores",
         (text_column("Judge"), *CHANGE_COLUMNS),
         rows,
-        note="Second minus first, paired by turn and dimension; 95 % intervals draw tasks. Of "
+        note="Second minus first, paired by turn and dimension; 95 % intervals are by task. Of "
         f"{panel} the mean is compared, which moves if any score does and has no kappa.",
     )
 
@@ -169,7 +169,7 @@ def verdict_table(changes: "Changes", selection: Selection) -> list[Table]:
             columns,
             tuple(rows),
             note="A last plan passes where every counted dimension reaches the run's threshold, "
-            "whether or not the plan is valid. Intervals draw tasks.",
+            "whether or not the plan is valid. Intervals are by task.",
         )
     ]
 

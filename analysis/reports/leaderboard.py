@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.pools import pool_sizes
 from analysis.reports import common
+from analysis.reports.few_clusters import few_clusters_notices
 from analysis.reports.leaderboard_rows import (
     ACCURATE,
     BOTH,
@@ -66,7 +67,11 @@ def leaderboard_report(selection: Selection) -> Report:
         onward=onward(selection),
         figures=(figure,),
         tables=tuple(tables),
-        notices=(*common.selection_notices(selection), *_notices(rows)),
+        notices=(
+            *common.selection_notices(selection),
+            *_notices(rows),
+            *few_clusters_notices(_lead(rows, frame, selection.agents_here)),
+        ),
         how=(*common.how_runs(selection), *_how(rows, shown, measures)),
         methods=_methods(shown, measures),
     )
@@ -135,6 +140,16 @@ def _difference(first: Row, second: Row, frame: "DataFrame", among: int) -> str:
         f"paired by task, n = {ahead.n} tasks{over_pairs(pairs)})"
     )
     return text if low > 0 else f"{text}: not a clear difference"
+
+
+def _lead(rows: Sequence[Row], frame: "DataFrame", among: int) -> list[Estimate]:
+    """The difference that the sentence states, if it states one."""
+    placed = [row for row in rows if row.rank is not None and row.accuracy.value is not None]
+    pairs = max(1, among * (among - 1) // 2)
+    return [
+        paired_difference(frame, first.run, second.run, comparisons=pairs)
+        for first, second in zip(placed[:1], placed[1:2], strict=False)
+    ]
 
 
 def _without_accuracy(rows: Sequence[Row]) -> str:
@@ -211,8 +226,8 @@ def _how(rows: Sequence[Row], shown: Sequence[str], measures: Mapping[str, Measu
     rates = [measures[name].title for name in shown if measures[name].kind == "rate"]
     means = [measures[name].title for name in shown if measures[name].kind == "mean"]
     lines = [
-        f"{listed(rates)}: shares with 95 % Wilson intervals; beside Acc the Wald interval as "
-        "published, not clipped.",
+        f"{listed(rates)}: shares with 95 % Wilson intervals; beside Acc the Wald interval, cut "
+        "off at 0 and 100 %.",
         f"{listed(means, most=9)}: arithmetic means with 95 % t intervals.",
         "The lead is a paired difference on common tasks; its interval is simultaneous over all "
         "pairs of agents (Bonferroni), as on Compare models, and excludes 0 exactly where the pair "

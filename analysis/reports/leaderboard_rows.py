@@ -72,7 +72,9 @@ def row_of(
         if measure.kind == "rate":
             estimates[metric] = _share(values, excluded(metric), "wilson")
         else:
-            estimates[metric] = mean_t(values.to_numpy(), excluded=excluded(metric))
+            estimates[metric] = mean_t(
+                values.to_numpy(), excluded=excluded(metric), scale=(0, None)
+            )
     accurate = mine[ACCURATE].dropna()
     known = mine[DIFFER].dropna()
     return Row(

@@ -11,7 +11,6 @@ from analysis.reports.outcomes_rows import (
     METRICS,
     MOST_TRIALS,
     REWARD,
-    SEED,
     STATED,
     Row,
     Scale,
@@ -94,7 +93,7 @@ def _figures(rows: Sequence[Row], spreads: Spread, scale: Scale, unit: Unit) -> 
             common.figure_spec(
                 "pass",
                 "How likely it is that k trials of a task all succeed (pass^k)",
-                "Mean over tasks, with 95 % intervals that draw tasks. A steep fall means that an "
+                "Mean over tasks, with 95 % intervals by task. A steep fall means that an "
                 "agent succeeds on a task at one time and fails at another.",
                 pass_lines(curves, looks),
             )
@@ -216,7 +215,7 @@ def _how(rows: Sequence[Row], scale: Scale) -> list[str]:
             else "Mean over trajectories."
         ),
         f"Intervals of rewards (95 %): {how_interval(rewards) or 'none'}. Where a task was tried "
-        "several times, tasks are drawn, because trials of a task are not independent.",
+        "several times, they are by task, because trials of a task are not independent.",
         f"Left out: {counted(left)}." if left else "No trajectory is left out.",
     ]
     passes = [estimate for row in rows for estimate in row.passes]
@@ -235,7 +234,6 @@ def _how(rows: Sequence[Row], scale: Scale) -> list[str]:
             f"{plural(errors, 'trajectory', 'trajectories')} ended with an error of its "
             "infrastructure; their rewards count as stated."
         )
-    lines.append(f"Seed of all resampling: {SEED}.")
     return lines
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.selection import ChosenRun
-from analysis.stats.means import mean_by_cluster, mean_t
+from analysis.stats.means import OPEN_SCALE, mean_by_cluster, mean_t
 from analysis.stats.results import Estimate
 from analysis.stats.spread import Middle, middle
 from analysis.stats.trials import TrialCounts, count_trials, pass_power, success_rate
@@ -15,7 +15,6 @@ from analysis.stats.trials import TrialCounts, count_trials, pass_power, success
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SEED = 20251121
 REWARD, FULL = "reward", "full_reward"
 # Counted in every trajectory, shown by its middle; and stated in some files, shown by its mean.
 COUNTED: Mapping[str, str] = {"turns": "Turns", "messages": "Messages", "tool_calls": "Tool calls"}
@@ -91,9 +90,7 @@ def _row(run: ChosenRun, mine: "DataFrame", scale: Scale) -> Row:
         reward=reward_of(mine, dict(unfinished(run)), scale),
         passes=()
         if why
-        else tuple(
-            pass_power(trials, k, seed=SEED) for k in range(1, min(trials.most, MOST_TRIALS) + 1)
-        ),
+        else tuple(pass_power(trials, k) for k in range(1, min(trials.most, MOST_TRIALS) + 1)),
         no_passes=why,
         counted={name: middle(mine[name].to_numpy()) for name in COUNTED},
         stated={name: _mean(mine, name) for name in STATED},
@@ -104,7 +101,7 @@ def _row(run: ChosenRun, mine: "DataFrame", scale: Scale) -> Row:
 def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: Scale) -> Estimate:
     """The mean reward; without a stated reward a trajectory is left out and counted.
 
-    Several trials of a task are not independent, so then tasks are drawn; with one trial each the
+    Several trials of a task are not independent, so then it is by task; with one trial each the
     interval is Wilson's for rewards of 0 and 1, else t.
     """
     left = Counter(excluded)
@@ -116,10 +113,12 @@ def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: Scale) -> E
         return Estimate.without_value(reason, excluded=counts)
     values, tasks = known[REWARD].to_numpy(), known["task"].tolist()
     if scale.binary:
-        return success_rate(values, tasks, seed=SEED, excluded=counts)
+        return success_rate(values, tasks, excluded=counts)
     if known["task"].duplicated().any():
-        return mean_by_cluster(values, tasks, seed=SEED, excluded=counts)
-    return mean_t(values, excluded=counts)
+        return mean_by_cluster(
+            values, tasks, excluded=counts, scale=(0, 1) if scale.bounded else OPEN_SCALE
+        )
+    return mean_t(values, excluded=counts, scale=(0, 1) if scale.bounded else OPEN_SCALE)
 
 
 def _mean(mine: "DataFrame", name: str) -> Estimate:
@@ -127,4 +126,6 @@ def _mean(mine: "DataFrame", name: str) -> Estimate:
     known = mine[mine[name].notna()]
     if known.empty:
         return Estimate.without_value(next(iter(left), "no trajectory has ended"), excluded=left)
-    return mean_by_cluster(known[name].to_numpy(), known["task"].tolist(), seed=SEED, excluded=left)
+    return mean_by_cluster(
+        known[name].to_numpy(), known["task"].tolist(), excluded=left, scale=(0, None)
+    )

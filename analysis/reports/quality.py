@@ -288,6 +288,6 @@ def _how(data: Submitted) -> list[str]:
         "that nothing is violated is often true of many turns in a row.",
         "Active time leaves idling out; items whose time is not known are counted as such.",
         f"Agreement: alpha is Krippendorff's (ordinal for scores, nominal for choices), over items "
-        f"or their parts with two answers or more; 95 % intervals draw tasks, {RESAMPLES:,} "
+        f"or their parts with two answers or more; 95 % intervals are by task, {RESAMPLES:,} "
         f"resamples, seed {SEED}. What was answered first need not be like the rest.",
     ]

@@ -56,7 +56,7 @@ def published_rate_cell(published: PublishedCount | None) -> Cell:
 
 
 def read_first(rate: Rate) -> Estimate:
-    """The estimate to show where there is room for one: clusters drawn, else Wilson's."""
+    """The estimate to show where there is room for one: that by cluster, else Wilson's."""
     return rate.clustered if rate.clustered.interval is not None else rate.wilson
 
 

@@ -136,7 +136,9 @@ def _answered(question: Question, frame: "DataFrame", agents: Sequence[str]) -> 
 def _mean(rows: "DataFrame") -> Estimate:
     if rows.empty:
         return Estimate.without_value(NOT_ASKED)
-    return mean_by_cluster(rows["human"].to_numpy(), rows["task"].tolist(), seed=SEED)
+    return mean_by_cluster(
+        rows["human"].to_numpy(), rows["task"].tolist(), scale=common.RUBRIC_SCALE
+    )
 
 
 def sentence(answered: Sequence[Answered], people: People) -> str:
@@ -192,7 +194,7 @@ def _figures(
     answered: Sequence[Answered], agents: Sequence[str], selection: Selection
 ) -> list[FigureSpec]:
     scale = _scale(answered)
-    subtitle = f"{_scale_words(answered)}, with 95 % intervals that draw tasks."
+    subtitle = f"{_scale_words(answered)}, with 95 % intervals by task."
     found = [
         common.figure_spec(
             "questions",
@@ -249,7 +251,7 @@ def _question_table(answered: Sequence[Answered], asked: Sequence[Asked]) -> Tab
         "Answers by question",
         columns,
         tuple(rows),
-        note=f"{_scale_words(answered)}; 95 % intervals draw tasks; n counts answers.",
+        note=f"{_scale_words(answered)}; 95 % intervals are by task; n counts answers.",
     )
 
 
@@ -298,7 +300,7 @@ def _agent_table(
             )
             for agent in agents
         ),
-        note=f"{_scale_words(answered)}; 95 % intervals draw tasks; n counts answers.",
+        note=f"{_scale_words(answered)}; 95 % intervals are by task; n counts answers.",
         open=False,
     )
 

@@ -39,7 +39,6 @@ from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import refinement_of
 from benchmarks.core.registry import get_system
 
-SEED = 20250101
 PURPOSE = "This page shows what extra turns with feedback on the rubric bring."
 SAID = (
     "Figure 5",
@@ -83,9 +82,7 @@ def refinement_report(selection: Selection) -> Report:
         )
     among: Among = "refined" if selection.filters.among == "refined" else "all"
     chains = refinement_chains(selection.runs, most)
-    curves = refinement_curves(
-        chains.labels, chains.tasks, chains.chains, most=most, among=among, seed=SEED
-    )
+    curves = refinement_curves(chains.labels, chains.tasks, chains.chains, most=most, among=among)
     found = Refined(most, among, curves, chains)
     runs = {run.label: run for run in selection.runs}
     return Report(
@@ -310,5 +307,4 @@ def _how(found: Refined, runs: Sequence[ChosenRun]) -> list[str]:
         f"tasks; {how_interval(changes) or 'no interval'}. Not corrected for their number.",
         (f"Left out: {counted(left)}." if left else "Nothing is left out.")
         + (f" Without accuracy, a rubric score being missing: {unscored}." if unscored else ""),
-        f"Seed of all resampling: {SEED}.",
     ]

@@ -23,7 +23,6 @@ from benchmarks.core.system import Published
 from benchmarks.core.words import Measure, measures_of
 from benchmarks.models import Run
 
-SEED = 20250101
 ACCURATE = "accurate"
 
 
@@ -92,7 +91,7 @@ def _lines(groups: Sequence[Group], measures: Mapping[str, Measure]) -> list[Lin
 
 def _figure(one: Played, name: str) -> ReplicatedMean:
     return replicated_mean(
-        one.values[name], one.runs, one.tasks, seed=SEED, excluded={**one.open, **one.why[name]}
+        one.values[name], one.runs, one.tasks, excluded={**one.open, **one.why[name]}
     )
 
 
@@ -247,8 +246,8 @@ def _how(lines: Sequence[Line]) -> list[str]:
         "Across replicates each run counts once: the mean of the runs’ figures, their sample "
         "standard deviation (n − 1; of shares in percentage points) and their range. It takes two "
         "runs.",
-        f"Pooled: the mean over all trajectories of these runs; {how_interval(estimates)}. Tasks "
-        "are drawn, each with all of its trajectories, because the runs share them.",
+        f"Pooled: the mean over all trajectories of these runs; {how_interval(estimates)}: "
+        "tasks are taken as independent, because the runs share them.",
         "The spread across runs is about chance in the same tasks, the interval about other tasks "
         "like these: neither holds the other.",
         "Metrics are those of each run’s primary judging.",

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PURPOSE = "The rubric table shows on which dimensions agents do well, as the judges score them."
-SEED = 20250102
 MISSING = "not every judge scored it"
 AVERAGE, AVERAGE_HELP = "Average", "mean over these agents, each with the same weight"
 
@@ -104,7 +103,7 @@ def mean_scores(
     lacking: Mapping[str, Unscored],
 ) -> MeanTable:
     """Mean by agent and dimension. Final turns are one per trajectory, so t; turns of one
-    trajectory are not independent, so all turns are resampled by task.
+    trajectory are not independent, so the intervals of all turns are by task.
     """
     cells = {}
     groups = dict(list(frame.groupby(["label", "dimension"], sort=False)))
@@ -125,9 +124,9 @@ def _mean(rows: "DataFrame | None", final: bool, why: str) -> Estimate:
     if not there.any():
         return Estimate.without_value(why, excluded=excluded)
     if final:
-        return mean_t(scores[there], excluded=excluded)
+        return mean_t(scores[there], excluded=excluded, scale=common.RUBRIC_SCALE)
     tasks = rows["task"].to_numpy()[there].tolist()
-    return mean_by_cluster(scores[there], tasks, seed=SEED, excluded=excluded)
+    return mean_by_cluster(scores[there], tasks, excluded=excluded, scale=common.RUBRIC_SCALE)
 
 
 def _why(key: str, lacking: Mapping[str, Unscored]) -> str:

@@ -19,7 +19,7 @@ from analysis.reports.parts import (
     exclusions,
     how_interval,
 )
-from analysis.reports.tools_rows import RIGHT, SEED, UNTOLD, Row, rows_of
+from analysis.reports.tools_rows import RIGHT, UNTOLD, Row, rows_of
 from analysis.reports.tools_tables import end_link, failure_table, progress_table, use_table
 from analysis.reports.words import counted, listed, number, plural
 from analysis.selection import Selection
@@ -69,7 +69,7 @@ def curves_of(frame: "DataFrame") -> list[Curve]:
         steps = frame[frame["series"] == series]
         found += score_by_turn(
             steps["label"].tolist(), steps["series"].tolist(), steps["trajectory"].tolist(),
-            steps["step"].to_numpy(), steps["value"].to_numpy(),
+            steps["step"].to_numpy(), steps["value"].to_numpy(), scale=(0, 1),
         )  # fmt: skip
     return found
 
@@ -226,7 +226,6 @@ def _how(rows: Sequence[Row], use: ToolUse) -> list[str]:
         "then; mean over trajectories with a t interval, which may leave 0 to 100 % where few are "
         "left.",
         f"Left out: {counted(left)}." if left else "No trajectory is left out.",
-        f"Seed of all resampling: {SEED}.",
     ]
 
 

@@ -17,7 +17,6 @@ from benchmarks.core.comparisons import ToolUse
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SEED = 20250101
 RIGHT, UNTOLD = "right", "untold"
 
 
@@ -72,20 +71,13 @@ def _row(run: ChosenRun, mine: "DataFrame", categories: Mapping[int, str], use: 
         run=run,
         searches=_mean(scored, use.searches, excluded),
         calls=_mean(scored, use.calls, excluded),
-        balance=ratio_of_totals(
-            scored[use.searches].to_numpy(), calls, tasks, seed=SEED, excluded=excluded
-        ),
+        balance=ratio_of_totals(scored[use.searches].to_numpy(), calls, tasks, excluded=excluded),
         mishaps={
-            name: ratio_of_totals(
-                scored[name].to_numpy(), calls, tasks, seed=SEED, excluded=excluded
-            )
+            name: ratio_of_totals(scored[name].to_numpy(), calls, tasks, excluded=excluded)
             for name in use.mishaps
         },
         ends=dict(Counter(ends)),
-        shares={
-            kind: success_rate([float(end == kind) for end in ends], tasks, seed=SEED)
-            for kind in kinds
-        },
+        shares={kind: success_rate([float(end == kind) for end in ends], tasks) for kind in kinds},
         left_out=excluded,
     )
 
@@ -94,5 +86,5 @@ def _mean(rows: "DataFrame", name: str, excluded: Mapping[str, int]) -> Estimate
     if rows.empty and excluded:
         return Estimate.without_value(next(iter(excluded)), excluded=excluded)
     return mean_by_cluster(
-        rows[name].to_numpy(), rows["task"].tolist(), seed=SEED, excluded=excluded
+        rows[name].to_numpy(), rows["task"].tolist(), excluded=excluded, scale=(0, None)
     )

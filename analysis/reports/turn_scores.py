@@ -85,7 +85,10 @@ def turn_scores_report(selection: Selection) -> Report:
     judged = every_turn_scores(study, selection.runs, [d.key for d in dimensions])
     sides = sides_of(study, questions, frame, judged)
     align: Alignment = "from_end" if selection.filters.align == "end" else "turn"
-    curves, slopes = score_by_turn(*sides.columns, align=align), within_slope(*sides.columns)
+    curves, slopes = (
+        score_by_turn(*sides.columns, align=align, scale=common.RUBRIC_SCALE),
+        within_slope(*sides.columns),
+    )
     results, overall, _ = compare(frame, dimensions, judged)
     tables = [_slope_table(slopes)]
     if overall is not None:
@@ -215,7 +218,7 @@ def _turn_table(frame: "DataFrame", dimensions: Sequence[Dimension], judged: "Da
             estimate_column("Bias", help="Judges' mean minus the person's score"),
         ),
         tuple(rows),
-        note="Later turns are those of trajectories that still ran. 95 % intervals draw tasks.",
+        note="Later turns are those of trajectories that still ran. 95 % intervals are by task.",
         open=len(rows) <= MOST_ROWS // 4,
         most=MOST_ROWS,
     )
@@ -252,7 +255,7 @@ def _people_table(frame: "DataFrame", questions: Sequence[Question]) -> Table:
             estimate_column("Within one", help="Share of pairs at most one point apart"),
         ),
         tuple(rows),
-        note="Of turns that two people or more scored; 95 % intervals draw tasks.",
+        note="Of turns that two people or more scored; 95 % intervals are by task.",
     )
 
 
@@ -305,6 +308,6 @@ def _how(align: Alignment, overall: Agreement | None) -> list[str]:
     if overall is not None:
         lines.append(
             f"Agreement: each answer against the mean of {overall.judges} judges on the same turn; "
-            "95 % intervals draw tasks, because turns of one task are not independent."
+            "95 % intervals are by task, because turns of one task are not independent."
         )
     return lines

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PURPOSE = "This page holds what people said of recorded answers beside what the judges say of them."
-SEED = 20250103
 # MacGyver's verdicts, best first; others follow by name.
 ORDER = tuple(VERDICTS)
 TITLES: Mapping[str, str] = {
@@ -131,7 +130,10 @@ def _mean(rows: "DataFrame", column: str, reason: str) -> Estimate:
     if known.empty:
         return Estimate.without_value(reason, excluded=excluded)
     return mean_by_cluster(
-        known[column].to_numpy(), known["task"].tolist(), seed=SEED, excluded=excluded
+        known[column].to_numpy(),
+        known["task"].tolist(),
+        excluded=excluded,
+        scale=(0, 1) if column == "valid" else common.RUBRIC_SCALE,
     )
 
 
@@ -170,6 +172,6 @@ def _how(frame: "DataFrame", estimates: Sequence[Estimate]) -> list[str]:
         "Valid: the constraint judges found no hidden constraint violated. That is another "
         "question than "
         "whether the plan solves the problem, so the two need not agree.",
-        f"Means with 95 % intervals that resample tasks: {how_interval(estimates) or 'none'}.",
+        f"Means with 95 % intervals by task: {how_interval(estimates) or 'none'}.",
         f"Left out: {counted(left)}." if left else "Nothing is left out.",
     ]

@@ -162,7 +162,7 @@ def check(
     ]
     return Checked(
         name,
-        compare_marked_sets(marks, judged, trajectories=trajectories, minimum=minimum, seed=SEED),
+        compare_marked_sets(marks, judged, trajectories=trajectories, minimum=minimum),
         compare_decisions(
             {(turn, key): _decision(judged[turn], key) for turn, key in asked},
             majority_vote(votes, minimum=minimum, items=places).verdicts,
@@ -170,7 +170,6 @@ def check(
             negative=RESPECTED,
             clusters=places,
             unit="trajectory",
-            seed=SEED,
         ),
         set_agreement(marks, clusters=trajectories, unit="trajectory", seed=SEED),
         category_agreement(votes, clusters=places, unit="trajectory", seed=SEED),

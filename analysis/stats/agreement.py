@@ -75,8 +75,6 @@ def agreement(
     scale: tuple[int, int] = (1, 5),
     tasks: Sequence[Hashable] | None = None,
     unit: str = "task",
-    seed: int = 0,
-    resamples: int = 2000,
     level: float = 0.95,
 ) -> Agreement:
     """Compare people with the mean of k judges: distribution, shares, bias, absolute difference.
@@ -91,12 +89,10 @@ def agreement(
     scale
         Lowest and highest score.
     tasks
-        Task of each row. Given, all intervals resample tasks (`means.mean_by_cluster`); else
+        Task of each row. Given, all intervals are by task (`means.mean_by_cluster`); else
         shares have Wilson and means t intervals, which treat rows as independent.
     unit
         What ``tasks`` are called.
-    seed, resamples
-        Of the task bootstrap.
 
     Notes
     -----
@@ -108,7 +104,7 @@ def agreement(
     is undefined where no item is complete. AdaPlanBench, Appendix F.2.
     """
     paired = _pair(human, judges, scale, tasks)
-    return _agreement(paired, dimension, scale, seed, resamples, level, unit)
+    return _agreement(paired, dimension, scale, level, unit)
 
 
 def rubric_agreement(
@@ -117,15 +113,13 @@ def rubric_agreement(
     *,
     scale: tuple[int, int] = (1, 5),
     tasks: Sequence[Hashable] | None = None,
-    seed: int = 0,
-    resamples: int = 2000,
     level: float = 0.95,
 ) -> tuple[tuple[Agreement, ...], Agreement]:
     """Compute `agreement` for each dimension, and for all of them together.
 
     Both mappings go from dimension to the columns that `agreement` takes, with the same rows in
-    the same order. The scores of one row are not independent across dimensions, so the intervals
-    of the overall result always resample: tasks where they are given, rows else. All dimensions
+    the same order. Scores of one row are not independent across dimensions, so intervals of the
+    overall result are always by cluster: tasks where they are given, rows else. All dimensions
     need the same number of judges.
     """
     if set(human) != set(judges):
@@ -139,14 +133,9 @@ def rubric_agreement(
         else _pair(human[name], judges[name], scale, range(len(human[name])))
         for name in human
     }
-    each = tuple(
-        _agreement(pair, name, scale, seed, resamples, level, "task")
-        for name, pair in pairs.items()
-    )
+    each = tuple(_agreement(pair, name, scale, level, "task") for name, pair in pairs.items())
     unit = "item" if tasks is None else "task"
-    overall = _agreement(
-        _together(list(by_rows.values())), ALL_DIMENSIONS, scale, seed, resamples, level, unit
-    )
+    overall = _agreement(_together(list(by_rows.values())), ALL_DIMENSIONS, scale, level, unit)
     return each, overall
 
 
@@ -210,8 +199,6 @@ def _agreement(
     paired: _Paired,
     dimension: str,
     scale: tuple[int, int],
-    seed: int,
-    resamples: int,
     level: float,
     unit: str,
 ) -> Agreement:
@@ -220,17 +207,19 @@ def _agreement(
     parts = np.abs(signed)
     rounded = (2 * paired.total + k) // (2 * k)
 
-    def mean_of(values: npt.NDArray[Any]) -> Estimate:
+    width = float(scale[1] - scale[0])
+
+    def mean_of(values: npt.NDArray[Any], least: float = 0.0) -> Estimate:
+        bounds = (least, width)
         if paired.clusters is None:
-            return mean_t(values, level=level, excluded=excluded)
+            return mean_t(values, level=level, excluded=excluded, scale=bounds)
         return mean_by_cluster(
             values,
             paired.clusters,
-            seed=seed,
-            resamples=resamples,
             level=level,
             excluded=excluded,
             unit=unit,
+            scale=bounds,
         )
 
     def share_of(hits: npt.NDArray[np.bool_]) -> Estimate:
@@ -246,7 +235,7 @@ def _agreement(
         exact=share_of(parts == 0),
         rounded=share_of(rounded == paired.human),
         within_one=share_of(parts <= k),
-        bias=mean_of(signed / k),
+        bias=mean_of(signed / k, -width),
         absolute=mean_of(parts / k),
         rules={"exact": EXACT_RULE, "rounded": ROUNDED_RULE, "within_one": WITHIN_RULE},
         excluded=excluded,

@@ -75,7 +75,6 @@ def calibrate(
     scale: tuple[int, int] = (1, 5),
     folds: int = FOLDS,
     seed: int,
-    resamples: int = 1000,
     level: float = 0.95,
 ) -> Calibration:
     """Fit a map from a judge's scores to people's, and measure it on items it was not fitted on.
@@ -123,9 +122,7 @@ def calibrate(
     names, codes = encode(clusters)
 
     def mean(values: Floats) -> Estimate:
-        return mean_by_cluster(
-            values, clusters, seed=seed, resamples=resamples, level=level, excluded=excluded
-        )
+        return mean_by_cluster(values, clusters, level=level, excluded=excluded)
 
     as_scored: dict[str, Any] = {"bias": mean(x - y), "error": mean(np.abs(x - y))}
     shape: dict[str, Any] = {"n": int(x.size), "tasks": len(names), "seed": seed, "form": form}

@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.stats.bootstrap import estimate_from_draws
 from analysis.stats.columns import Floats, as_column, check_length_of, check_level, encode
-from analysis.stats.means import mean_by_cluster
+from analysis.stats.means import OPEN_SCALE, Scale, mean_by_cluster
 from analysis.stats.multiplicity import Family, adjust_family
 from analysis.stats.paired import NO_COMMON_TASK, PairComparison, compare_pair, pair_by_task
 from analysis.stats.ranks import RESAMPLES, resampled_means, task_sums, task_units
@@ -79,6 +79,7 @@ class _Drawing:
     seed: int
     resamples: int
     level: float
+    scale: Scale
 
 
 def condition_effects(
@@ -93,7 +94,7 @@ def condition_effects(
     pairs: Sequence[Key] = (),
     among: int | None = None,
     alpha: float = 0.05,
-    most: float | None = None,
+    scale: Scale = OPEN_SCALE,
     seed: int,
     resamples: int = RESAMPLES,
 ) -> ConditionEffects:
@@ -119,8 +120,8 @@ def condition_effects(
         changes of all of them on this measure, whatever is shown.
     alpha
         Of the family; intervals of changes hold together at level 1 − alpha.
-    most
-        The largest difference that the scale allows (`paired.paired_difference`).
+    scale
+        The least and the largest value that there can be, where that is known.
     seed, resamples
         Of the bootstrap of overall changes and ranges.
 
@@ -156,7 +157,7 @@ def condition_effects(
     by_key = {key: ([tasks[i] for i in mine], column[mine]) for key, mine in rows.items()}
     if contrast not in ("baseline", "previous"):
         raise ValueError(f"contrast with the baseline or the previous, not {contrast!r}")
-    drawing = _Drawing(seed, resamples, 1 - alpha)
+    drawing = _Drawing(seed, resamples, 1 - alpha, scale)
     binary = bool(np.isin(column[~np.isnan(column)], (0, 1)).all())
     before = order[:-1] if contrast == "previous" else [order[0]] * (len(order) - 1)
     bases = [*zip(order[1:], before, strict=True), *((new, old) for old, new in pairs)]
@@ -164,7 +165,9 @@ def condition_effects(
     if size < len(names):
         raise ValueError(f"{len(names)} models are not among {size}")
     total = size * len(bases)
-    changes = _changes(names, bases, by_key, 1 - alpha, max(1, total), most)
+    low, high = scale
+    widest = None if low is None or high is None else high - low
+    changes = _changes(names, bases, by_key, 1 - alpha, max(1, total), widest)
     family = adjust_family(
         {f"{name}: {base} to {condition}": found.p_value
          for (name, condition, base), found in changes.items()},
@@ -200,10 +203,8 @@ def _cell(tasks: list[Hashable], values: Floats, binary: bool, drawing: _Drawing
     if not tasks:
         return Estimate.without_value(NO_ATTEMPT)
     if binary:
-        return success_rate(values, tasks, seed=drawing.seed, level=drawing.level)
-    return mean_by_cluster(
-        values, tasks, seed=drawing.seed, resamples=drawing.resamples, level=drawing.level
-    )
+        return success_rate(values, tasks, level=drawing.level)
+    return mean_by_cluster(values, tasks, level=drawing.level, scale=drawing.scale)
 
 
 def _changes(

@@ -89,8 +89,6 @@ def compare_decisions(
     negative: Hashable,
     clusters: Mapping[Hashable, Hashable],
     unit: str = "instance",
-    seed: int,
-    resamples: int = 2000,
     level: float = 0.95,
 ) -> DecisionQuality:
     """Compare yes-or-no decisions with the majority vote on the same items.
@@ -107,8 +105,6 @@ def compare_decisions(
         What each item belongs to (its instance): decisions of one instance are not independent.
     unit
         What a cluster is called.
-    seed, resamples
-        Of the cluster bootstrap.
 
     Raises
     ------
@@ -168,8 +164,6 @@ def compare_decisions(
             groups,
             empty=empty if pairs else NOTHING_TO_COMPARE,
             unit=unit,
-            seed=seed,
-            resamples=resamples,
             level=level,
             excluded=excluded,
         )
@@ -204,11 +198,9 @@ def compare_decisions(
             decided_groups,
             empty=NOTHING_DECIDED,
             unit=unit,
-            seed=seed,
-            resamples=resamples,
             level=level,
         ),
-        mean_share=_mean_share(all_decided, decided_groups, unit, seed, resamples, level),
+        mean_share=_mean_share(all_decided, decided_groups, unit, level),
         n=len(pairs),
         clusters=len(set(groups)),
         excluded=excluded,
@@ -284,8 +276,6 @@ def _mean_share(
     decided: list[bool],
     groups: list[Hashable],
     unit: str,
-    seed: int,
-    resamples: int,
     level: float,
 ) -> Estimate:
     """Mean over clusters of the share decided positive, each cluster with the same weight."""
@@ -297,4 +287,4 @@ def _mean_share(
         sums[code] += hit
         sizes[code] += 1
     shares = [x / n for x, n in zip(sums, sizes, strict=True)]
-    return mean_by_cluster(shares, names, seed=seed, resamples=resamples, level=level, unit=unit)
+    return mean_by_cluster(shares, names, level=level, unit=unit, scale=(0, 1))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.stats.columns import Codes, Floats, check_length_of, check_level
-from analysis.stats.means import grouped_means, t_quantile
+from analysis.stats.means import OPEN_SCALE, Scale, grouped_means, t_quantile
 from analysis.stats.results import Estimate, Interval
 from analysis.stats.turn_series import NO_SLOPE, TurnSeries, read_turns
 
@@ -67,6 +67,7 @@ def score_by_turn(
     *,
     align: Alignment = "turn",
     level: float = 0.95,
+    scale: Scale = OPEN_SCALE,
 ) -> tuple[Curve, ...]:
     """Compute the mean score by turn for every agent and dimension, and how many still run.
 
@@ -82,6 +83,8 @@ def score_by_turn(
         the last is the highest turn that the trajectory has in any row.
     level
         Confidence level of the t intervals.
+    scale
+        The least and the largest score that there can be: intervals end there.
 
     Notes
     -----
@@ -103,7 +106,7 @@ def score_by_turn(
         for d, dimension in enumerate(rows.dimensions):
             start = (a * len(rows.dimensions) + d) * longest
             points = tuple(
-                Point(p + 1 if align == "turn" else -p, count, means[start + p])
+                Point(p + 1 if align == "turn" else -p, count, means[start + p].within(*scale))
                 for p, count in enumerate(running)
             )
             warnings = survivor_warning(running, align)

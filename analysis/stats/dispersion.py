@@ -229,7 +229,7 @@ def _dimension_spread(
         if spread.sd.undefined:
             excluded[spread.sd.undefined] = excluded.get(spread.sd.undefined, 0) + 1
     if values:
-        mean = mean_t(values, level=level, excluded=excluded)
+        mean = mean_t(values, level=level, excluded=excluded, scale=(0, None))
     else:
         reason = next(iter(excluded), "no models")
         mean = Estimate.without_value(reason, excluded=excluded)

@@ -148,9 +148,8 @@ def set_agreement(
     drawing: dict[str, Any] = {
         "clusters": _clusters(kept, clusters, unit),
         "unit": unit if clusters is not None else "item",
-        "seed": seed,
-        "resamples": resamples,
         "level": level,
+        "scale": (0, 1),
     }
     return SetAgreement(
         mean_by_cluster(likeness, **drawing),

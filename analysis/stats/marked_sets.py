@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from analysis.stats.columns import cluster_of, is_missing
-from analysis.stats.means import mean_by_cluster
+from analysis.stats.means import Scale, mean_by_cluster
 from analysis.stats.rates import Rate, rate
 from analysis.stats.results import Estimate
 from annotation.voting import marked_by_majority
@@ -147,8 +147,6 @@ def compare_marked_sets(
     trajectories: Mapping[Hashable, Hashable],
     minimum: int = 2,
     ties: Ties = "exclude turn",
-    seed: int,
-    resamples: int = 2000,
     level: float = 0.95,
 ) -> SetComparison:
     """Compare the judge's set on each turn with the majority of people's.
@@ -161,13 +159,13 @@ def compare_marked_sets(
     judged
         The judge's set by turn; None where it is unknown (which is not empty).
     trajectories
-        The trajectory of every turn: intervals draw trajectories.
+        The trajectory of every turn: intervals take trajectories as independent.
     ties
         What becomes of a turn with a tied element: ``"exclude turn"`` leaves it out;
         ``"exclude element"`` compares it without its tied elements, on either side. Either way such
         turns are counted as tied, and no tie is resolved.
-    seed, resamples
-        Of the bootstrap.
+    level
+        Of the intervals.
 
     Raises
     ------
@@ -203,17 +201,15 @@ def compare_marked_sets(
     groups = [turn.trajectory for turn in compared]
     drawing: dict[str, Any] = {
         "unit": "trajectory",
-        "seed": seed,
-        "resamples": resamples,
         "level": level,
         "excluded": excluded,
     }
     distances = [len(turn.missed) + len(turn.extra) for turn in compared]
 
-    def mean_of(values: list[float]) -> Estimate:
+    def mean_of(values: list[float], scale: Scale) -> Estimate:
         if not values:
             return Estimate.without_value(NOTHING_TO_COMPARE, excluded=excluded)
-        return mean_by_cluster(values, groups, **drawing)
+        return mean_by_cluster(values, groups, scale=scale, **drawing)
 
     def share_of(hits: list[bool]) -> Rate:
         return rate(hits, groups, empty=NOTHING_TO_COMPARE, **drawing)
@@ -221,9 +217,9 @@ def compare_marked_sets(
     return SetComparison(
         exact=share_of([distance == 0 for distance in distances]),
         within_one=share_of([distance <= 1 for distance in distances]),
-        jaccard=mean_of([turn.jaccard for turn in compared if turn.jaccard is not None]),
-        missed=mean_of([len(turn.missed) for turn in compared]),
-        extra=mean_of([len(turn.extra) for turn in compared]),
+        jaccard=mean_of([turn.jaccard for turn in compared if turn.jaccard is not None], (0, 1)),
+        missed=mean_of([len(turn.missed) for turn in compared], (0, None)),
+        extra=mean_of([len(turn.extra) for turn in compared], (0, None)),
         missed_total=sum(len(turn.missed) for turn in compared),
         extra_total=sum(len(turn.extra) for turn in compared),
         turns=len(compared),

@@ -102,7 +102,7 @@ def pair_agreement(
         *names,
         agreement(
             a, b[:, None], dimension=f"{names[0]} and {names[1]}", scale=scale, tasks=groups,
-            unit=unit, seed=seed, level=level,
+            unit=unit, level=level,
         ),
         {w: cohen_kappa(a, b, scale=scale, weights=w, **drawing) for w in KAPPA_WEIGHTS},
         correlations(a, b, clusters=groups, unit=unit, seed=seed, resamples=resamples, level=level),

@@ -220,7 +220,10 @@ class _Measure:
     def _signed(self, values: Floats) -> Estimate:
         clusters = list(compress(self.tasks, self.held.tolist()))
         return mean_by_cluster(
-            values[self.held], clusters, excluded=self._left(self.held), **self.drawing
+            values[self.held],
+            clusters,
+            excluded=self._left(self.held),
+            level=self.drawing["level"],
         )
 
     def _by_task(self, values: Floats, kept: Any) -> Estimate:
@@ -231,7 +234,7 @@ class _Measure:
         below = np.bincount(self.codes[kept], minlength=self.sizes.size)
         there = below > 0
         found = ratio_of_totals(
-            above[there], below[there], np.flatnonzero(there).tolist(), **self.drawing
+            above[there], below[there], np.flatnonzero(there).tolist(), level=self.drawing["level"]
         )
         return replace(found, n=int(below.sum()), excluded=self._left(kept))
 

@@ -114,8 +114,6 @@ class _Drawing:
         return mean_by_cluster(
             values,
             clusters,
-            seed=self.seed,
-            resamples=self.resamples,
             level=self.level,
             excluded=excluded,
         )
@@ -246,8 +244,6 @@ def _judge(
             kept if drawing.clusters is None else drawing.clusters,
             empty=NOTHING,
             unit="item" if drawing.clusters is None else "task",
-            seed=drawing.seed,
-            resamples=drawing.resamples,
             level=drawing.level,
             excluded=drawing.excluded,
         )

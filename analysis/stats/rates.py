@@ -1,4 +1,4 @@
-"""A share with two intervals: one for independent observations, one that draws clusters."""
+"""A share with two intervals: one for independent observations, one by cluster."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ from analysis.stats.results import Estimate
 class Rate:
     """``hits`` of ``of`` observations; both estimates have the same value.
 
-    ``wilson`` takes the observations for independent; ``clustered`` draws clusters, and is the one
-    to read where several observations share an instance or a trajectory.
+    ``wilson`` takes the observations for independent; ``clustered`` takes clusters as such: read it
+    where several observations share an instance or a trajectory.
     """
 
     hits: int
@@ -31,8 +31,6 @@ def rate(
     *,
     empty: str,
     unit: str,
-    seed: int,
-    resamples: int = 2000,
     level: float = 0.95,
     excluded: Mapping[str, int] | None = None,
 ) -> Rate:
@@ -53,11 +51,9 @@ def rate(
     -----
     p = x/m, with m the number of observations in the denominator. Wilson interval as in
     `proportions.share`, for independent observations. Cluster interval as in
-    `ratios.ratio_of_totals`: clusters are drawn with replacement, and each draw divides its own
-    hits by its own denominator, which varies too; draws with an empty one are dropped and counted.
-    Undefined with ``empty`` at m = 0. At 0 % and 100 % all draws agree: only Wilson's has an
-    interval. Wilson 1927, J. Am. Stat. Assoc. 22:209; Field & Welsh 2007, J. R. Stat. Soc. B
-    69:369.
+    `ratios.ratio_of_totals`, for clusters whose denominators vary. Undefined with ``empty`` at
+    m = 0. At 0 % and 100 % all clusters agree: only the first has an interval. Wilson 1927, J. Am.
+    Stat. Assoc. 22:209.
     """
     column = as_column(hits)
     check_length_of(clusters, column.size, "clusters")
@@ -71,11 +67,10 @@ def rate(
         yes,
         counted,
         clusters,
-        seed=seed,
-        resamples=resamples,
         level=level,
         excluded=excluded,
         unit=unit,
+        rate=True,
     )
     wilson = share(x, n, level=level, excluded=excluded)
     return Rate(x, n, wilson, replace(drawn, n=n))

@@ -5,9 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.bootstrap import few_clusters, percentile_interval
+from analysis.stats.bootstrap import few_clusters
 from analysis.stats.columns import MISSING, as_column, check_length_of, check_level, encode
-from analysis.stats.means import CLUSTERS_EQUAL, ONE_CLUSTER, resampled_quotients
+from analysis.stats.means import (
+    CLUSTERS_EQUAL,
+    ONE_CLUSTER,
+    cluster_interval,
+    cluster_quotient,
+)
 from analysis.stats.results import Estimate
 
 NOTHING_BELOW = "the total to divide by is 0"
@@ -18,13 +23,12 @@ def ratio_of_totals(
     below: Any,
     clusters: Sequence[Hashable],
     *,
-    seed: int,
-    resamples: int = 2000,
     level: float = 0.95,
     excluded: Mapping[str, int] | None = None,
     unit: str = "task",
+    rate: bool = False,
 ) -> Estimate:
-    """Compute Σ above / Σ below with a percentile bootstrap interval that resamples clusters.
+    """Compute Σ above / Σ below with an interval that takes clusters as independent.
 
     Parameters
     ----------
@@ -33,8 +37,10 @@ def ratio_of_totals(
         excluded and counted.
     clusters
         The cluster of each row, usually its task.
-    seed, resamples, level, unit
+    level, unit
         As in `means.mean_by_cluster`.
+    rate
+        What is above is a part of what is below: the value is a share.
 
     Returns
     -------
@@ -44,10 +50,11 @@ def ratio_of_totals(
     Notes
     -----
     Long trajectories weigh more than short ones: it is no mean of ratios, which would leave out
-    rows with nothing below and let rows with little below decide. Each resample draws clusters with
-    replacement and divides its own totals; resamples with nothing below are dropped and counted in
-    a warning. Undefined where Σ below = 0; no interval from one cluster, nor where all resamples
-    agree. Cochran 1977, Sampling Techniques, ch. 6 (ratio estimator); Efron 1979, Ann. Stat. 7:1.
+    rows with nothing below and let rows with little below decide. The interval is that of
+    `means.mean_by_cluster`, from `means.cluster_quotient`; it does not go below 0, and for a share
+    not above 1. Undefined where Σ below = 0; no interval where all that is below belongs to one
+    cluster, nor where all clusters have the same ratio. Cochran 1977, Sampling Techniques, ch. 6
+    (ratio estimator).
     """
     check_level(level)
     tops, bottoms = as_column(above), as_column(below)
@@ -65,22 +72,15 @@ def ratio_of_totals(
         return Estimate.without_value(NOTHING_BELOW, n=n, excluded=counts)
     names, codes = encode(c for c, keep in zip(clusters, there, strict=True) if keep)
     value, size = float(tops.sum()) / total, len(names)
-    if size == 1:
+    sums = np.bincount(codes, weights=tops, minlength=size)
+    sizes = np.bincount(codes, weights=bottoms, minlength=size)
+    size = int(np.count_nonzero(sums + sizes))  # others say nothing
+    if size == 1 or np.count_nonzero(sizes) == 1:
         return Estimate(value, n, no_interval=ONE_CLUSTER.format(unit=unit), excluded=counts)
-    drawn = resampled_quotients(
-        np.bincount(codes, weights=tops, minlength=size),
-        np.bincount(codes, weights=bottoms, minlength=size),
-        seed=seed,
-        resamples=resamples,
-    )
-    kept = drawn[~np.isnan(drawn)]
-    interval = percentile_interval(
-        kept, level=level, unit=unit, seed=seed, resamples=resamples, clusters=size
-    )
-    if interval.high - interval.low <= 1e-12 * max(1.0, abs(value)):
+    _, error, df = cluster_quotient(sums, sizes)
+    if error <= 1e-9 * max(1.0, abs(value)):
         why = CLUSTERS_EQUAL.format(unit=unit).replace("mean", "ratio")
         return Estimate(value, n, no_interval=why, excluded=counts)
-    warnings = [*few_clusters(size, unit)]
-    if kept.size < drawn.size:
-        warnings.append(f"{drawn.size - kept.size} of {drawn.size} resamples had nothing below")
-    return Estimate(value, n, interval, excluded=counts, warnings=tuple(warnings))
+    interval = cluster_interval(value, error, df, clusters=size, unit=unit, level=level, rate=rate)
+    warnings = few_clusters(size, unit)
+    return Estimate(value, n, interval, excluded=counts, warnings=warnings).within(0, None)

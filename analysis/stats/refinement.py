@@ -65,7 +65,6 @@ def refinement_curves(
     *,
     most: int = 6,
     among: Among = "all",
-    seed: int,
     level: float = 0.95,
 ) -> tuple[RefinementCurve, ...]:
     """Compute accuracy and valid plan rate after 0, 1, … extra turns, for every model.
@@ -83,7 +82,7 @@ def refinement_curves(
     among
         ``"all"``: every trajectory; those without refinement keep their state. ``"refined"``: only
         those that used an extra turn.
-    seed, level
+    level
         Of the intervals.
 
     Raises
@@ -115,7 +114,7 @@ def refinement_curves(
         used = mine if among == "all" else refined
         rows = [chains[i] for i in used]
         places = [tasks[i] for i in used]
-        points = tuple(_point(k, rows, places, seed, level) for k in range(most + 1))
+        points = tuple(_point(k, rows, places, level) for k in range(most + 1))
         warnings = (BY_CONSTRUCTION,) if among == "refined" and refined else ()
         curves.append(RefinementCurve(name, among, len(used), len(refined), points, warnings))
     return tuple(curves)
@@ -125,7 +124,6 @@ def _point(
     k: int,
     chains: Sequence[Sequence[State]],
     tasks: Sequence[Hashable],
-    seed: int,
     level: float,
 ) -> RefinementPoint:
     then = [_outcome(chain[0]) for chain in chains]
@@ -138,7 +136,7 @@ def _point(
         excluded = {NO_PASS: gone} if gone else {}
         if known:
             values, places = zip(*known, strict=True)
-            shares.append(success_rate(values, places, seed=seed, level=level, excluded=excluded))
+            shares.append(success_rate(values, places, level=level, excluded=excluded))
         else:
             shares.append(
                 Estimate.without_value(NO_PASS if gone else NO_TRAJECTORY, excluded=excluded)

@@ -108,10 +108,12 @@ def score_change(
         return ScoreChange(nothing, nothing, none, nothing, 0, 0, 0)
     changed = np.abs(moved) > EQUAL
     return ScoreChange(
-        difference=mean_by_cluster(moved, clusters, excluded=excluded, **drawing),
-        absolute=mean_by_cluster(np.abs(moved), clusters, excluded=excluded, **drawing),
+        difference=mean_by_cluster(moved, clusters, excluded=excluded, level=level),
+        absolute=mean_by_cluster(
+            np.abs(moved), clusters, excluded=excluded, level=level, scale=(0, None)
+        ),
         changed=rate(
-            changed.tolist(), clusters, empty=NO_COMMON, unit="task", excluded=excluded, **drawing
+            changed.tolist(), clusters, empty=NO_COMMON, unit="task", excluded=excluded, level=level
         ),
         kappa=_kappa(a, b, tasks, scale, drawing),
         n=int(moved.size),
@@ -125,8 +127,6 @@ def verdict_change(
     second: Sequence[bool | None],
     *,
     tasks: Sequence[Hashable],
-    seed: int,
-    resamples: int = 1000,
     level: float = 0.95,
 ) -> VerdictChange:
     """Compare the verdicts of the same trajectories in two judgings; None where there is none.
@@ -143,13 +143,17 @@ def verdict_change(
     both, excluded = _paired(a, b)
     clusters = [task for task, keep in zip(tasks, both.tolist(), strict=True) if keep]
     moved = b[both] - a[both]
-    drawing: dict[str, Any] = {
-        "seed": seed, "resamples": resamples, "level": level, "excluded": excluded,
-    }  # fmt: skip
     return VerdictChange(
-        flipped=rate((moved != 0).tolist(), clusters, empty=NO_VERDICTS, unit="task", **drawing),
+        flipped=rate(
+            (moved != 0).tolist(),
+            clusters,
+            empty=NO_VERDICTS,
+            unit="task",
+            level=level,
+            excluded=excluded,
+        ),
         difference=(
-            mean_by_cluster(moved, clusters, **drawing)
+            mean_by_cluster(moved, clusters, level=level, excluded=excluded, scale=(-1, 1))
             if moved.size
             else Estimate.without_value(NO_VERDICTS, excluded=excluded)
         ),

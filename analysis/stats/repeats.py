@@ -103,7 +103,7 @@ def repeat_consistency(
     if wanted.shape != table.shape:
         raise ValueError("scores and what was asked for have different shapes")
     clusters = list(tasks)
-    unreadable = _unreadable(table, wanted, clusters, seed, resamples, level)
+    unreadable = _unreadable(table, wanted, clusters, level)
     most = int(wanted.sum(axis=1).max(initial=0))
     given = (~np.isnan(table)).sum(axis=1)
     pairs = int((given >= 2).sum())
@@ -118,7 +118,7 @@ def repeat_consistency(
     return Consistency(
         equal=both.equal,
         within_one=both.within_one,
-        sd=_within(table, given, clusters, seed, resamples, level),
+        sd=_within(table, given, clusters, level),
         kappa=fleiss_kappa(answers, weights="quadratic", **drawing),
         icc=intraclass_one_way(answers, **drawing),
         unreadable=unreadable,
@@ -127,24 +127,18 @@ def repeat_consistency(
     )
 
 
-def _unreadable(
-    table: Floats, wanted: Any, tasks: list[Hashable], seed: int, resamples: int, level: float
-) -> Rate:
+def _unreadable(table: Floats, wanted: Any, tasks: list[Hashable], level: float) -> Rate:
     rows = np.nonzero(wanted)
     return rate(
         np.isnan(table[rows]).tolist(),
         [tasks[row] for row in rows[0].tolist()],
         empty=NOTHING_ASKED,
         unit="task",
-        seed=seed,
-        resamples=resamples,
         level=level,
     )
 
 
-def _within(
-    table: Floats, given: Any, tasks: list[Hashable], seed: int, resamples: int, level: float
-) -> Estimate:
+def _within(table: Floats, given: Any, tasks: list[Hashable], level: float) -> Estimate:
     """Pool the spread of replies over items."""
     kept = given >= 2
     block = table[kept]
@@ -153,13 +147,13 @@ def _within(
         np.nansum((block - means) ** 2, axis=1),
         given[kept] - 1,
         [task for task, keep in zip(tasks, kept.tolist(), strict=True) if keep],
-        seed=seed,
-        resamples=resamples,
         level=level,
     )
     assert variance.value is not None  # there is a pair
     interval = variance.interval
     if interval is not None:
         low, high = sqrt(interval.low), sqrt(interval.high)
-        interval = Interval(low, high, interval.level, interval.method, interval.details)
+        interval = Interval(
+            low, high, interval.level, interval.method, interval.details, interval.unit
+        )
     return replace(variance, value=sqrt(variance.value), interval=interval, method=WITHIN_SD)

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.stats.columns import MISSING, as_column, check_length_of, encode
 from analysis.stats.means import mean_by_cluster
-from analysis.stats.results import RESAMPLES, Estimate
+from analysis.stats.results import Estimate
 from benchmarks.core.means import Replicates, across_replicates
 
 
@@ -25,8 +25,6 @@ def replicated_mean(
     runs: Sequence[Hashable],
     tasks: Sequence[Hashable],
     *,
-    seed: int,
-    resamples: int = RESAMPLES,
     excluded: Mapping[str, int] | None = None,
 ) -> ReplicatedMean:
     """Compute mean and spread of run means, and the pooled mean with an interval over tasks.
@@ -65,8 +63,6 @@ def replicated_mean(
     pooled = mean_by_cluster(
         column[there],
         [task for task, known in zip(tasks, there, strict=True) if known],
-        seed=seed,
-        resamples=resamples,
         excluded=gone,
     )
     return ReplicatedMean(across_replicates(means), pooled)

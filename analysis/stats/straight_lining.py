@@ -178,4 +178,4 @@ class _Own:
             return Estimate.without_value(NO_FULL_ITEMS.format(questions=questions), excluded=gone)
         if (self.signs.numbers[kept] < self.signs.given[kept]).any():
             return Estimate.without_value(NOT_NUMBERS, n=kept.size, excluded=gone)
-        return mean_t(self.signs.deviation[kept], level=level, excluded=gone)
+        return mean_t(self.signs.deviation[kept], level=level, excluded=gone, scale=(0, None))

@@ -63,7 +63,6 @@ def success_rate(
     outcomes: Any,
     tasks: Sequence[Hashable],
     *,
-    seed: int,
     level: float = 0.95,
     excluded: Mapping[str, int] | None = None,
 ) -> Estimate:
@@ -73,8 +72,6 @@ def success_rate(
     ----------
     outcomes, tasks
         As in `count_trials`; missing outcomes are excluded and counted.
-    seed
-        Of the bootstrap, where there is one.
     excluded
         Trials left out before, by reason; carried through. Without any trial the estimate is
         undefined for the first of these reasons.
@@ -82,9 +79,9 @@ def success_rate(
     Notes
     -----
     With one trial per task trials are taken as independent, and the interval is Wilson's
-    (`proportions.share`). Where a task was tried several times its trials are not, and tasks are
-    drawn (`means.mean_by_cluster`). The value is the share of trials either way: a task with more
-    trials weighs more.
+    (`proportions.share`). Where a task was tried several times its trials are not, and tasks
+    are taken as such (`means.mean_by_cluster`). The value is the share of trials either way: a task
+    with more trials weighs more.
     """
     counts = count_trials(outcomes, tasks)
     left = dict(excluded or {})
@@ -98,15 +95,13 @@ def success_rate(
     column = as_column(outcomes)
     there = ~np.isnan(column)
     kept = [task for task, keep in zip(tasks, there, strict=True) if keep]
-    return mean_by_cluster(column[there], kept, seed=seed, level=level, excluded=left)
+    return mean_by_cluster(column[there], kept, level=level, excluded=left)
 
 
 def pass_power(
     counts: TrialCounts,
     k: int,
     *,
-    seed: int,
-    resamples: int = 2000,
     level: float = 0.95,
     excluded: Mapping[str, int] | None = None,
 ) -> Estimate:
@@ -118,8 +113,6 @@ def pass_power(
         Trials and successes by task, from `count_trials`.
     k
         How many trials must all succeed, from 1.
-    seed, resamples
-        Of the bootstrap over tasks.
     excluded
         Trials left out before, by reason; carried through.
 
@@ -138,8 +131,8 @@ def pass_power(
     section 2.
 
     Tasks with fewer than k trials have no such set; they are left out and counted, so with unequal
-    numbers of trials the curve over k is about fewer tasks at its end. The interval draws tasks
-    with replacement (`means.mean_by_cluster`, one value per task). Undefined where no task has k
+    numbers of trials the curve over k is about fewer tasks at its end. The interval takes tasks as
+    independent (`means.mean_by_cluster`, one value per task). Undefined where no task has k
     trials; no interval from one task, nor where all tasks have the same value.
     """
     check_level(level)
@@ -158,8 +151,7 @@ def pass_power(
     return mean_by_cluster(
         list(values.values()),
         list(values),
-        seed=seed,
-        resamples=resamples,
         level=level,
         excluded=left,
+        scale=(0, 1),
     )

@@ -95,8 +95,8 @@ def against_people(
             panel,
             agreement(
                 human, own[rows], dimension=section.criterion, scale=settings.scale,
-                tasks=of_answers["clusters"], unit=of_answers["unit"], seed=settings.seed,
-                resamples=settings.resamples, level=settings.level,
+                tasks=of_answers["clusters"], unit=of_answers["unit"],
+                level=settings.level,
             ),
             {
                 w: none

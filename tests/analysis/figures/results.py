@@ -63,8 +63,8 @@ REWARDS = [
 ]
 TRIALS = TrialCounts(("a", "b", "c"), (3, 3, 2), (3, 1, 0))
 PASSES = {
-    "alpha": [pass_power(TRIALS, k, seed=1) for k in (1, 2, 3)],
-    NASTY: [pass_power(TrialCounts(("a",), (2,), (2,)), k, seed=1) for k in (1, 2, 3)],
+    "alpha": [pass_power(TRIALS, k) for k in (1, 2, 3)],
+    NASTY: [pass_power(TrialCounts(("a",), (2,), (2,)), k) for k in (1, 2, 3)],
 }
 SPREAD = spread(["alpha"] * 8 + [NASTY], [0.1 * n for n in range(8)] + [None])
 PUBLISHED = sweep_of_estimates({"alpha": [published_share(0.5, 307)] * 7})

@@ -45,12 +45,14 @@ def test_accuracy_and_the_paired_drop() -> None:
     # Ada: 4 of 4 and 1 of 3; on the three common tasks 0, -1, -1.
     assert (ada["baseline"], ada["contrast"]) == (1.0, pytest.approx(1 / 3, abs=1e-6))
     assert ada["change"] == pytest.approx(-2 / 3, abs=1e-6) and ada["change n"] == 3
-    assert (ada["change low"], ada["change high"]) == (-1.0, 0.0)
+    # Tango: 2 of 3 tasks lost.
+    assert (ada["change low"], ada["change high"]) == (-0.938508, 0.269162)
     assert "lookup fitted several records" in str(ada["contrast note"])
-    assert bob["change"] == 0.0 and bob["change low"] is None
+    # ±z²/(4 + z²) = ±3.8415/7.8415.
+    assert bob["change"] == 0.0 and bob["change low"] == pytest.approx(-0.48989, abs=1e-5)
     assert found.sentence.startswith(
         "Accuracy falls most for Ada: from 100.0 % (“Block-free”) to 33.3 % (“Blocked”), a change "
-        "of −66.7 points (95 % interval −100.0 to 0.0, paired by task, n = 3 tasks)"
+        "of −66.7 points (95 % interval −93.9 to 26.9, paired by task, n = 3 tasks)"
     )
     assert [row["condition"] for row in lines(found.table("accuracy"))] == ["Block-free", "Blocked"]
     assert any("Left out of accuracy: 1 (a lookup" in line for line in found.how)
@@ -70,14 +72,14 @@ def test_equal_drops_are_said_together() -> None:
     assert report().sentence.startswith("Accuracy falls most for Ada and Bob, by 50.0 points each")
 
 
-def test_several_attempts_of_a_task_draw_tasks() -> None:
+def test_intervals_of_several_attempts_are_by_task() -> None:
     run = make_tool_run(make_world(), "ada")
     make_query(run, 0)
     again = make_query(run, 1, right=False)
     again.pk, again.attempt, again.task = None, 2, run.dataset.tasks.order_by("pk")[0]
     again.save()
     found = report()
-    assert any("task bootstrap" in line for line in found.how)
+    assert any("by task (CR2)" in line for line in found.how)
     assert "nothing to compare" in found.sentence
 
 

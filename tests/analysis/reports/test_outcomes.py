@@ -44,7 +44,7 @@ def test_rewards_of_several_trials() -> None:
         "; 2 trials of a task all succeed with probability 33.3 % (pass^2)."
     )
     assert [figure.name for figure in found.figures] == ["reward", "pass"]
-    assert any("task bootstrap (percentile), 2,000 resamples" in line for line in found.how)
+    assert any("Wilson by task (CR2)" in line for line in found.how)
 
 
 def test_one_trial_each_has_wilsons_interval_and_no_pass_power() -> None:

@@ -67,9 +67,8 @@ def test_sets_match_a_hand_computation(reader: User, study: Study, client: Clien
     assert found["jaccard"] == 0.625 and found["missed"] == 0.5 and found["extra"] == 0.5
     # Wilson at 2 of 4, z = 1.959964: 0.5 ± z·sqrt(0.0625 + z²/64)/(1 + z²/4).
     assert (found["equal wilson low"], found["equal wilson high"]) == (0.150039, 0.849961)
-    # Two trajectories, one with 2 of 2 and one with 0 of 2: draws give 0, 1/2 and 1, and 0 and 1
-    # each with probability 1/4, far over 2.5 %.
-    assert (found["equal low"], found["equal high"]) == (0, 1)
+    # Two trajectories, one with 2 of 2 and one with 0 of 2: CR2 variance 1/4 with 1 df.
+    assert (found["equal low"], found["equal high"]) == (0.001541, 0.998459)
     shown = by_page(client, reader, "sets")["All constraints"]
     assert {name: str(value) for name, value in found.items()} == shown
 
@@ -145,7 +144,7 @@ def test_differences_lead_to_the_turn(reader: User, study: Study, client: Client
     assert f'<a href="/trajectories/{second.pk}/#turn-2">' in page
     assert (
         "The judges found exactly the violations that the majority of 3 people marked on 2 of 4 "
-        "turns (50.0 %, 95 % interval 0.0 to 100.0 %; paper: 89.76 %), and differ in at most one "
+        "turns (50.0 %, 95 % interval 0.2 to 99.8 %; paper: 89.76 %), and differ in at most one "
         "constraint on 3 (75.0 %; paper: 161 of 166); people tie on 1 turn, left out."
     ) in page.replace("&#x27;", "'")
 

@@ -4,7 +4,6 @@ import pytest
 
 from analysis.reports.parts import estimate_cell, how_interval, number_cell
 from analysis.reports.words import counted, ends, listed, number, plural, stated
-from analysis.stats.means import mean_by_cluster
 from analysis.stats.proportions import share
 from analysis.stats.results import Estimate, Interval
 
@@ -68,5 +67,7 @@ def test_an_undefined_cell_is_a_reason_and_never_a_zero() -> None:
 
 
 def test_how_tells_seed_and_resamples() -> None:
-    estimate = mean_by_cluster([1, 2, 3, 4], ["a", "a", "b", "c"], seed=11, resamples=200)
+    details = {"seed": 11, "resamples": 200, "clusters": 3}
+    interval = Interval(1, 3, 0.95, "task bootstrap (percentile)", details)
+    estimate = Estimate(2, 4, interval)
     assert how_interval([estimate]) == "task bootstrap (percentile), 200 resamples, seed 11"

@@ -14,7 +14,7 @@ from analysis.stats.means import cluster_quotient, cluster_wilson, t_quantile
 from analysis.stats.paired_tests import PairedTable, robust_interval, score_interval, score_p
 
 SEED = 20261122
-SETS, RESAMPLES = 4000, 999
+SETS, RESAMPLES, PAIRED_SETS = 1000, 399, 4000
 CLUSTERS = (8, 15, 20, 40)
 Draw = Callable[[np.random.Generator, int], tuple[Floats, Floats]]
 
@@ -82,7 +82,7 @@ def cr2_wilson(above: Floats, below: Floats, rng: np.random.Generator) -> tuple[
 
 def coverage_by_cluster() -> None:
     """Coverage and mean width of three intervals of a mean over clusters."""
-    print(f"Mean over clusters of 1 to 8 values, {SETS} sets a row, seed {SEED}")
+    print(f"Mean over clusters of 1 to 8 values, {SETS:,} sets a row, seed {SEED}")
     print("| data | clusters | percentile | bootstrap-t | CR2 | CR2, Wilson | widths |")
     print("|---|---|---|---|---|---|---|")
     for name, draw in DATA.items():
@@ -111,14 +111,15 @@ def coverage_by_cluster() -> None:
 
 def paired_by_cluster() -> None:
     """Size of the test and coverage of the interval of a difference, three attempts a side."""
-    print(f"\nPaired rates, three attempts at each task on either side, {SETS} sets, seed {SEED}")
+    print("\nPaired rates, three attempts at each task on either side")
+    print(f"{PAIRED_SETS:,} sets a row, seed {SEED}")
     print("| mean rates | tasks | robust score | t |\n|---|---|---|---|")
     for first, second in ((0.5, 0.5), (0.85, 0.85), (0.8, 0.6)):
         for tasks in CLUSTERS:
             rng = np.random.default_rng(SEED + tasks)
             held = np.zeros(2)
             made = 0
-            for _ in range(SETS):
+            for _ in range(PAIRED_SETS):
                 hard = rng.normal(size=tasks)
                 d = (
                     rng.binomial(3, _chance(first, hard)) - rng.binomial(3, _chance(second, hard))

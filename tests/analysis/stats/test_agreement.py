@@ -102,17 +102,16 @@ def test_bins_are_exact(items: list[tuple[int, list[int]]]) -> None:
     assert result.exact.value <= result.within_one.value  # type: ignore[operator]
 
 
-def test_tasks_are_resampled() -> None:
+def test_intervals_are_by_task() -> None:
     human = [4, 4, 5, 3, 2] * 6
     judges = [[4, 4, 4], [4, 4, 5], [4, 5, 5], [3, 3, 3], [4, 4, 4]] * 6
     tasks = [i // 3 for i in range(24)] + list(range(8, 14))
-    result = agreement(human, judges, tasks=tasks, seed=7, dimension="safety")
+    result = agreement(human, judges, tasks=tasks, dimension="safety")
     for estimate in (result.exact, result.within_one, result.bias, result.absolute):
         assert estimate.interval is not None
-        assert estimate.interval.method == "task bootstrap (percentile)"
-        assert estimate.interval.details["seed"] == 7
+        assert estimate.interval.method.endswith(" by task (CR2)")
         assert estimate.interval.details["clusters"] == 14
-    assert result == agreement(human, judges, tasks=tasks, seed=7, dimension="safety")
+    assert result == agreement(human, judges, tasks=tasks, dimension="safety")
     assert result.exact.value == agreement(human, judges).exact.value
 
 
@@ -127,9 +126,9 @@ def test_all_dimensions_together() -> None:
     assert [a.n for a in each] == [2, 2]
     assert overall.n == 4 and counts(overall)[:2] == [3, 1]
     assert overall.excluded == {NO_HUMAN: 1, NO_JUDGE: 1}
-    # Scores of one row depend on each other: rows are resampled, two of them here.
+    # Scores of one row depend on each other: the interval is by row, two of them here.
     assert overall.exact.interval is not None
-    assert overall.exact.interval.method == "item bootstrap (percentile)"
+    assert overall.exact.interval.method == "Wilson by item (CR2)"
     assert overall.exact.interval.details["clusters"] == 2
     with pytest.raises(ValueError, match="different dimensions"):
         rubric_agreement(human, {"safety": judges["safety"]})

@@ -88,7 +88,7 @@ def test_the_overall_change_keeps_tasks_together(rng: np.random.Generator) -> No
     both = condition_effects(
         *zip(*rows, strict=True), measure="accuracy", order=("off", "on"), seed=1
     )
-    one = mean_by_cluster(after - before, tasks, seed=1).interval
+    one = mean_by_cluster(after - before, tasks).interval
     overall = both.overall["on", "off"].interval
     assert one is not None and overall is not None
     assert overall.half_width == pytest.approx(one.half_width, rel=0.1)

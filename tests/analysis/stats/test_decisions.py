@@ -41,7 +41,6 @@ def compare(
         positive=positive,
         negative="keep" if positive == "remove" else "remove",
         clusters=clusters or {item: item for item in {**people, **decided}},
-        seed=3,
     )
 
 
@@ -102,14 +101,15 @@ def test_by_hand() -> None:
     assert as_json(result)["false_negative_rate"]["hits"] == 1
 
 
-def test_interval_draws_instances() -> None:
-    # Two instances: FNR is 1/2 in the first (a, c), 0/1 in the second (e). Draws: both the first
-    # (1/4): 1/2, one of each (1/2): 1/3, both the second (1/4): 0. So the interval is [0, 1/2].
+def test_interval_is_by_instance() -> None:
+    # FNR is 1/2 in the first instance (a, c), 0/1 in the second (e): p = 1/3, residuals ±1/3,
+    # h = 2/3 and 1/3, CR2 variance (1/3 + 1/6)/9 = 1/18 with 1 df, t = 12.706: f = 40.36, and
+    # (1/3 + 20.18 ± √(40.36·2/9 + 20.18²))/41.36.
     interval = by_hand().false_negative_rate.clustered.interval
     assert interval is not None
-    assert (interval.low, interval.high) == (0, 0.5)
-    assert interval.method == "instance bootstrap (percentile)"
-    assert interval.details == {"seed": 3, "resamples": 2000, "clusters": 2}
+    assert (interval.low, interval.high) == pytest.approx((0.00272, 0.98925), abs=1e-4)
+    assert interval.method == "Wilson by instance (CR2)"
+    assert interval.details == {"clusters": 2}
 
 
 def test_decisions_that_hang_together_give_wider_intervals() -> None:
@@ -154,7 +154,7 @@ def test_strange_values_and_lost_clusters_are_refused() -> None:
     with pytest.raises(ValueError, match="no instance is given for 1"):
         compare({1: "keep"}, {1: "kk"}, {2: 2})
     with pytest.raises(ValueError, match="the same value"):
-        compare_decisions({}, [], positive=1, negative=True, clusters={}, seed=1)
+        compare_decisions({}, [], positive=1, negative=True, clusters={})
 
 
 @given(
@@ -193,8 +193,6 @@ def test_against_r(judge: str) -> None:
         positive=True,
         negative=False,
         clusters={item: item for item in decided},
-        seed=1,
-        resamples=100,
     )
     assert result.excluded == {"tied": 4}
     found = {

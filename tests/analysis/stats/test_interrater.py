@@ -92,9 +92,9 @@ def test_sets_by_hand() -> None:
     assert result.equal.value == pytest.approx((1 / 3 + 1 + 0) / 3)
     assert (result.items, result.answers, result.single) == (3, 7, 1)
     assert result.jaccard.interval is not None
-    assert result.jaccard.interval.method == "trajectory bootstrap (percentile)"
+    assert result.jaccard.interval.method == "t by trajectory (CR2)"
     free = set_agreement(marks, seed=1).jaccard.interval
-    assert free is not None and free.method == "item bootstrap (percentile)"
+    assert free is not None and free.method == "t by item (CR2)"
 
 
 def test_nothing_yet() -> None:

@@ -38,7 +38,7 @@ JOBS: dict[str, Callable[[int], Any]] = {
     ),
     "no stability": lambda seed: threshold_stability([], [], [], [], seed=seed),
     "refinement": lambda seed: refinement_curves(
-        ["a", "b"], [1, 2], [[(True, False), (False, None)], [(True, True)]], seed=seed
+        ["a", "b"], [1, 2], [[(True, False), (False, None)], [(True, True)]]
     ),
     "panel": lambda seed: judge_panel(
         TASKS, MODELS, [4, 5, None, 2, 3, 5, 1, 2], threshold=3.5, people={1: 4}, seed=seed

@@ -26,7 +26,7 @@ def compare(
 ) -> SetComparison:
     marks = [(i, turn, marked) for turn, box in people.items() for i, marked in enumerate(box)]
     trajectories = {turn: turn[0] for turn in {**people, **judged}}
-    return compare_marked_sets(marks, judged, trajectories=trajectories, seed=2, **options)
+    return compare_marked_sets(marks, judged, trajectories=trajectories, **options)
 
 
 PEOPLE: dict[Hashable, list[Collection[str] | None]] = {
@@ -69,10 +69,11 @@ def test_by_hand() -> None:
         "people tie on an element": 1,
     }
     assert result.exact.wilson.excluded == result.excluded == dict(result.jaccard.excluded)
-    # Trajectory A has 1 of 2 turns equal, B 1 of 1: draws give 1/2, 2/3 and 1.
+    # Trajectory A has 1 of 2 turns equal, B 1 of 1: p = 2/3, CR2 variance 1/18 with 1 df.
     interval = result.exact.clustered.interval
-    assert interval is not None and (interval.low, interval.high) == (0.5, 1)
-    assert interval.method == "trajectory bootstrap (percentile)"
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((0.01077, 0.99728), abs=1e-4)
+    assert interval.method == "Wilson by trajectory (CR2)"
     assert result.exact.clustered.warnings == (
         "only 2 trajectories: the interval may be too narrow",
     )
@@ -127,7 +128,7 @@ def test_bad_input() -> None:
     with pytest.raises(ValueError, match="unknown treatment"):
         compare({}, {}, ties="keep")
     with pytest.raises(ValueError, match="no trajectory is given for 't'"):
-        compare_marked_sets([], {"t": []}, trajectories={}, seed=1)
+        compare_marked_sets([], {"t": []}, trajectories={})
 
 
 @given(st.lists(sets, min_size=2, max_size=5), st.randoms(use_true_random=False))

@@ -6,6 +6,7 @@ from scipy import stats as scipy_stats
 
 from analysis.stats.means import (
     MeanTable,
+    cluster_quotient,
     mean_by_cluster,
     mean_from_sums,
     mean_t,
@@ -69,53 +70,80 @@ def test_infinity_is_refused() -> None:
 
 
 def test_two_clusters_by_hand() -> None:
-    # Resampled means are 0, 1/2, 1 with probabilities 1/4, 1/2, 1/4: the 2.5 % and 97.5 %
-    # quantiles are 0 and 1.
-    result = mean_by_cluster([0, 1], ["a", "b"], seed=5)
-    assert result.value == 0.5 and ends(result) == (0, 1)
+    # Residuals ±1/2, h = 1/2: CR2 variance 1/4 with 1 df, t = 12.706: f = 161.4, and Wilson's
+    # (1/2 + 80.72 ± √(161.4/4 + 80.72²))/162.4.
+    result = mean_by_cluster([0, 1], ["a", "b"])
+    assert result.value == 0.5 and ends(result) == pytest.approx((0.001541, 0.998459), abs=1e-5)
     assert result.interval is not None
-    assert result.interval.details == {"seed": 5, "resamples": 2000, "clusters": 2}
-    assert result.interval.method == "task bootstrap (percentile)"
+    assert result.interval.details == {"clusters": 2}
+    assert result.interval.method == "Wilson by task (CR2)"
     assert "only 2 tasks" in result.warnings[0]
 
 
-def test_the_seed_decides(rng: np.random.Generator) -> None:
-    values, tasks = rng.normal(size=90), list(np.repeat(range(30), 3))
-    first = mean_by_cluster(values, tasks, seed=1)
-    assert first == mean_by_cluster(values, tasks, seed=1)
-    assert ends(first) != ends(mean_by_cluster(values, tasks, seed=2))
-    assert first.warnings == ("only 30 tasks: the interval may be too narrow",)
+def bell_mccaffrey(values: list[float], clusters: list[str]) -> tuple[float, float]:
+    """CR2 variance and degrees of freedom of a mean, by matrices as in the definition."""
+    n = len(values)
+    hat = np.full((n, n), 1 / n)
+    rest = np.eye(n) - hat
+    residuals = rest @ np.array(values)
+    variance, columns = 0.0, []
+    for name in dict.fromkeys(clusters):
+        rows = np.array([one == name for one in clusters])
+        own = rest[np.ix_(rows, rows)]
+        roots, vectors = np.linalg.eigh(own)
+        half = vectors @ np.diag(roots**-0.5) @ vectors.T
+        weights = half @ np.ones(rows.sum()) / n
+        variance += float(weights @ residuals[rows]) ** 2
+        columns.append(rest[:, rows] @ weights)
+    inner = np.array(columns) @ np.array(columns).T
+    return variance, float(np.trace(inner) ** 2 / np.trace(inner @ inner))
+
+
+def test_the_error_is_bell_and_mccaffreys() -> None:
+    values, clusters = [1.0, 4, 2, 5, 3, 3, 1, 2], list("aaabbcdd")
+    sums, sizes = [7.0, 8, 3, 3], [3, 2, 1, 2]
+    value, error, df = cluster_quotient(sums, sizes)
+    assert value == pytest.approx(21 / 8)
+    assert (error**2, df) == pytest.approx(bell_mccaffrey(values, clusters))
+    # Clusters of one size: s²/K of their means, K − 1.
+    _, error, df = cluster_quotient([2, 6, 4], [2, 2, 2])
+    assert (error**2, df) == pytest.approx((1 / 3, 2))
+
+
+def test_no_interval_leaves_the_scale(rng: np.random.Generator) -> None:
+    # 2.17 ± 12.706·0.5 by t with 1 df would be −4.19 to 8.52.
+    assert ends(mean_t([5 / 3, 8 / 3])) == pytest.approx((-4.1864, 8.5198), abs=1e-3)
+    assert ends(mean_t([5 / 3, 8 / 3], scale=(1, 5))) == (1, 5)
+    assert ends(mean_by_cluster([5 / 3, 8 / 3], "ab", scale=(1, 5))) == (1, 5)
+    assert ends(mean_by_cluster([1, 9], "ab", scale=(0, None)))[0] == 0
+    few = mean_by_cluster(rng.normal(size=90), list(np.repeat(range(30), 3)))
+    assert few.warnings == ("only 30 tasks: the interval may be too narrow",)
 
 
 def test_copies_in_a_cluster_do_not_narrow_the_interval(rng: np.random.Generator) -> None:
     values = rng.integers(1, 6, size=40)
-    once = mean_by_cluster(values, range(40), seed=3)
-    tenfold = mean_by_cluster(np.repeat(values, 10), list(np.repeat(range(40), 10)), seed=3)
+    once = mean_by_cluster(values, range(40))
+    tenfold = mean_by_cluster(np.repeat(values, 10), list(np.repeat(range(40), 10)))
     assert ends(tenfold) == pytest.approx(ends(once))
     assert tenfold.n == 400
 
 
 def test_single_values_as_clusters_agree_with_t(rng: np.random.Generator) -> None:
     values = rng.normal(size=1000)
-    low, high = ends(mean_by_cluster(values, range(1000), seed=4, resamples=4000))
-    t_low, t_high = ends(mean_t(values))
-    # Quantiles of 4,000 resamples: standard error about 4 % of the half width.
-    assert high - low == pytest.approx(t_high - t_low, rel=0.1)
+    assert ends(mean_by_cluster(values, range(1000))) == pytest.approx(ends(mean_t(values)))
 
 
 def test_clusters_without_an_interval() -> None:
-    assert "one task" in mean_by_cluster([1, 2], ["a", "a"], seed=0).no_interval
-    assert mean_by_cluster([1], ["a"], seed=0).no_interval == ONE_VALUE
-    assert mean_by_cluster([3, 3, 3], ["a", "b", "b"], seed=0).no_interval == ALL_EQUAL
-    assert "same mean" in mean_by_cluster([1, 5, 5, 1], ["a", "a", "b", "b"], seed=0).no_interval
-    assert mean_by_cluster([], [], seed=0).value is None
-    left = mean_by_cluster([1, None, 2], ["a", "b", "c"], seed=0)
+    assert "one task" in mean_by_cluster([1, 2], ["a", "a"]).no_interval
+    assert mean_by_cluster([1], ["a"]).no_interval == ONE_VALUE
+    assert mean_by_cluster([3, 3, 3], ["a", "b", "b"]).no_interval == ALL_EQUAL
+    assert "same mean" in mean_by_cluster([1, 5, 5, 1], ["a", "a", "b", "b"]).no_interval
+    assert mean_by_cluster([], []).value is None
+    left = mean_by_cluster([1, None, 2], ["a", "b", "c"])
     assert (left.n, left.excluded) == (2, {"missing value": 1})
     assert left.interval is not None and left.interval.details["clusters"] == 2
     with pytest.raises(ValueError, match="clusters: 1 entries for 2 values"):
-        mean_by_cluster([1, 2], ["a"], seed=0)
-    with pytest.raises(ValueError, match="100 resamples"):
-        mean_by_cluster([1, 2], ["a", "b"], seed=0, resamples=1)
+        mean_by_cluster([1, 2], ["a"])
 
 
 def test_table_of_means() -> None:
@@ -144,10 +172,10 @@ def test_table_cells_are_plain_means(rows: list[tuple[str, int]]) -> None:
         assert (cell.interval is None) == (alone.interval is None)
 
 
-def test_many_clusters_are_drawn_by_their_kinds() -> None:
+def test_many_clusters() -> None:
     # 0 and 1 in clusters of one: the interval of a share, p ± 1.96·√(p(1 − p)/n).
     values = np.arange(20_000) % 4 == 0
-    result = mean_by_cluster(values, list(range(20_000)), seed=1)
+    result = mean_by_cluster(values, list(range(20_000)))
     assert result.value == 0.25 and result.interval is not None
-    assert result.interval.half_width == pytest.approx(1.96 * 0.0030619, rel=0.08)
-    assert result.interval.details == {"seed": 1, "resamples": 2000, "clusters": 20_000}
+    assert result.interval.half_width == pytest.approx(1.96 * 0.0030619, rel=0.001)
+    assert result.interval.details == {"clusters": 20_000}

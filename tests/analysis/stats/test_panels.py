@@ -70,7 +70,7 @@ def test_one_judge_twice_and_without_task() -> None:
     assert judge_panel([], [], [], seed=1).judges == ()
 
 
-def test_tasks_are_drawn() -> None:
+def test_intervals_are_by_task() -> None:
     table: dict[str, list[float | None]] = {
         f"{t}{c}": [3.0 + t % 3, 3.0] for t in range(25) for c in "abcd"
     }
@@ -78,7 +78,7 @@ def test_tasks_are_drawn() -> None:
     tasks = {item: item[:-1] for item in table}
     by_task = panel(table, tasks=tasks).judges[0].severity.interval
     assert by_item is not None and by_task is not None
-    assert by_task.method == "task bootstrap (percentile)"
+    assert by_task.method == "t by task (CR2)"
     # Four equal items a task: as wide as with a quarter of them.
     assert by_task.half_width == pytest.approx(2 * by_item.half_width, rel=0.1)
 

@@ -8,7 +8,7 @@ CHAINS = [[GOOD], [WEAK, GOOD], [WEAK, BROKEN, GOOD], [WEAK, BROKEN, BROKEN], [U
 
 
 def test_by_hand() -> None:
-    (curve,) = refinement_curves(["a"] * 5, list("vwxyz"), CHAINS, most=2, seed=1)
+    (curve,) = refinement_curves(["a"] * 5, list("vwxyz"), CHAINS, most=2)
     assert (curve.counted, curve.refined, curve.warnings) == (5, 3, ())
     zero, one, two = curve.points
     assert [p.refining for p in curve.points] == [0, 3, 2]
@@ -23,19 +23,19 @@ def test_by_hand() -> None:
 
 
 def test_among_the_refined_the_start_is_by_construction() -> None:
-    (curve,) = refinement_curves(["a"] * 5, list("vwxyz"), CHAINS, most=2, among="refined", seed=1)
+    (curve,) = refinement_curves(["a"] * 5, list("vwxyz"), CHAINS, most=2, among="refined")
     assert curve.counted == 3 and curve.warnings == (BY_CONSTRUCTION,)
     assert [p.accuracy.value for p in curve.points] == pytest.approx([0, 1 / 3, 2 / 3])
     assert curve.points[0].valid.value == 1
 
 
 def test_nobody_refined_and_refused() -> None:
-    (curve,) = refinement_curves(["a"], ["t"], [[GOOD]], among="refined", seed=1)
+    (curve,) = refinement_curves(["a"], ["t"], [[GOOD]], among="refined")
     assert curve.points[0].accuracy.undefined == NO_TRAJECTORY and curve.warnings == ()
-    (unknown,) = refinement_curves(["a"], ["t"], [[UNKNOWN]], most=1, seed=1)
+    (unknown,) = refinement_curves(["a"], ["t"], [[UNKNOWN]], most=1)
     assert unknown.points[1].accuracy.undefined == NO_PASS
-    assert refinement_curves([], [], [], seed=1) == ()
+    assert refinement_curves([], [], []) == ()
     with pytest.raises(ValueError, match="1 to 2 are expected"):
-        refinement_curves(["a"], ["t"], [[WEAK, WEAK, WEAK]], most=1, seed=1)
+        refinement_curves(["a"], ["t"], [[WEAK, WEAK, WEAK]], most=1)
     with pytest.raises(ValueError, match="all or refined"):
-        refinement_curves([], [], [], among="some", seed=1)  # type: ignore[arg-type]
+        refinement_curves([], [], [], among="some")  # type: ignore[arg-type]
