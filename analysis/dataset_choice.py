@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Count, F, Max, Q
+from django.db.models import Count, F, Max, OuterRef, Q, Subquery
 
 from analysis.factor_choice import choose_factor
 from analysis.filters import ALL_RUNS, Filters
@@ -50,8 +50,9 @@ def select_runs(
             run_count=Count("runs", filter=tried),
             newest=Max("runs__finished_at", filter=tried & Q(runs__status__in=FINISHED)),
         )
+        .annotate(comparing=_newest_comparing(seen))
         .filter(run_count__gt=0)
-        .order_by(F("newest").desc(nulls_last=True), "-pk")
+        .order_by(F("comparing").desc(nulls_last=True), F("newest").desc(nulls_last=True), "-pk")
     )
     fitting = fits or (lambda system: (system == EXTERNAL) is imported)
     if imported and not filters.dataset:
@@ -59,8 +60,6 @@ def select_runs(
     if not datasets:
         return Selection(filters, closed=seen.closed, closed_tasks=seen.tasks)
     notes: list[str] = []
-    if not filters.dataset and len(datasets) > 1:
-        datasets = _by_experiment(datasets, seen)
     dataset = _dataset(datasets, filters, notes, fitting)
     rows = list(runs_in_order(seen.of(Run.objects.filter(COUNTED).filter(dataset=dataset))))
     if about is not None:
@@ -100,20 +99,17 @@ def select_runs(
     )
 
 
-def _by_experiment(datasets: Sequence[Dataset], seen: Visibility) -> list[Dataset]:
-    """Datasets with an experiment that compares agents before all others, the newest one first."""
+def _newest_comparing(seen: Visibility) -> Subquery:
+    """Of a dataset the newest experiment in which two agents or more have finished runs."""
     rows = seen.of(Run.objects.filter(COUNTED, status__in=FINISHED, experiment__isnull=False))
     compare = (
-        rows.order_by()
-        .values("dataset", "experiment")
+        rows.filter(dataset=OuterRef("pk"))
+        .order_by("-experiment")
+        .values("experiment")
         .annotate(agents=Count("agent", distinct=True))
         .filter(agents__gt=1)
-        .values_list("dataset", "experiment")
     )
-    newest: dict[int, int] = {}
-    for dataset, experiment in compare:
-        newest[dataset] = max(experiment, newest.get(dataset, 0))
-    return sorted(datasets, key=lambda dataset: -newest.get(dataset.pk, 0))
+    return Subquery(compare.values("experiment")[:1])
 
 
 def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) -> Filters:

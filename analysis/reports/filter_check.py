@@ -163,6 +163,7 @@ def check(
             negative=KEEP,
             clusters=tasks,
             unit="task",
+            seed=SEED,
         ),
         majorities,
         category_agreement(votes, clusters=tasks, unit="task", seed=SEED),

@@ -170,6 +170,7 @@ def check(
             negative=RESPECTED,
             clusters=places,
             unit="trajectory",
+            seed=SEED,
         ),
         set_agreement(marks, clusters=trajectories, unit="trajectory", seed=SEED),
         category_agreement(votes, clusters=places, unit="trajectory", seed=SEED),

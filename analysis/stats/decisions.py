@@ -89,6 +89,8 @@ def compare_decisions(
     negative: Hashable,
     clusters: Mapping[Hashable, Hashable],
     unit: str = "instance",
+    seed: int,
+    resamples: int = 2000,
     level: float = 0.95,
 ) -> DecisionQuality:
     """Compare yes-or-no decisions with the majority vote on the same items.
@@ -105,6 +107,8 @@ def compare_decisions(
         What each item belongs to (its instance): decisions of one instance are not independent.
     unit
         What a cluster is called.
+    seed, resamples
+        Of the bootstrap of F1 and MCC.
 
     Raises
     ------

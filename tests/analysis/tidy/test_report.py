@@ -73,7 +73,7 @@ def test_everything_that_applies() -> None:
     assert panel.kappas["none"].undefined == NO_CATEGORIES
     # Three people scored each item: their answers to one item are drawn together.
     assert panel.answers.exact.interval is not None
-    assert panel.answers.exact.interval.method == "item bootstrap (percentile)"
+    assert panel.answers.exact.interval.method == "Wilson by item (CR2)"
     assert panel.correlations.pearson.n == 40
     assert all(test.passed is not None for test in found.family)
     assert {test.tests for test in found.family} == {9}
@@ -84,7 +84,7 @@ def test_everything_that_applies() -> None:
     json.dumps(as_json(found), allow_nan=False)
 
 
-def test_tasks_that_repeat_are_drawn_everywhere() -> None:
+def test_intervals_are_by_task_where_tasks_repeat() -> None:
     rows = [(*row, f"t{int(str(row[1])[1:]) // 2}") for row in made_rows()]
     (section,) = report(rows, "task").sections
     assert section.unit == "task"
@@ -97,6 +97,7 @@ def test_tasks_that_repeat_are_drawn_everywhere() -> None:
         assert estimate.interval is not None
         assert estimate.interval.method in (
             "task bootstrap (percentile)",
+            "t by task (CR2)",
             FISHER.format(unit="task"),
         )
         assert estimate.interval.details["clusters"] == 20
