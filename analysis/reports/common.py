@@ -13,7 +13,6 @@ from analysis.reports.parts import Badge, Banner, Cell, Empty, FigureSpec, Notic
 from analysis.reports.words import listed, plural
 from analysis.run_choice import SHOWN
 from analysis.selection import ChosenRun, Selection
-from analysis.stats.means import Scale
 from analysis.stats.results import Estimate
 from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
@@ -39,7 +38,7 @@ SAME_REASONS = {
 }
 # Lists of trajectories know the verdicts of each run's primary judging alone.
 # Of rubric scores, and of people's ratings.
-RUBRIC_SCALE: Scale = (1, 5)
+RUBRIC_SCALE: tuple[float, float] = (1, 5)
 REPLACED = "; shown is "
 OF_PRIMARY = frozenset({"accurate", "valid", "unscored", "score", "spread"})
 PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a run here.")

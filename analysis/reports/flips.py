@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from analysis.comparing.attempts import Attempt, Measured, TaskText
-from analysis.reports.few_clusters import few_clusters_notices
 from analysis.reports.parts import Notice, how_interval
 from analysis.reports.words import Unit, counted, ends, level, number, plural
 from analysis.stats.results import Estimate
@@ -69,6 +68,9 @@ class FlipReport:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What must be known before reading on: that there are few tasks."""
+        # Brings numpy, which the start of the web server does without.
+        from analysis.reports.few_clusters import few_clusters_notices
+
         return few_clusters_notices([self.comparison.difference])
 
     @property
