@@ -9,6 +9,7 @@ from analysis.frames.scores import turn_scores
 from analysis.reports import common
 from analysis.reports.decline_slopes import decline_later as decline_later
 from analysis.reports.decline_slopes import shown_slopes
+from analysis.reports.few_clusters import few_tasks_notices
 from analysis.reports.leading import lead_row
 from analysis.reports.parts import (
     Cell,
@@ -77,6 +78,7 @@ def decline_report(selection: Selection) -> Report:
         notices=(
             *common.selection_notices(selection),
             *_survivors(curves, align),
+            *few_tasks_notices(frame["task"].nunique()),
             *([Notice(UNSEEN, "info")] if slopes is not None else []),
         ),
         how=(*common.how_runs(selection), *_how(frame, align, slopes)),

@@ -53,7 +53,7 @@ def decline_later(selection: Selection) -> Report:
     fits = fit_runs(selection.system, selection.family)
     slopes = shown_slopes(fits, selection)
     tell("comparing the same trajectories")
-    matched = matched_turns(*columns)
+    matched = matched_turns(*columns, scale=common.RUBRIC_SCALE)
     figures = [slopes_figure(slopes)]
     if any(curve.points for curve in matched):
         figures.append(_matched_spec(matched, selection))

@@ -17,18 +17,21 @@ def few_clusters_notices(estimates: Iterable[Estimate]) -> tuple[Notice, ...]:
             clusters = interval.details["clusters"]
             if clusters < FEW_CLUSTERS:
                 found.setdefault(interval.unit, []).append(clusters)
-    notices = []
-    for unit, counts in found.items():
-        many = plural_of(unit)
-        low, high = min(counts), max(counts)
-        rest = f"{low}" if low == high else f"{low} to {high}"
-        notices.append(
-            Notice(
-                f"Few {many}: intervals here rest on {rest} {many if high > 1 else unit}. With "
-                f"fewer than {FEW_CLUSTERS}, a 95 % interval can be too narrow."
-            )
-        )
-    return tuple(notices)
+    return tuple(_notice(min(counts), max(counts), unit) for unit, counts in found.items())
+
+
+def few_tasks_notices(tasks: int) -> tuple[Notice, ...]:
+    """Return the notice for statistics that do not count tasks themselves, such as slopes."""
+    return (_notice(tasks, tasks, "task"),) if tasks < FEW_CLUSTERS else ()
+
+
+def _notice(low: int, high: int, unit: str) -> Notice:
+    many = plural_of(unit)
+    counted = f"{low}" if low == high else f"{low} to {high}"
+    return Notice(
+        f"Few {many}: intervals here rest on {counted} {many if high > 1 else unit}. With "
+        f"fewer than {FEW_CLUSTERS}, a 95 % interval can be too narrow."
+    )
 
 
 def with_few_clusters(report: Report) -> Report:

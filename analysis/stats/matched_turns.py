@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.columns import Floats
-from analysis.stats.means import mean_t
+from analysis.stats.means import OPEN_SCALE, Scale, mean_t
 from analysis.stats.results import Estimate
 from analysis.stats.turn_series import TurnRows, read_turns
 
@@ -56,6 +56,7 @@ def matched_turns(
     *,
     horizon: int | None = None,
     level: float = 0.95,
+    scale: Scale = OPEN_SCALE,
 ) -> tuple[MatchedCurve, ...]:
     """Compare turns over a fixed set of trajectories, for every agent and dimension.
 
@@ -68,6 +69,9 @@ def matched_turns(
         of the trajectories reach, but at least 2.
     level
         Confidence level of the t intervals over trajectories.
+    scale
+        Lowest and highest possible score: intervals of means end there, and those of changes at
+        its width.
 
     Raises
     ------
@@ -94,7 +98,7 @@ def matched_turns(
         last = horizon or _half_way(rows.running(a))
         for d, dimension in enumerate(rows.dimensions):
             table = _table(rows, a, d)
-            curves.append(_curve(agent, dimension, last, table, rows.lengths(a), level))
+            curves.append(_curve(agent, dimension, last, table, rows.lengths(a), level, scale))
     return tuple(curves)
 
 
@@ -116,7 +120,13 @@ def _table(rows: TurnRows, agent: int, dimension: int) -> Floats:
 
 
 def _curve(
-    agent: str, dimension: str, horizon: int | None, table: Floats, lengths: Any, level: float
+    agent: str,
+    dimension: str,
+    horizon: int | None,
+    table: Floats,
+    lengths: Any,
+    level: float,
+    scale: Scale,
 ) -> MatchedCurve:
     if horizon is None:
         none = Estimate.without_value(NO_HORIZON, n=len(table))
@@ -130,13 +140,15 @@ def _curve(
         (UNSCORED.format(horizon=horizon), int((~short & ~scored).sum())),
     )
     excluded = {reason: count for reason, count in gone if count}
-    left = mean_t(table[short, 0], level=level)
+    left = mean_t(table[short, 0], level=level, scale=scale)
     if not scored.any():
         none = Estimate.without_value(NOBODY.format(horizon=horizon), excluded=excluded)
         return MatchedCurve(agent, dimension, horizon, (), none, none, left, ())
     kept = table[scored, :horizon]
-    points = tuple(mean_t(column, level=level, excluded=excluded) for column in kept.T)
-    change = mean_t(kept[:, -1] - kept[:, 0], level=level, excluded=excluded)
+    points = tuple(mean_t(column, level=level, excluded=excluded, scale=scale) for column in kept.T)
+    low, high = scale
+    reach = OPEN_SCALE if low is None or high is None else (low - high, high - low)
+    change = mean_t(kept[:, -1] - kept[:, 0], level=level, excluded=excluded, scale=reach)
     warnings = _gap(points[0], left, horizon)
     return MatchedCurve(agent, dimension, horizon, points, change, points[0], left, warnings)
 

@@ -68,6 +68,7 @@ def test_by_turn_with_those_still_running() -> None:
     assert points(made) == [(1, 3, 3, 5), (2, 2, 2, 4), (3, 1, 1, 3)]
     assert "1 of 3 reaches turn 3" in made.notices[0].text
     assert "does not matter" not in str(made.tables) + str(made.notices)
+    assert made.notices[1].text.startswith("Few tasks: intervals here rest on 3 tasks.")
 
 
 def test_from_the_end() -> None:

@@ -31,6 +31,20 @@ def test_the_same_trajectories_throughout_by_hand() -> None:
     assert (curve.stayed.value, curve.left.value) == (4.5, 1.5)
 
 
+def test_intervals_of_few_trajectories_stay_on_the_scale() -> None:
+    paths = {"a": [5, 2], "b": [4, 3], "c": [5, 5]}
+    rows = [(name, t + 1, s) for name, path in paths.items() for t, s in enumerate(path)]
+    ids, turns, scores = zip(*rows, strict=True)
+    columns = ["x"] * len(rows), ["d"] * len(rows), ids, turns, scores
+    (open_ended,) = matched_turns(*columns)
+    assert open_ended.change.interval is not None and open_ended.change.interval.low < -4
+    (curve,) = matched_turns(*columns, scale=(1, 5))
+    assert curve.change.interval is not None and curve.change.interval.low == -4
+    first, second = (point.interval for point in curve.points)
+    assert first is not None and second is not None
+    assert first.high == 5 and (second.low, second.high) == (1, 5)
+
+
 def test_a_horizon_that_nobody_or_everybody_reaches() -> None:
     ids, turns, scores = zip(*ROWS, strict=True)
     columns = ["x"] * len(ROWS), ["d"] * len(ROWS), ids, turns, scores
