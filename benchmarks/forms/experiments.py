@@ -16,6 +16,10 @@ from benchmarks.services.experiments.design import HOTTEST, Design
 MOST_REPLICATES = 20
 
 
+# Bytes of a design: a character takes at most four.
+LONGEST_FILE = 4 * LONGEST
+
+
 class DesignForm(forms.Form):
     """A design as text; a file stands in for what is in the field."""
 
@@ -43,7 +47,7 @@ class DesignForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         found: dict[str, Any] = super().clean() or {}
         if (file := found.get("file")) is not None:
-            if file.size > 4 * LONGEST:
+            if file.size > LONGEST_FILE:
                 self.add_error("file", f"Expected at most {LONGEST:,} characters.")
                 return found
             try:

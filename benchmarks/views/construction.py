@@ -3,6 +3,7 @@
 from tempfile import TemporaryFile
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -25,11 +26,16 @@ from benchmarks.services.construction import make_dataset, start_construction
 from benchmarks.services.dataset_files import PUBLISHED_FORMAT, export_adaplanbench
 from benchmarks.services.dataset_uploads import enqueue_problems
 from benchmarks.services.endpoints import CapError
+from benchmarks.views.imports import bounded_upload
 from benchmarks.views.parts import respond
 
 
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
+@bounded_upload(  # two files
+    lambda: 2 * settings.UPLOAD_BYTES,
+    "Split the problems, and import each file under its own name.",
+)
 def problems_import(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     form = ProblemsForm(request.POST or None, request.FILES or None)

@@ -1,5 +1,6 @@
 """Datasets, their tasks, and who can answer."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -19,7 +20,7 @@ from benchmarks.selectors.jobs import ImportView, dataset_jobs
 from benchmarks.selectors.runs import run_list, run_rows
 from benchmarks.services.dataset_files import PUBLISHED_FORMAT
 from benchmarks.services.dataset_uploads import enqueue_dataset
-from benchmarks.views.imports import answer_progress
+from benchmarks.views.imports import answer_progress, bounded_upload
 from benchmarks.views.parts import own_template, wants_part
 
 TASKS = 50
@@ -39,6 +40,9 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
+@bounded_upload(
+    lambda: settings.UPLOAD_BYTES, "Import it on the server: manage.py import_adaplanbench FILE."
+)
 def dataset_import(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     form = ImportForm(request.POST or None, request.FILES or None)

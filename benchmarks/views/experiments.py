@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
-from benchmarks.forms.experiments import ChoicesForm, DesignForm
+from benchmarks.forms.experiments import LONGEST_FILE, ChoicesForm, DesignForm
 from benchmarks.forms.runs import NewRunForm
 from benchmarks.models import Dataset, Experiment
 from benchmarks.selectors import experiments, paging
@@ -26,6 +26,7 @@ from benchmarks.services.experiments.design import Design
 from benchmarks.services.experiments.making import make_experiment, stored_design
 from benchmarks.services.experiments.planning import Plan, plan_design
 from benchmarks.services.experiments.presets import presets
+from benchmarks.views.imports import bounded_upload
 from benchmarks.views.parts import tell
 from benchmarks.views.runs import MOVING, STOP_POLLING
 
@@ -52,6 +53,7 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
+@bounded_upload(lambda: 2 * LONGEST_FILE, "Split the design into several experiments.")
 def experiment_new(request: HttpRequest) -> HttpResponse:
     """The editor; once it was asked, what the design comes to, and the button that starts it."""
     allow(request, START)

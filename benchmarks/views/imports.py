@@ -1,5 +1,7 @@
 """Importing trajectories made elsewhere: the form, and how far an import is."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.conf import settings
@@ -42,6 +44,34 @@ def throw_away(request: HttpRequest, most: int) -> None:
     for _ in range(PATIENCE * most // BLOCK):
         if not request.read(BLOCK):
             break
+
+
+def bounded_upload(
+    most: Callable[[], int], todo: str
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Make a decorator that refuses a POST for the length it announces, before anything is read.
+
+    A form sees a file only when all of it is on the disk. ``most`` is how many bytes of files the
+    view takes, ``todo`` what to do about more. Views so decorated are for who may start runs.
+    """
+
+    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        protected = csrf_protect(view)
+
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            length = request.META.get("CONTENT_LENGTH") or ""
+            if request.method != "POST" or not announces_too_much(length, most()):
+                return protected(request, *args, **kwargs)
+            allow(request, START)
+            throw_away(request, most())
+            context = {"most": most(), "todo": todo, "back": request.path}
+            return render(request, "benchmarks/upload_too_large.html", context, status=413)
+
+        # The token is in the body, which is not read before its length is known.
+        return csrf_exempt(guarded)
+
+    return decorate
 
 
 @csrf_protect
