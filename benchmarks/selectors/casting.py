@@ -152,8 +152,11 @@ def _version(row: Mapping[str, Any]) -> str:
 
 
 def agents_for(system: str, seen: Visibility = EVERYTHING) -> list[Agent]:
-    """Agents that a run on this system can be given."""
+    """Agents that a run on this system can be given; none whose policy is no longer known."""
     kinds = [Agent.Kind.ENDPOINT, Agent.Kind.SCRIPTED, Agent.Kind.RECORDED, Agent.Kind.HUMAN]
     rows = seen.of(Agent.objects.filter(system__in=[system, ""], kind__in=kinds))
     rows = rows.exclude(endpoint__retired=True).select_related("endpoint")
+    known = system_of(system)
+    policies = {"", *(known.scripted if known else ())}
+    rows = rows.filter(policy__in=policies)
     return sorted(rows, key=lambda agent: (kinds.index(Agent.Kind(agent.kind)), agent.title))

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from benchmarks.core.registry import get_system
-from benchmarks.models import Dataset, Experiment, Run, Trajectory
+from benchmarks.models import Agent, Dataset, Experiment, Run, Trajectory
 from tests.factories.benchmarks import DatasetFactory, TaskFactory, save_sample_dataset
 
 URL = "/runs/new/"
@@ -48,6 +48,17 @@ def test_roles_begin_with_the_datasets_own_choice(researcher: Client) -> None:
     form = researcher.get(URL, {"dataset": dataset.pk}).context["form"]
     assert form["role_rubric_judge_3"].value() == "judge-lenient"
     assert "levels" not in form.fields
+
+
+def test_an_agent_whose_policy_is_gone_is_not_offered(
+    researcher: Client, answers: dict[str, Any]
+) -> None:
+    Agent.objects.create(name="old", title="Old", kind="scripted", system="adaplanbench",
+                         policy="of-an-earlier-version")  # fmt: skip
+    page = researcher.post(URL, {**answers, "agents": ["explorer", "old"]})
+    assert page.status_code == 422
+    assert "old cannot play this dataset" in page.content.decode()
+    assert not Run.objects.exists()
 
 
 def test_one_run_opens_its_page(researcher: Client, answers: dict[str, Any]) -> None:
