@@ -9,12 +9,14 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from analysis.services.saved_views import LONGEST_QUERY
 from analysis.views.trajectory import page_context, remarks_context
 from annotation.access import person
 from annotation.models import Remark, TrajectoryLabel
 from annotation.services import remarks as services
 from annotation.services.errors import Refused
 from benchmarks.access import fetch, signed_in
+from benchmarks.core.digests import storable
 from benchmarks.models import Trajectory
 from benchmarks.selectors import paging
 from benchmarks.selectors.trajectories import whole_trajectories
@@ -31,7 +33,7 @@ def label_put(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 
     def put(user: User) -> int | None:
         turn = _turn(request)
-        key = request.POST.get("label", "")
+        key = storable(request.POST.get("label", ""))
         services.put_label(trajectory=found, key=key, by=user, turn=turn)
         return turn
 
@@ -109,6 +111,8 @@ def _answer(
             refused["note_draft"] = {key: request.POST.get(key, "") for key in DRAFT}
     status = 422 if refused else 200
     query = request.POST.get("query", "")
+    if len(query) > LONGEST_QUERY:
+        query = ""  # no list has such filters, and no address could hold them
     if wants_part(request):
         context = {
             "trajectory": found, "run": found.run, "query": query, "name": name, "changed": turn,

@@ -1,5 +1,6 @@
 """What is expected of a training or gold item: its own places, with several right answers."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +12,12 @@ from annotation.questionnaires.types import Slot
 from annotation.services.places import markable
 from annotation.services.special_items import LONGEST_WHY, Special, check_expected, item_shapes
 from benchmarks.blinding import Visibility
+from benchmarks.core.digests import storable
 from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn
 
 NOTHING = "nothing"
+# No scale has points with more digits.
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class ExpectedForm:
         found: dict[str, Any] = {}
         for slot in self.slots:
             given = sent.getlist(f"right.{slot.name}")
-            why = sent.get(f"why.{slot.name}", "").strip()
+            why = storable(sent.get(f"why.{slot.name}", "")).strip()
             if not given:
                 if why:
                     self.problems[slot.name] = "Say what is right here, or leave the reason out."
@@ -135,7 +139,7 @@ class ExpectedForm:
             if marks and NOTHING in given:
                 self.problems[slot.name] = "Mark some conditions or none of them, not both."
             return {"chosen": marks}
-        values = [int(value) for value in given if value.lstrip("-").isdecimal()]
+        values = [int(value) for value in given if _WHOLE_NUMBER.fullmatch(value)]
         return {"values": values}
 
     @property

@@ -13,6 +13,7 @@ from annotation.plans import BOUNDS, MOST_ANNOTATORS
 from annotation.services.invites import LONGEST_DAYS
 from annotation.services.messages import LONGEST_MESSAGE
 from annotation.services.studies import ERASURE, LONGEST_REASON, SCORES_TOO, WORDS_ALONE
+from benchmarks.selectors.paging import as_id
 
 Role = Membership.Role
 MOMENT = "%Y-%m-%dT%H:%M"
@@ -198,7 +199,7 @@ class ReassignForm(GiveForm):
     @property
     def chosen(self) -> set[int]:
         """What is ticked, so that it stays so beside an error."""
-        return {int(key) for key in self["items"].value() or () if str(key).isdecimal()}
+        return {key for given in self["items"].value() or () if (key := as_id(str(given)))}
 
 
 class RatersForm(forms.Form):

@@ -13,6 +13,7 @@ from benchmarks.blinding import Visibility
 from benchmarks.core.errors import UnknownName
 from benchmarks.models import COUNTED, Dataset, Experiment, Run, Task, Trajectory
 from benchmarks.selectors.datasets import find_dataset
+from benchmarks.selectors.paging import as_id
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def _unknown(name: str, wanted: Sequence[str], known: set[str]) -> Iterator[Plan
 
 def _experiment(name: str, seen: Visibility) -> Experiment:
     rows = seen.of(Experiment.objects.order_by("-pk"))
-    found = rows.filter(pk=int(name)).first() if name.isdecimal() else None
+    found = rows.filter(pk=as_id(name) or 0).first()
     found = found or rows.filter(name=name).first()
     if found is None:
         raise PlanError([PlanProblem("items.experiment", f"there is no experiment {name!r}")])

@@ -12,9 +12,11 @@ from annotation.selectors.needs import what_tasks_have, what_trajectories_have
 from annotation.selectors.sources import usable_trajectories
 from annotation.selectors.study_sources import SourceChoice
 from benchmarks.blinding import Visibility
+from benchmarks.core.digests import storable
 from benchmarks.models import Task, Trajectory
 
 MOST_SHOWN = 60
+LONGEST_FIND = 200
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ def choosable_items(
 
     Left out are those ``taken``, by id, and what a study asks about in the items ``held``.
     """
+    # SQLite refuses patterns above 50,000 bytes, PostgreSQL those with NUL.
+    find = storable(find)[:LONGEST_FIND]
     items = Item.objects.none() if held is None else held.order_by()
     about = load_questionnaire(questionnaire)
     if chosen.unit == "task":

@@ -109,9 +109,9 @@ def _people(
 def member_remove(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Take a role from somebody who is no annotator; annotators leave by a page of their own."""
     access = fetch_managed_study(request, pk)
-    role = request.POST.get("role", "")
+    role, user = (storable(request.POST.get(name, "")) for name in ("role", "user"))
     rows = access.study.memberships.exclude(role=Role.ANNOTATOR).select_related("user")
-    found = get_object_or_404(rows, role=role, user__username=request.POST.get("user", ""))
+    found = get_object_or_404(rows, role=role, user__username=user)
 
     def do() -> str:
         remove_member(study=access.study, user=found.user, role=role, by=access.user)

@@ -15,6 +15,7 @@ from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import Published
 from benchmarks.core.words import plain
 from benchmarks.models import Constraint, Dataset, Profile, Run, Task, Trajectory
+from benchmarks.selectors.paging import as_id
 
 
 def counted(rows: QuerySet[Model], key: str) -> Coalesce:
@@ -36,7 +37,7 @@ def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
 def find_dataset(name: str) -> Dataset:
     """A dataset by id, by name (newest version), or by name@version."""
     title, _, version = name.partition("@")
-    rows = Dataset.objects.filter(pk=int(name)) if name.isdigit() else Dataset.objects.none()
+    rows = Dataset.objects.filter(pk=as_id(name) or 0)
     rows = rows or Dataset.objects.filter(name__iexact=title)
     if version:
         rows = rows.filter(version=version)

@@ -44,6 +44,13 @@ def test_a_label_is_put_and_taken_off_without_a_script(researcher: Client, row: 
     assert labels_of([row.pk]) == {}
 
 
+def test_filters_too_long_for_an_address_are_dropped(researcher: Client, row: Trajectory) -> None:
+    answer = post(researcher, "label_put", row.pk, label="format_error", query="x" * 20_000)
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/trajectories/{row.pk}/#labels"
+    assert [put.key for put in labels_of([row.pk])[row.pk]] == ["format_error"]
+
+
 def test_a_script_gets_the_card_and_the_turn(researcher: Client, row: Trajectory) -> None:
     answer = post(researcher, "label_put", row.pk, script=True, label="format_error", turn="2")
     text = answer.content.decode()
@@ -61,10 +68,12 @@ def test_a_script_gets_the_card_and_the_turn(researcher: Client, row: Trajectory
         ({"label": "format_error", "turn": "9"}, "This trajectory has no turn 9."),
         ({"label": "format_error", "turn": "-1"}, "“-1” is no turn."),
         ({"label": "none", "turn": ""}, "There is no such label"),
+        ({"label": "a\x00b", "turn": ""}, "There is no such label"),
     ],
-    ids=["far", "no number", "unknown"],
+    ids=["far", "no number", "unknown", "NUL"],
 )
 @pytest.mark.parametrize("script", [True, False], ids=["script", "page"])
+@pytest.mark.engines  # PostgreSQL raises an error where it is asked for NUL
 def test_a_label_that_is_refused(
     researcher: Client, row: Trajectory, data: dict[str, str], words: str, script: bool
 ) -> None:

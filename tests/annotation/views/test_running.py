@@ -138,6 +138,21 @@ def test_roles_are_taken_but_one_manager_stays(client: Client, url: str, study: 
     )
 
 
+def test_items_to_move_that_are_no_numbers(client: Client, url: str) -> None:
+    for odd in ("9" * 5000, "²", "-1"):
+        given = {"action": "reassign", "items": ["1", odd], "to": "2", "reason": "ill"}
+        answer = client.post(f"{url}people/1/change/", given)
+        assert answer.status_code == 422
+        assert answer.context["reassign"].chosen >= {1}
+
+
+@pytest.mark.engines
+def test_a_name_with_nul_is_nobodys(client: Client, url: str) -> None:
+    """PostgreSQL raises an error where it is asked for such a text."""
+    for given in ({"user": "a\x00b", "role": "observer"}, {"user": "mia", "role": "\x00"}):
+        assert client.post(f"{url}people/remove/", given).status_code == 404
+
+
 def test_a_link_is_shown_once_and_can_be_revoked(client: Client, url: str) -> None:
     page = said(client, f"{url}invites/", {"role": "annotator", "label": "Eva", "days": "3"})
     link = page.partition('id="invite-link">')[2].partition("<")[0]

@@ -43,9 +43,13 @@ def test_items_are_chosen_given_right_answers_and_added(
     listed = [row.pk for row in send("pick").context["rows"]]
     free = Trajectory.objects.exclude(items__study=running).order_by("pk")
     assert sorted(listed) == list(free.values_list("pk", flat=True)) and len(listed) == 4
+    for odd in ("x" * 60_000, "a\x00b"):
+        assert send("pick", find=odd).context["rows"] == []
     for use, pk in zip(("training", "gold", "gold"), listed, strict=False):
         assert "What is right" in send(f"add:{use}:{pk}").content.decode()
         assert send(f"keep:{pk}").status_code == 422, "nothing is said to be right"
+        for odd in ("9" * 5000, "--4", "²"):
+            assert send(f"keep:{pk}", **{"right.safety": odd}).status_code == 422
         assert send(f"keep:{pk}", **{"right.safety": ["4", "5"]}).status_code == 200
     wrong = send("store")
     assert wrong.status_code == 422 and "Nothing was added" in wrong.content.decode()

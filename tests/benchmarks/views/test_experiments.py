@@ -40,6 +40,14 @@ def words(response: Any) -> str:
     return " ".join(response.content.decode().split())
 
 
+@pytest.mark.parametrize("name", ["²", "9" * 100])
+def test_a_dataset_of_an_odd_number_is_not_found(researcher: Client, name: str) -> None:
+    text = TEXT.replace("dataset: Sample", f'dataset: "{name}"')
+    page = researcher.post(NEW, {"text": text, "count": ""})
+    assert page.status_code == 422
+    assert "Sample" in words(page)  # the datasets that there are
+
+
 def test_a_design_is_counted_before_it_is_started(researcher: Client) -> None:
     page = researcher.post(NEW, {"text": TEXT, "count": ""})
     said = words(page)
