@@ -236,7 +236,7 @@ def _points(estimate: Estimate, measured: Measured, p: str) -> str:
     if measured.binary:
         text = f"{text.removesuffix(' %')} points"
     if interval is None:
-        why = f"no interval: {estimate.no_interval}" if estimate.no_interval else ""
+        why = estimate.no_interval
         return f"{text} ({'; '.join(filter(None, (why, p)))})"
     inside = ends(interval, unit, signed=True).removesuffix(" %")
     return f"{text} ({level(interval)} interval {inside}, {p})"

@@ -57,6 +57,7 @@ def read_yaml(text: str, *, longest: int = LONGEST, repeated: bool = False) -> R
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}" if mark is not None else "the file"
         found = (error.problem or "something else").removeprefix("found ")
+        found = found.replace("did not find expected", "something other than")
         raise _refused(where, "YAML", found) from None
     except yaml.reader.ReaderError as error:
         place = text.count("\n", 0, error.position) + 1

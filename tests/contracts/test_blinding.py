@@ -131,6 +131,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "token_id": [1],
         "view_id": ids(SavedView.objects.all()),
         "table_id": [1],
+        "import_id": ids(Job.objects.all()),
         "put_id": [1],
         "trial_id": [1],
         "note_id": [1],

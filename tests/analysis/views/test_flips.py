@@ -59,7 +59,11 @@ def test_addresses_that_other_pages_make(researcher: Client, dataset: Dataset) -
     [
         # Ada's last plans have 4, Bob's 5 on three tasks; the fourth has no scores.
         pytest.param("mean", "Bob is higher on 3 tasks, Ada on 0", id="mean"),
-        pytest.param("feasibility", "difference (Ada − Bob) −1.00", id="dimension"),
+        pytest.param(
+            "feasibility",
+            "Difference (Ada − Bob): −1.00 (the difference is the same on every task: no interval",
+            id="dimension",
+        ),
         pytest.param("turns", "On turns, Bob is higher", id="turns"),
         pytest.param("charm", "There is no measure “charm” here", id="unknown"),
     ],

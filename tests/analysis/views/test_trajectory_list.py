@@ -138,7 +138,7 @@ class TestList:
         part = response.content.decode()
         assert "<html" not in part
         assert response["HX-Push-Url"] == f"{LIST}?valid=yes"
-        assert response["Vary"] == "HX-Request, Cookie"
+        assert response["Vary"] == "HX-Request, Cookie, Accept-Encoding"
         # The rows as on the page, and the facets to be put in the place of those there.
         rows, _, facets = part.partition('<div id="facets"')
         assert rows.strip() in researcher.get(LIST, query).content.decode()

@@ -91,4 +91,5 @@ def headers(db: None) -> Iterator[dict[str, str]]:
     suppress_health_check=list(HealthCheck),
 )
 def test_no_request_breaks_the_description(case: Case, headers: dict[str, str]) -> None:
-    case.call_and_validate(headers=headers, checks=CHECKS)
+    # It speaks WSGI without a network, and so without what unpacks an answer.
+    case.call_and_validate(headers={**headers, "Accept-Encoding": "identity"}, checks=CHECKS)

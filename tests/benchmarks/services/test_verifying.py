@@ -267,20 +267,20 @@ RELABELLED: dict[str, tuple[Callable[[Run], Any], str, str, str]] = {
     "another script": (
         lambda run: _relabel(run, "agent", policy="forgetful"),
         "roles of the run, agent",
-        "scripted forgetful 1",
-        "scripted explorer 1",
+        "scripted forgetful 2",
+        "scripted explorer 2",
     ),
     "another version": (
         lambda run: _relabel(run, "agent", version="9"),
         "roles of the run, agent",
         "scripted explorer 9",
-        "scripted explorer 1",
+        "scripted explorer 2",
     ),
     "a script that never was": (
         lambda run: _relabel(run, "agent", policy="a-large-model"),
         "roles of the run, agent",
-        "scripted a-large-model 1",
-        "scripted explorer 1",
+        "scripted a-large-model 2",
+        "scripted explorer 2",
     ),
     "a person": (
         lambda run: _relabel(run, "rubric_judge", kind="human"),
@@ -292,7 +292,7 @@ RELABELLED: dict[str, tuple[Callable[[Run], Any], str, str, str]] = {
         lambda run: Run.objects.filter(pk=run.pk).update(roles={**run.roles, "agent": []}),
         "roles of the run, agent",
         "nobody",
-        "scripted explorer 1",
+        "scripted explorer 2",
     ),
 }
 

@@ -87,15 +87,18 @@ def test_every_fault_is_named_with_its_line() -> None:
     ("text", "said"),
     [
         ("", "the file: expected fields such as name"),
-        ("name: [", "line 1: expected YAML"),
+        ("name: [", "line 2: expected YAML, found something other than node content"),
         ("name: A\nname: B\n", "line 2: expected each name once"),
         ("name: &a A\ndataset: *a\nagents: [x]\n", "a reference to another one"),
-        ("name: !!python/object:os.system {}\n", "name: expected a text"),
+        ("name: !!python/object:os.system {}\n", "line 1: expected a list or fields without a tag"),
         ("[" * 1000, "expected"),
         ("name: " + "a" * 200_001, "at most 200,000 characters"),
         ("name: A\ndataset: D\nagents: []\n", "line 3, agents: expected a list of 1 to 500"),
         ("name: A\ndataset: D\nagents: [x]\nconditions: [{a: [1]}]\n", "conditions 1, a"),
-        ("name: A\ndataset: D\nagents: [x]\ncost_cap: .nan\n", "an amount above 0"),
+        (
+            "name: A\ndataset: D\nagents: [x]\ncost_cap: .nan\n",
+            "line 4: expected a number that is finite",
+        ),
     ],
 )
 def test_what_is_no_design_is_refused_in_words(text: str, said: str) -> None:
