@@ -1,6 +1,6 @@
 """Live studies and sessions for tests, with workers that work when they are told to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 
@@ -46,7 +46,6 @@ def make_live_session(
     *,
     agent: str = AGENT,
     level: str = "high",
-    roles: Mapping[str, Sequence[str]] | None = None,
     **settings: object,
 ) -> LiveSession:
     """A session of these players; ``settings`` are those of its condition."""
@@ -58,7 +57,6 @@ def make_live_session(
         task=task,
         level=level,
         settings=settings,
-        roles=roles,
         players=players,
         by=None,
     )

@@ -50,12 +50,10 @@ def test_where_nothing_is_hidden(ann: User) -> None:
 
 
 def test_agents_that_took_over_are_closed_as_well(ann: User) -> None:
+    # The person decides: a script could not read what a model plans.
+    session = make_live_session(make_live_study(mode="judge_and_simulator"), [ann])
     address = "http://localhost:1/v1"
     create_endpoint(name="deputy", title="Deputy", base_url=address, model="deputy")
-    create_endpoint(name="judge", title="Judge", base_url=address, model="judge")
-    # A script could not read what a model plans.
-    judges = {role: ["endpoint:judge"] for role in ("world_judge", "user_judge")}
-    session = make_live_session(make_live_study(), [ann], roles=judges)
     other = Agent.objects.get(name="deputy")
     run = session.trajectory.run
     elsewhere = make_run(run.dataset, "deputy")
@@ -66,7 +64,7 @@ def test_agents_that_took_over_are_closed_as_well(ann: User) -> None:
     give_to_agent(session=session, agent=other, by=ann)
     assert {run.pk, elsewhere.pk} <= closed_runs(ann)
     seen = Visibility.to(ann)
-    assert seen.endpoints == {"deputy", "judge"}
+    assert seen.endpoints == {"deputy"}
     assert not seen.of(Agent.objects.filter(pk=other.pk))
     # What took over is said wherever the run is shown, of the others of its trajectories not.
     assert "on this machine" in (said := run_caution(run)).title and said
