@@ -40,7 +40,8 @@ def test_two_models_by_hand() -> None:
     assert spread.mean_sd.value == pytest.approx(sqrt(2) / 6)
     assert spread.mean_sd.n == 2
     assert spread.mean_sd.interval is not None
-    assert spread.mean_sd.interval.half_width == pytest.approx(12.706205 * sqrt(2) / 6, rel=1e-6)
+    assert spread.mean_sd.interval.high == pytest.approx(13.706205 * sqrt(2) / 6, rel=1e-6)
+    assert spread.mean_sd.interval.low == 0  # where a standard deviation ends
     # Judge 2 is 2/3 above the mean for a and equal for b; the others -1/3 and 0.
     assert severity(result, "j2", "safety").bias.value == pytest.approx(1 / 3)
     assert severity(result, "j0", "safety").bias.value == pytest.approx(-1 / 6)

@@ -34,6 +34,7 @@ def url(item: Assignment) -> str:
 def full_disk() -> Iterator[None]:
     """SQLite may not grow by a page."""
     with connection.cursor() as cursor:
+        cursor.execute("VACUUM")  # rows that other tests deleted left pages that could be filled
         cursor.execute("PRAGMA page_count")
         pages = cursor.fetchone()[0]
         cursor.execute(f"PRAGMA max_page_count = {pages}")
