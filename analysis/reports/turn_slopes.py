@@ -240,7 +240,8 @@ def verdict_badges(slopes: Slopes, one: SlopeModels) -> tuple[Badge, ...]:
     word = verdict(slopes, one)
     if not word:
         return ()
-    p = slopes.test(one).adjusted or 0.0
+    p = slopes.test(one).adjusted
+    assert p is not None  # else there is no verdict
     words = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     why = f"{words} after Holm over {plural(slopes.family.size, 'test')}"
     return (Badge(word, "warn" if word == "declines" else "ok", why),)
