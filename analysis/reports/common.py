@@ -17,9 +17,9 @@ from analysis.stats.results import Estimate
 from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.core.system import Dimension
-from benchmarks.importers.words import MISSING
 from benchmarks.models import Agent
 from benchmarks.selectors.cautions import tasks_cautions
+from benchmarks.systems.external.words import MISSING
 
 LABEL_WORDS = {
     "scripted": Badge("scripted", "aside", "A script, not a model: it shows how things work."),

@@ -15,8 +15,8 @@ from benchmarks.api.repeats import DESCRIPTION, HEADER, Answer, once
 from benchmarks.api.requests import Paged, one_page
 from benchmarks.api.schemas.common import PageOut
 from benchmarks.api.schemas.imports import FormatOut, ImportIn, ImportOut, JobOut
+from benchmarks.formats.registry import FORMATS
 from benchmarks.forms.incoming import too_large
-from benchmarks.importers.formats import FORMATS
 from benchmarks.models import Job
 from benchmarks.selectors.formats import FormatView, import_formats
 from benchmarks.selectors.jobs import ImportView, import_jobs

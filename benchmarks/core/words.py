@@ -35,7 +35,11 @@ def system_part(system: str, name: str) -> ModuleType | None:
     """A module of a system's folder, or None where it has none (or the system is not known)."""
     if system not in SYSTEMS and system != EXTERNAL:
         return None
-    folder = "benchmarks.importers" if system == EXTERNAL else SYSTEMS[system][1].rpartition(".")[0]
+    folder = (
+        "benchmarks.systems.external"
+        if system == EXTERNAL
+        else SYSTEMS[system][1].rpartition(".")[0]
+    )
     path = f"{folder}.{name}"
     return import_module(path) if find_spec(path) else None
 

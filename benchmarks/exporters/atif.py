@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.exporters.chat import message_row
-from benchmarks.importers.values import ImportedMessage, ImportedTrajectory
+from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 
 SOURCES = {"system": "system", "user": "user", "assistant": "agent"}
 VERSION = "ATIF-v1.6"

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.importers.values import ImportedMessage, ImportedTrajectory
+from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 
 # Marks rows that hold all of a trajectory, so that nothing need be guessed when they are read back.
 VERSION = 1

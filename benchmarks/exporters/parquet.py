@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.importers.parquet import JSON_COLUMNS, REST, pyarrow
+from benchmarks.formats.parquet import JSON_COLUMNS, REST, pyarrow
 
 GROUP = 200
 _MESSAGE = ("role", "content", "tool_call_id", "name", "reasoning_content", "timestamp", "cost")

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from benchmarks.importers.values import (
+from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
     ImportedTrajectory,

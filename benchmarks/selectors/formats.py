@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from benchmarks.importers.formats import FORMATS
+from benchmarks.formats.registry import FORMATS
 
 ABOUT = {
     "atif": "ATIF 1.0 to 1.7, as Harbor writes it: a trajectory, or a list or ZIP of them, with "

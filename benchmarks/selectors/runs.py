@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from benchmarks.core.registry import EXTERNAL, get_system
 from benchmarks.core.words import Ending, Measure, Tone, ending, measures_of, reason_words
-from benchmarks.importers.metrics import summarise as summarise_imported
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.selectors.casting import system_of
 from benchmarks.selectors.judging import outcomes_by
+from benchmarks.systems.external.metrics import summarise as summarise_imported
 
 
 @dataclass(frozen=True)

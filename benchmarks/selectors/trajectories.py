@@ -18,10 +18,10 @@ from benchmarks.core.words import (
     plain,
     verdicts_of,
 )
-from benchmarks.importers.words import NO_VERDICT
 from benchmarks.mappers import core_outcome
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
 from benchmarks.selectors.casting import system_of
+from benchmarks.systems.external.words import NO_VERDICT
 
 S = Trajectory.Status
 # What stands in place of an ending while, or because, there is none.

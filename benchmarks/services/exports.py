@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.exporters import atif, chat, parquet
 from benchmarks.exporters.huggingface import card
-from benchmarks.importers.parquet import pyarrow
+from benchmarks.formats.parquet import pyarrow
 from benchmarks.models import Run
 from benchmarks.ratings import ratings_of
 from benchmarks.selectors.exports import exported

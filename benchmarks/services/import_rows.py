@@ -16,9 +16,8 @@ from django.utils.text import slugify
 from benchmarks.core.digests import digest_text
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.types import Message
-from benchmarks.importers.formats import agent_title
-from benchmarks.importers.metrics import trajectory_metrics
-from benchmarks.importers.values import (
+from benchmarks.formats.registry import agent_title
+from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
     ImportedTrajectory,
@@ -28,6 +27,7 @@ from benchmarks.importers.values import (
 )
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
 from benchmarks.services.datasets import ImportRefused
+from benchmarks.systems.external.metrics import trajectory_metrics
 
 # A chunk ends when it holds this many messages: trajectories differ in size a hundredfold.
 CHUNK = 2000

@@ -11,8 +11,8 @@ from django.db.models import Count, Sum
 from benchmarks.core.digests import storable
 from benchmarks.core.problems import FileRefused, Said
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.importers.formats import FORMATS, check_file, open_source, read_source, settle
-from benchmarks.importers.source import refused
+from benchmarks.formats.registry import FORMATS, check_file, open_source, read_source, settle
+from benchmarks.formats.source import refused
 from benchmarks.models import Dataset, Run
 from benchmarks.services.datasets import ImportRefused
 from benchmarks.services.import_rows import RowSaver, chunks

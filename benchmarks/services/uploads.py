@@ -186,7 +186,7 @@ def import_upload(job: Job, progress: Progress) -> None:
         progress.report(message="Checking and storing; nothing is shown until all of it is there")
         try:
             check_upload_apart(
-                "benchmarks.importers.formats:check_upload",
+                "benchmarks.formats.registry:check_upload",
                 [str(path), given["format"], given["agent"]],
                 upload=upload,
                 progress=progress,

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
-from benchmarks.importers import formats
+from benchmarks.formats import registry as formats
 from benchmarks.systems.adaplanbench import dataset
 from benchmarks.systems.adaplanbench.macgyver.reader import check_files
 from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files

@@ -12,7 +12,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from annotation.selectors.exports.table import Parts, Row
-from benchmarks.importers.parquet import pyarrow
+from benchmarks.formats.parquet import pyarrow
 from benchmarks.tables import line_writer
 
 LINE_END = "\r\n"

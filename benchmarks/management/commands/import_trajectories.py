@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
-from benchmarks.importers.formats import FORMATS, together
+from benchmarks.formats.registry import FORMATS, together
 from benchmarks.services.imports import import_trajectories
 
 

@@ -4,7 +4,7 @@ import json
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from tests.benchmarks.importers.samples import CHAT
+from tests.benchmarks.formats.samples import CHAT
 
 
 def chat_file(name: str = "talks.jsonl", *, lines: int = 2, words: str = "") -> SimpleUploadedFile:

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchmarks.importers.formats import check_file
+from benchmarks.formats.registry import check_file
 from benchmarks.models import Job, JudgeScore, Run, Trajectory
 from benchmarks.selectors.jobs import IMPORT
 from tests.benchmarks.api.conftest import Caller

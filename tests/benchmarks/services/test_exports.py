@@ -14,14 +14,14 @@ from django.core.management import CommandError, call_command
 
 from benchmarks import ratings
 from benchmarks.core.errors import UnknownName
-from benchmarks.importers.formats import FORMATS, check_file, read_file
-from benchmarks.importers.values import ImportedMessage, ImportedTrajectory
+from benchmarks.formats.registry import FORMATS, check_file, read_file
+from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 from benchmarks.models import Run
 from benchmarks.ratings import PersonRating, rating_source
 from benchmarks.selectors.exports import exported
 from benchmarks.services.exports import ExportRefused, export_run
 from benchmarks.services.imports import import_trajectories
-from tests.benchmarks.importers import samples
+from tests.benchmarks.formats import samples
 from tests.shared_data import shared_data
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]

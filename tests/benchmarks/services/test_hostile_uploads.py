@@ -79,7 +79,7 @@ def test_trajectories_are_read_apart_too(settings, monkeypatch: pytest.MonkeyPat
     upload = store_upload(upload=SimpleUploadedFile("log.eval", b"x"), created_by=user)
     job = enqueue_import(upload=upload, format="", name="", agent="", created_by=user)
     assert "log.eval: reading it took more than 1 seconds" in done(job).message
-    assert called == ["benchmarks.importers.formats:check_upload"]
+    assert called == ["benchmarks.formats.registry:check_upload"]
 
 
 @pytest.mark.parametrize("name", sorted(HOSTILE)[:6])

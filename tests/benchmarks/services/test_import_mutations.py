@@ -9,13 +9,13 @@ import pytest
 from django.db import transaction
 
 from benchmarks.core.errors import CoreError
-from benchmarks.importers.formats import FORMATS, check_file
+from benchmarks.formats.registry import FORMATS, check_file
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
 from benchmarks.selectors.exports import exported
 from benchmarks.services.exports import export_run
 from benchmarks.services.imports import import_trajectories
-from tests.benchmarks.importers import samples
-from tests.benchmarks.importers.damage import TIMES_STORED, mutate, rot, spoil
+from tests.benchmarks.formats import samples
+from tests.benchmarks.formats.damage import TIMES_STORED, mutate, rot, spoil
 from tests.shared_data import shared_data
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]

@@ -11,12 +11,12 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.importers.formats import FORMATS
+from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
 from benchmarks.services import import_rows
 from benchmarks.services.datasets import ImportRefused
 from benchmarks.services.imports import import_trajectories, plain_stem
-from tests.benchmarks.importers import samples
+from tests.benchmarks.formats import samples
 from tests.shared_data import shared_data
 
 pytestmark = pytest.mark.django_db

@@ -35,7 +35,7 @@ from benchmarks.services.judging.planning import plan_judging
 from benchmarks.services.judging.starting import start_judging
 from benchmarks.services.people import answer_open_ask
 from benchmarks.services.runs import restart_trajectory
-from tests.benchmarks.importers import samples
+from tests.benchmarks.formats import samples
 from tests.factories.benchmarks import RunFactory, TrajectoryFactory, TurnFactory, make_user, play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]

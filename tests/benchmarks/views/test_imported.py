@@ -12,7 +12,7 @@ from benchmarks.core.errors import CoreError, MadeElsewhere
 from benchmarks.models import Run, Task, Trajectory
 from benchmarks.services.imports import import_trajectories
 from benchmarks.services.runs import restart_trajectory, retry_trajectory, start_runs
-from tests.benchmarks.importers import samples
+from tests.benchmarks.formats import samples
 from tests.factories.benchmarks import TrajectoryFactory
 
 

@@ -9,16 +9,16 @@ from itertools import islice
 from typing import Any
 
 from benchmarks.core.problems import FileRefused, Problems, Said
-from benchmarks.importers.messages import (
+from benchmarks.formats.messages import (
     MOST_MESSAGES,
     first_words,
     read_messages,
     read_number,
     read_text,
 )
-from benchmarks.importers.shape import Shape
-from benchmarks.importers.source import Source, Spot, refused
-from benchmarks.importers.values import ImportedTask, ImportedTrajectory, task_key
+from benchmarks.formats.shape import Shape
+from benchmarks.formats.source import Source, Spot, refused
+from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, task_key
 
 LARGEST = 30_000
 ATTACHMENTS = ("attachment://", "tc://")

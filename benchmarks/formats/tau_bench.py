@@ -8,16 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.problems import Problems
-from benchmarks.importers.messages import (
+from benchmarks.formats.messages import (
     first_words,
     read_messages,
     read_number,
     read_text,
     read_whole,
 )
-from benchmarks.importers.shape import Shape
-from benchmarks.importers.source import Source, Spot
-from benchmarks.importers.values import ImportedMessage, ImportedTask, ImportedTrajectory, task_key
+from benchmarks.formats.shape import Shape
+from benchmarks.formats.source import Source, Spot
+from benchmarks.formats.trajectory import (
+    ImportedMessage,
+    ImportedTask,
+    ImportedTrajectory,
+    task_key,
+)
 
 LARGEST = 30_000
 STOP, TRANSFER = "###STOP###", "transfer_to_human_agents"

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.problems import Problems, Said
-from benchmarks.importers.messages import MOST_MESSAGES, first_words, read_messages, read_number
-from benchmarks.importers.shape import Shape
-from benchmarks.importers.source import Source, Spot, read_line
-from benchmarks.importers.values import ImportedTask, ImportedTrajectory, task_key
+from benchmarks.formats.messages import MOST_MESSAGES, first_words, read_messages, read_number
+from benchmarks.formats.shape import Shape
+from benchmarks.formats.source import Source, Spot, read_line
+from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, task_key
 
 EVENT = ("run_id", "event_id", "sample_id", "type", "data")
 _NO_MATCH = "the log holds no match of this sample"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.importers.messages import read_messages, read_number, read_text, read_whole
-from benchmarks.importers.source import Spot
-from benchmarks.importers.values import ImportedTask, ImportedTrajectory, RubricScore, task_key
+from benchmarks.formats.messages import read_messages, read_number, read_text, read_whole
+from benchmarks.formats.source import Spot
+from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, RubricScore, task_key
 
 LARGEST = 30_000
 MOST_SCORES = 100_000

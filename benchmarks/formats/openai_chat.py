@@ -10,17 +10,18 @@ from typing import Any
 
 from benchmarks.core.digests import digest_text
 from benchmarks.core.problems import Problems
-from benchmarks.importers import openai_evals, own_rows, parquet
-from benchmarks.importers.messages import (
+from benchmarks.formats import openai_evals, parquet
+from benchmarks.formats import planjury_rows as own_rows
+from benchmarks.formats.messages import (
     MOST_MESSAGES,
     first_words,
     read_messages,
     read_number,
     read_text,
 )
-from benchmarks.importers.shape import Shape, shape_of
-from benchmarks.importers.source import Source, Spot, read_line
-from benchmarks.importers.values import ImportedTask, ImportedTrajectory, task_key
+from benchmarks.formats.shape import Shape, shape_of
+from benchmarks.formats.source import Source, Spot, read_line
+from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, task_key
 
 CHATS = ("messages", "traj")
 OWN = "planjury"

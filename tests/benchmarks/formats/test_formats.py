@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.problems import FileRefused
-from benchmarks.importers.formats import FORMATS, check_file, detect, read_file
-from benchmarks.importers.values import ImportedTrajectory, split_turns
-from tests.benchmarks.importers import samples
+from benchmarks.formats.registry import FORMATS, check_file, detect, read_file
+from benchmarks.formats.trajectory import ImportedTrajectory, split_turns
+from tests.benchmarks.formats import samples
 from tests.shared_data import shared_data
 
 

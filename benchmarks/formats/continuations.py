@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.core.problems import FileRefused, Problems, Said
-from benchmarks.importers.messages import MOST_MESSAGES
-from benchmarks.importers.shape import shape_of
-from benchmarks.importers.source import Source, Spot, read_line
+from benchmarks.formats.messages import MOST_MESSAGES
+from benchmarks.formats.shape import shape_of
+from benchmarks.formats.source import Source, Spot, read_line
 
 _CONTINUED = re.compile(r"(.+)-cont-?(\d{1,4})")
 

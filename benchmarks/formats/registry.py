@@ -10,19 +10,19 @@ from typing import Any, Protocol
 from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.problems import FileRefused, Problems, Said
-from benchmarks.importers import continuations
-from benchmarks.importers.shape import Shape, shape_of
-from benchmarks.importers.source import File, Source, refused
-from benchmarks.importers.values import ImportedTrajectory, split_turns
-from benchmarks.importers.zipped import Archive
+from benchmarks.formats import continuations
+from benchmarks.formats.shape import Shape, shape_of
+from benchmarks.formats.source import File, Source, refused
+from benchmarks.formats.trajectory import ImportedTrajectory, split_turns
+from benchmarks.formats.zipped import Archive
 
 # From the most particular to the most general: the first that recognises a file has it.
 FORMATS: dict[str, tuple[str, str]] = {
-    "atif": ("ATIF (Harbor)", "benchmarks.importers.atif"),
-    "tau2": ("tau2-bench results", "benchmarks.importers.tau2"),
-    "inspect": ("Inspect log", "benchmarks.importers.inspect"),
-    "tau-bench": ("tau-bench trajectories", "benchmarks.importers.tau_bench"),
-    "openai-chat": ("OpenAI chat messages", "benchmarks.importers.openai_chat"),
+    "atif": ("ATIF (Harbor)", "benchmarks.formats.atif"),
+    "tau2": ("tau2-bench results", "benchmarks.formats.tau2"),
+    "inspect": ("Inspect log", "benchmarks.formats.inspect"),
+    "tau-bench": ("tau-bench trajectories", "benchmarks.formats.tau_bench"),
+    "openai-chat": ("OpenAI chat messages", "benchmarks.formats.openai_chat"),
 }
 MOST_ATTEMPTS = 30_000
 MOST_FILES = 100_000

@@ -11,7 +11,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.json_items import load, too_deep
 from benchmarks.core.json_stream import DEEPEST
 from benchmarks.core.problems import Problems, Said
-from benchmarks.importers.source import Source, Spot, refused
+from benchmarks.formats.source import Source, Spot, refused
 
 MAGIC = b"PAR1"
 # Columns of JSON texts, and the field of a message that holds what has no column.

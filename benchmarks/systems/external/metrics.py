@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Any
 
 from benchmarks.core.types import Outcome
-from benchmarks.importers.values import ImportedTrajectory
-from benchmarks.importers.words import MEASURES
+from benchmarks.formats.trajectory import ImportedTrajectory
+from benchmarks.systems.external.words import MEASURES
 
 NOT_STATED = "the file does not state it"
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.errors import CoreError
-from benchmarks.importers.formats import FORMATS, check_file, read_file
-from benchmarks.importers.values import split_turns
-from tests.benchmarks.importers import samples
-from tests.benchmarks.importers.damage import TIMES, mutate, rot, spoil
+from benchmarks.formats.registry import FORMATS, check_file, read_file
+from benchmarks.formats.trajectory import split_turns
+from tests.benchmarks.formats import samples
+from tests.benchmarks.formats.damage import TIMES, mutate, rot, spoil
 from tests.shared_data import shared_data
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.core.digests import digest_text
 from benchmarks.core.problems import Problems
 from benchmarks.core.types import Speaker
-from benchmarks.importers.continuations import Document, chains, documents
-from benchmarks.importers.messages import (
+from benchmarks.formats.continuations import Document, chains, documents
+from benchmarks.formats.messages import (
     MOST_MESSAGES,
     By,
     first_words,
@@ -24,9 +24,14 @@ from benchmarks.importers.messages import (
     read_text,
     read_whole,
 )
-from benchmarks.importers.shape import Shape
-from benchmarks.importers.source import Source, Spot
-from benchmarks.importers.values import ImportedMessage, ImportedTask, ImportedTrajectory, task_key
+from benchmarks.formats.shape import Shape
+from benchmarks.formats.source import Source, Spot
+from benchmarks.formats.trajectory import (
+    ImportedMessage,
+    ImportedTask,
+    ImportedTrajectory,
+    task_key,
+)
 
 SPEAKERS: Mapping[str, Speaker] = {"system": "system", "user": "user", "agent": "assistant"}
 LARGEST = 30_000

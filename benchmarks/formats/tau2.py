@@ -12,16 +12,16 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.core.problems import Problems
-from benchmarks.importers.messages import (
+from benchmarks.formats.messages import (
     MOST_MESSAGES,
     first_words,
     read_messages,
     read_number,
     read_text,
 )
-from benchmarks.importers.shape import Shape
-from benchmarks.importers.source import File, Source, Spot
-from benchmarks.importers.values import (
+from benchmarks.formats.shape import Shape
+from benchmarks.formats.source import File, Source, Spot
+from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
     ImportedTrajectory,

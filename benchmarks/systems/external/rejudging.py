@@ -11,8 +11,8 @@ from typing import Any
 from benchmarks.core.rejudging import Rejudging, Stored
 from benchmarks.core.system import Role, Setting
 from benchmarks.core.types import Episode, Outcome, Task
-from benchmarks.importers.metrics import summarise
 from benchmarks.systems.adaplanbench.rejudging import SCORING, AdaPlanJudging
+from benchmarks.systems.external.metrics import summarise
 
 
 class ImportedJudging(AdaPlanJudging):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.importers import zipped
-from benchmarks.importers.formats import check_file, detect, read_file, together
-from benchmarks.importers.values import ImportedTrajectory
-from tests.benchmarks.importers import samples
+from benchmarks.formats import zipped
+from benchmarks.formats.registry import check_file, detect, read_file, together
+from benchmarks.formats.trajectory import ImportedTrajectory
+from tests.benchmarks.formats import samples
 
 
 def load(path: Path, name: str, *others: Path) -> list[ImportedTrajectory]:

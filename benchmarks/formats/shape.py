@@ -9,7 +9,7 @@ from typing import Any, Literal
 import ijson
 
 from benchmarks.core.json_stream import ENDLESS_NUMBER
-from benchmarks.importers.source import Source
+from benchmarks.formats.source import Source
 
 HEAD = 1 << 20
 

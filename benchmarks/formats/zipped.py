@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 import zstandard
 
 from benchmarks.core.problems import Said
-from benchmarks.importers.source import File, Source, refused
+from benchmarks.formats.source import File, Source, refused
 
 LARGEST = 256 << 20
 MOST_MEMBERS = 200_000

@@ -7,8 +7,8 @@ from benchmarks.core.json_items import load, too_deep
 from benchmarks.core.json_stream import DEEPEST
 from benchmarks.core.problems import Said
 from benchmarks.core.types import Speaker
-from benchmarks.importers.source import Spot
-from benchmarks.importers.values import ImportedMessage, ToolCall
+from benchmarks.formats.source import Spot
+from benchmarks.formats.trajectory import ImportedMessage, ToolCall
 
 By = Literal["agent", "user"]
 MOST_MESSAGES = 20_000
