@@ -15,6 +15,6 @@ class AnalysisConfig(AppConfig):
         """Let what a list shows be judged anew, and fit slopes where runs have ended."""
         from analysis import listed_trajectories  # noqa: F401
         from analysis.services.slopes import fit_after_run
-        from benchmarks.signals import run_ended
+        from benchmarks.runs.signals import run_ended
 
         run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")

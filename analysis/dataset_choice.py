@@ -17,10 +17,10 @@ from analysis.filters import ALL_RUNS, Filters
 from analysis.options import Option
 from analysis.run_choice import FINISHED, SHOWN, comparing, experiments_of, is_judged
 from analysis.selection import Selection, narrow
-from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.comparisons import contrasts_of, factors_of
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.models import COUNTED, Dataset, Run
+from benchmarks.visibility import EVERYTHING, Visibility
 
 
 def select_runs(

@@ -15,7 +15,7 @@ from analysis.later import Params, Wanted, report_maker
 from analysis.pages import key_of
 from analysis.reports.parts import Report
 from analysis.saved_views import usual_query
-from benchmarks.blinding import Visibility
+from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
     from analysis.facts.listing import Listing
@@ -112,7 +112,7 @@ def choose(found: "Listing", asked: Asked) -> Chosen:
     import numpy as np
 
     from analysis.facts.columns import NONE, STATES
-    from benchmarks.selectors.trajectories import NEARLY
+    from benchmarks.trajectories.selectors import NEARLY
 
     columns = found.facts.columns
     ended = found.rows & (columns.state == STATES.index("done"))

@@ -20,9 +20,9 @@ from django.core.cache import caches
 from django.db.models import Q
 
 from analysis.reports.parts import Report
-from benchmarks.blinding import Visibility
+from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, lease_kept
 from benchmarks.models import Job
-from benchmarks.services.jobs import JobCancelled, Progress, enqueue_job, job_kind, lease_kept
+from benchmarks.visibility import Visibility
 
 KIND = "analysis-report"
 KEEP_SECONDS = 7 * 24 * 60 * 60

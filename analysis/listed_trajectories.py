@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.http import QueryDict
 
-from benchmarks.blinding import Visibility
-from benchmarks.selectors.judging import lists_trajectories
+from benchmarks.judging.selectors import lists_trajectories
+from benchmarks.visibility import Visibility
 
 
 @lists_trajectories

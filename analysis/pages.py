@@ -32,10 +32,10 @@ from analysis.study_kinds import (
 )
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
-from benchmarks.blinding import Visibility
 from benchmarks.core.comparisons import factors_of, refinement_of, tool_use_of
 from benchmarks.models import Run
 from benchmarks.source_digest import source_digest
+from benchmarks.visibility import Visibility
 
 # The shared filters that mean something for trajectories made elsewhere.
 IMPORTED = ("dataset", "agents")

@@ -19,7 +19,7 @@ from analysis.pages import key_of
 from analysis.reports.parts import Report
 from analysis.services.rating_tables import is_quick, read_table, settings_of
 from benchmarks.access import VIEW
-from benchmarks.blinding import Visibility
+from benchmarks.visibility import Visibility
 
 # The part that shows all sections; others are numbered from 1.
 OVERVIEW = 0

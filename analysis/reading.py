@@ -8,10 +8,10 @@ from typing import Any
 
 from annotation.selectors.remarks import Note, PutLabel
 from annotation.selectors.said_about import Place, SaidInStudy
-from benchmarks.selectors.timeline import Bin, Spread, Timeline, TurnLine, bins_of
-from benchmarks.selectors.turn_use import TurnUse
-from benchmarks.selectors.turns import TurnView
-from benchmarks.views.marks import final_marks
+from benchmarks.trajectories.marks import final_marks
+from benchmarks.trajectories.timeline import Bin, Spread, Timeline, TurnLine, bins_of
+from benchmarks.trajectories.turn_use import TurnUse
+from benchmarks.trajectories.turns import TurnView
 
 # All turns are shown where there are no more than ALL, otherwise the last and the first FIRST, or
 # in place of these one that is named, with so many BEFORE and AFTER it; the others come MORE at a

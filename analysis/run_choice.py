@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from django.db.models import Count
 
 from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.experiments.selectors import taken_runs
 from benchmarks.models import Experiment, Run, Trajectory
-from benchmarks.selectors.experiments import taken_runs
 
 FINISHED = (Run.Status.DONE, Run.Status.ATTENTION)
 

@@ -6,8 +6,8 @@ from analysis.dataset_choice import in_words_of, with_dimensions
 from analysis.filters import Filters
 from analysis.pages import PAGES, Page
 from analysis.selection import Selection, narrow
-from benchmarks.blinding import Visibility
 from benchmarks.models import Run
+from benchmarks.visibility import Visibility
 
 # The pages that say something about a run by itself; others compare runs, or ask people.
 ABOUT_A_RUN = ("leaderboard", "rubric", "decline", "dispersion", "tools", "verdicts", "outcomes")

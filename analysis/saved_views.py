@@ -11,7 +11,7 @@ from django.urls import reverse
 from analysis.filters import with_query
 from analysis.models import SavedView
 from analysis.pages import PAGES
-from benchmarks.blinding import Visibility
+from benchmarks.visibility import Visibility
 
 TRAJECTORIES, GROUPS = "trajectories", "groups"
 _OTHERS = {

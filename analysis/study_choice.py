@@ -15,8 +15,8 @@ from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
 from annotation.questionnaires import Questionnaire, load_questionnaire
-from benchmarks.blinding import Visibility
 from benchmarks.models import Candidate, Dataset, Run
+from benchmarks.visibility import Visibility
 
 Fits = Callable[[Questionnaire], bool]
 # Whether simulated annotators count: in demos unless told otherwise, elsewhere only if told so.

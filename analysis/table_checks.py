@@ -21,10 +21,8 @@ from analysis.services.rating_tables import (
 from analysis.tidy.settings import Settings
 from benchmarks.access import VIEW
 from benchmarks.core.errors import CoreError
-from benchmarks.models import Job
-from benchmarks.selectors.jobs import ImportView
-from benchmarks.services.jobs import JobCancelled, Progress, enqueue_job, job_kind
-from benchmarks.services.uploads import (
+from benchmarks.imports.selectors import ImportView
+from benchmarks.imports.uploads import (
     check_upload_apart,
     conclude,
     put_together,
@@ -33,6 +31,8 @@ from benchmarks.services.uploads import (
     store_upload,
     upload_of,
 )
+from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind
+from benchmarks.models import Job
 
 KIND = "rating-table"
 

@@ -10,10 +10,10 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
 from annotation.selectors.sessions.next import LIVE
-from benchmarks.blinding import Closed, Duty, blinding_duties, blinding_rule, recasts_in
+from benchmarks.datasets.selectors import counted
 from benchmarks.models import Run
 from benchmarks.prepared import Prepared
-from benchmarks.selectors.datasets import counted
+from benchmarks.visibility import Closed, Duty, blinding_duties, blinding_rule, recasts_in
 
 
 def blind_studies(user: User) -> frozenset[int]:

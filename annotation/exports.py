@@ -8,8 +8,8 @@ from annotation.questionnaires import load_questionnaire
 from annotation.selectors.exports.pseudonyms import Pseudonyms
 from annotation.selectors.exports.table import label_of
 from annotation.selectors.ratings import of_those_who_stay, turn_of
+from benchmarks.exports.ratings import PersonRating, rating_source
 from benchmarks.models import Run
-from benchmarks.ratings import PersonRating, rating_source
 
 
 @rating_source

@@ -11,10 +11,10 @@ from django.forms import Form
 
 from annotation.forms.live_study import NAMED, POOL, LiveStudyForm
 from annotation.services.sessions.making import mode_of
-from benchmarks.blinding import EVERYTHING
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_text import read_yaml
 from benchmarks.models import Dataset
+from benchmarks.visibility import EVERYTHING
 
 # What stands in a file of its own accord, or under another name than in the form.
 OWN = {"dataset", "mode", "players", "roles", "settings"}

@@ -11,7 +11,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.visibility import EVERYTHING, Visibility
 
 VIEW = "benchmarks.view_results"
 START = "benchmarks.start_runs"

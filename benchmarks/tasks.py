@@ -11,10 +11,14 @@ from django.conf import settings
 from django.db import close_old_connections
 
 # Uploads, trials and verifications bring kinds of jobs of their own.
-from benchmarks.services import dataset_uploads, jobs, trials, uploads, work  # noqa: F401
-from benchmarks.services.judging import trying  # noqa: F401
-from benchmarks.services.threads import ProcessEnds, Threads
-from benchmarks.services.verifying import background  # noqa: F401
+from benchmarks.datasets import uploads as dataset_uploads  # noqa: F401
+from benchmarks.endpoints import trials  # noqa: F401
+from benchmarks.imports import uploads  # noqa: F401
+from benchmarks.jobs import services as jobs  # noqa: F401
+from benchmarks.judging import trials as trying  # noqa: F401
+from benchmarks.runs import worker as work  # noqa: F401
+from benchmarks.runs.threads import ProcessEnds, Threads
+from benchmarks.verification import jobs as background  # noqa: F401
 
 logger = logging.getLogger(__name__)
 

@@ -2,18 +2,16 @@
 
 from django.urls import path
 
-from benchmarks.experiment_urls import experiment_paths
-from benchmarks.views import (
-    asks,
-    construction,
-    datasets,
-    endpoints,
-    imports,
-    judging,
-    runs,
-    trajectories,
-    verifying,
-)
+from benchmarks.asks import views as asks
+from benchmarks.construction import views as construction
+from benchmarks.datasets import views as datasets
+from benchmarks.endpoints import views as endpoints
+from benchmarks.experiments.urls import experiment_paths
+from benchmarks.imports import views as imports
+from benchmarks.judging import views as judging
+from benchmarks.runs import views as runs
+from benchmarks.trajectories import views as trajectories
+from benchmarks.verification import views as verifying
 
 app_name = "benchmarks"
 urlpatterns = [

@@ -3,7 +3,7 @@
 
 def sweep_jobs() -> None:
     """Ring again for jobs that a dead worker held or that nobody began."""
-    from benchmarks.services.jobs import sweep
+    from benchmarks.jobs.services import sweep
 
     sweep()
 
@@ -39,7 +39,7 @@ def ensure_demo() -> list[tuple[str, str, str]]:
 def settle_restored() -> None:
     """Make rows that come from a backup fit for work."""
     from analysis.services.search_index import forget_index
-    from benchmarks.services.restored import settle_restored as settle
+    from benchmarks.runs.restore import settle_restored as settle
 
     settle()
     forget_index()

@@ -12,7 +12,7 @@ from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerError
 
-from benchmarks.services.locks import one_after_the_other
+from benchmarks.locks import one_after_the_other
 from config.celery import app
 
 

@@ -14,7 +14,7 @@ django.setup()
 
 from django.core.management import execute_from_command_line  # noqa: E402  (needs the settings)
 
-from benchmarks.services import jobs  # noqa: E402
+from benchmarks.jobs import services as jobs  # noqa: E402
 from config import broker, supervisor, upkeep  # noqa: E402
 
 upkeep.SWEEP_SECONDS = broker.DEFAULT_RECOVERY_SECONDS = 0.5

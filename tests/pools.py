@@ -14,9 +14,9 @@ from django.db import connection, models
 from annotation.models import Assignment, Study
 from annotation.services.setup import NewItem, store_study
 from benchmarks.models import Agent, Run, Trajectory, Turn, Violation
-from benchmarks.services.agents import ensure_scripted_agents
-from benchmarks.services.runs import start_runs
-from benchmarks.services.work import work_on_run
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.runs.services import start_runs
+from benchmarks.runs.worker import work_on_run
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 from tests.functional.harried import save_tasks
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.services import demo as study_demo
-from benchmarks.services import demo
+from benchmarks import demo
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
 from benchmarks.systems.planbench_xl import world
 

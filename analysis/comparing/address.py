@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from benchmarks.selectors.paging import as_id
+from benchmarks.paging import as_id
 
 MOST = 8
 PORTION = 20

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 from analysis.comparing.address import BASE, BEFORE, END, PORTION
 from analysis.comparing.chosen import Chosen, Column
-from benchmarks.selectors.turns import (
+from benchmarks.responses import own_template
+from benchmarks.systems.adaplanbench.plans import split_steps
+from benchmarks.trajectories.turns import (
     DimensionScores,
     PlanChange,
     TurnView,
     plan_change,
     turn_views,
 )
-from benchmarks.systems.adaplanbench.plans import split_steps
-from benchmarks.views.parts import own_template
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from analysis.frames.outcomes import (
     UNFINISHED,
     metrics_judged_anew,
 )
-from benchmarks.blinding import Visibility
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import Measure, measures_of, verdicts_of
 from benchmarks.models import JudgeScore, Run, Task, Trajectory, Violation
-from benchmarks.selectors.casting import system_of
-from benchmarks.selectors.trajectories import final_scores
+from benchmarks.roles.selectors import system_of
+from benchmarks.trajectories.selectors import final_scores
+from benchmarks.visibility import Visibility
 
 MEAN, TURNS = "mean", "turns"
 NO_SCORE = "no judge scored the last plan"

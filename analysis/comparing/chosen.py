@@ -9,11 +9,11 @@ from django.db.models import Case, Q, Value, When
 from django.urls import reverse
 
 from analysis.comparing.address import MOST, Address
-from benchmarks.blinding import Visibility
 from benchmarks.core.words import Ending
 from benchmarks.models import Agent, Trajectory, Turn
-from benchmarks.selectors import trajectories
-from benchmarks.selectors.paging import as_id
+from benchmarks.paging import as_id
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.visibility import Visibility
 
 CANDIDATES = 10
 STANDARD = "standard"

@@ -12,10 +12,10 @@ from analysis.comparing.aligned import place_title, turn_at
 from analysis.comparing.chosen import Chosen, Column
 from benchmarks.core.words import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
-from benchmarks.selectors import trajectories
-from benchmarks.selectors.casting import system_of
-from benchmarks.selectors.plain_rows import plain_rows
-from benchmarks.selectors.turns import NEW, REPEATED, WITHHELD
+from benchmarks.plain_rows import plain_rows
+from benchmarks.roles.selectors import system_of
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
 
 MARKS = (NEW, REPEATED, WITHHELD)
 AGENT = "agent"

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db.models import Case, Value, When
 
-from benchmarks.blinding import Visibility
 from benchmarks.models import COUNTED, Run
-from benchmarks.selectors.casting import FillerView, run_roles, system_of
+from benchmarks.roles.selectors import FillerView, run_roles, system_of
+from benchmarks.visibility import Visibility
 
 MOST_CHOICES = 300
 ALIKE, SAME_DATASET = "Same dataset, level and condition", "Same dataset"

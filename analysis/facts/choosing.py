@@ -14,7 +14,7 @@ from analysis.facts.table import Facts
 from analysis.search.find import find_trajectories, has_words, ignored_words
 from analysis.similar import kept_group
 from benchmarks.models import Task
-from benchmarks.selectors.paging import as_id
+from benchmarks.paging import as_id
 
 MOST_IDS = 500
 MOST_WORDS = 200

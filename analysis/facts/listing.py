@@ -15,8 +15,8 @@ from analysis.facts.parts import Part, Said, all_parts
 from analysis.facts.runs import RunRow
 from analysis.facts.said import what_was_said
 from analysis.facts.table import Facts, current_facts
-from benchmarks.blinding import Visibility
-from benchmarks.selectors.paging import as_id
+from benchmarks.paging import as_id
+from benchmarks.visibility import Visibility
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from analysis.facts.runs import RunRow
 from analysis.facts.table import Facts
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.core.words import plain
-from benchmarks.selectors.trajectories import (
+from benchmarks.trajectories.selectors import (
     FULL,
     NEARLY,
     NO,
@@ -22,7 +22,7 @@ from benchmarks.selectors.trajectories import (
     ZERO,
     ending_title,
 )
-from benchmarks.selectors.trajectories import STATES as STATE_WORDS
+from benchmarks.trajectories.selectors import STATES as STATE_WORDS
 
 MADE, OUTCOME, JUDGES, VIOLATIONS, PEOPLE = (
     "What was run", "How it ended", "Judges", "Violations", "People",

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from django.db.models import Count
 
 from analysis.facts.columns import FORMAT
-from benchmarks.fillers import all_fillers
 from benchmarks.models import COUNTED, Run, Trajectory
-from benchmarks.selectors.casting import is_local
+from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.selectors import is_local
 
 # A run in one of these changes from second to second, and counts trajectories that have not ended.
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)

@@ -12,7 +12,7 @@ from analysis.frames.scores import judge_names
 from analysis.selection import ChosenRun
 from analysis.stats.rejudging import ScoreChange, score_change
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
-from benchmarks.selectors.plain_rows import plain_rows
+from benchmarks.plain_rows import plain_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,7 +9,7 @@ from django.db.models import Count, QuerySet, Sum
 
 from analysis.selection import ChosenRun
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
-from benchmarks.selectors.plain_rows import plain_rows
+from benchmarks.plain_rows import plain_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame

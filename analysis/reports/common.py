@@ -18,7 +18,7 @@ from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.core.system import Dimension
 from benchmarks.models import Agent
-from benchmarks.selectors.cautions import tasks_cautions
+from benchmarks.runs.cautions import tasks_cautions
 from benchmarks.systems.external.words import MISSING
 
 LABEL_WORDS = {

@@ -11,7 +11,7 @@ from analysis.comparing.attempts import MEAN, Attempt, Details, Measured
 from analysis.reports.flips import FlipReport, Side, TaskRow, value_words
 from benchmarks.core.words import ending
 from benchmarks.models import Trajectory
-from benchmarks.selectors.trajectories import STATES
+from benchmarks.trajectories.selectors import STATES
 
 FLIPS = ("won", "lost", "both_pass", "both_fail", "tie", "undefined", "one_sided")
 SORTS: Mapping[str, str] = {

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from analysis.reports import common
 from analysis.selection import ChosenRun, Selection
-from benchmarks.services.casting import AT
+from benchmarks.roles.services import AT
 
 
 def new_run_url(

@@ -17,8 +17,9 @@ from analysis.reports.parts import (
 )
 from analysis.reports.words import plural
 from benchmarks.models import Run, Trajectory
-from benchmarks.selectors import runs, trajectories
-from benchmarks.selectors.casting import run_roles
+from benchmarks.roles.selectors import run_roles
+from benchmarks.runs import selectors as runs
+from benchmarks.trajectories import selectors as trajectories
 
 FAILURES = 200
 

@@ -8,8 +8,8 @@ from analysis.reproducing.facts import metrics_of
 from analysis.reproducing.files import METRICS
 from analysis.reproducing.folder import folder_faults, read_manifest
 from benchmarks.core.problems import FileRefused
+from benchmarks.experiments.design import design_of
 from benchmarks.models import Dataset, Run
-from benchmarks.services.experiments.design import design_of
 
 
 def check_folder(folder: Path) -> list[str]:

@@ -11,10 +11,10 @@ from analysis.exports.report_file import Section
 from analysis.reports.parts import Banner
 from analysis.reproducing.presets import PRESETS
 from benchmarks.core.registry import get_system
+from benchmarks.experiments.design import Design
 from benchmarks.models import Judging, Run
-from benchmarks.selectors.cautions import run_caution
-from benchmarks.selectors.runs import run_metrics
-from benchmarks.services.experiments.design import Design
+from benchmarks.runs.cautions import run_caution
+from benchmarks.runs.selectors import run_metrics
 from benchmarks.source_digest import source_digest
 
 PACKAGES = ("Django", "numpy", "scipy", "pandas")

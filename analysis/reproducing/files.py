@@ -20,7 +20,7 @@ from analysis.reproducing.facts import banners_of, metrics_of, product_now, run_
 from analysis.reproducing.presets import PRESETS, parts_of
 from analysis.reproducing.sections import About, reports_of, sections_of
 from benchmarks.core.registry import get_system
-from benchmarks.services.experiments.design import Design
+from benchmarks.experiments.design import Design
 
 FORMAT = "planjury-reproduction/1"
 MANIFEST, METRICS = "manifest.json", "metrics.json"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.core.errors import UnknownName
-from benchmarks.services.experiments.design import Design, read_design
-from benchmarks.services.experiments.presets import presets
+from benchmarks.experiments.design import Design, read_design
+from benchmarks.experiments.presets import presets
 from benchmarks.systems.planbench_xl.comparisons import run_name as condition_filter
 from benchmarks.systems.planbench_xl.settings import CONDITIONS as XL_CONDITIONS
 

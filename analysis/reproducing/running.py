@@ -7,25 +7,25 @@ from typing import Any
 from analysis.reproducing.files import Reproduction
 from analysis.reproducing.presets import Preset
 from analysis.reproducing.sections import About
-from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
-from benchmarks.models import Experiment, Run
-from benchmarks.selectors.datasets import find_dataset
-from benchmarks.selectors.experiments import experiment_runs
-from benchmarks.services.experiments.checking import check_design
-from benchmarks.services.experiments.control import runs_lacking
-from benchmarks.services.experiments.design import Design
-from benchmarks.services.experiments.making import (
+from benchmarks.datasets.selectors import find_dataset
+from benchmarks.experiments.checks import check_design
+from benchmarks.experiments.control import runs_lacking
+from benchmarks.experiments.design import Design
+from benchmarks.experiments.plans import Plan, plan_design
+from benchmarks.experiments.selectors import experiment_runs
+from benchmarks.experiments.services import (
     HELD,
     MADE,
     make_experiment,
     make_missing,
     stored_design,
 )
-from benchmarks.services.experiments.planning import Plan, plan_design
-from benchmarks.services.locks import only_one
-from benchmarks.services.versions import current_pins
+from benchmarks.locks import only_one
+from benchmarks.models import Experiment, Run
+from benchmarks.runs.versions import current_pins
+from benchmarks.visibility import EVERYTHING, Visibility
 
 ENDED = (Run.Status.DONE, Run.Status.ATTENTION)
 # How runs that go on by themselves stand.

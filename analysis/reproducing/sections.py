@@ -18,8 +18,8 @@ from analysis.reproducing.presets import Part
 from analysis.selection import Selection, narrow
 from analysis.study_choice import newest_study_of, selection_of_study
 from analysis.views.reports import subject_of
-from benchmarks.blinding import EVERYTHING, Visibility
 from benchmarks.models import Run
+from benchmarks.visibility import EVERYTHING, Visibility
 
 LATER = "What takes longer on this page is not in this file; the command reproduce computes it."
 

@@ -13,7 +13,7 @@ from analysis.search.index import rows_with, tasks_with, turn_of
 from analysis.search.query import Term, read_words
 from analysis.search.words import Found, spans_of
 from benchmarks.models import Trajectory, Turn
-from benchmarks.selectors.turn_texts import calls_text
+from benchmarks.trajectories.turn_texts import calls_text
 
 # Signs of an excerpt, and how many of them stand before the first word that was found.
 LENGTH, LEAD = 200, 60

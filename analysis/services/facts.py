@@ -7,8 +7,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.models import RunFacts
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.models import Job, Run
-from benchmarks.services.jobs import Progress, enqueue_job, job_kind
 
 if TYPE_CHECKING:
     from analysis.facts.columns import Columns

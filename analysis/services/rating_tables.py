@@ -19,7 +19,7 @@ from analysis.models import RatingTable
 from analysis.tidy.layout import GZIP, MOST_RATERS
 from analysis.tidy.settings import Settings
 from benchmarks.core.problems import Problems, Said, text_fault
-from benchmarks.services.uploads import TooLarge, safe_name
+from benchmarks.imports.uploads import TooLarge, safe_name
 
 if TYPE_CHECKING:
     from analysis.tidy.reading import TidyTable

@@ -16,11 +16,11 @@ from django.utils import timezone
 
 from analysis.models import IndexedRun
 from analysis.search import index
-from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
+from benchmarks.locks import only_one
 from benchmarks.models import Job, Run, Task, Trajectory, Turn
-from benchmarks.selectors.turn_texts import calls_text
-from benchmarks.services.jobs import Progress, enqueue_job, job_kind
-from benchmarks.services.locks import only_one
+from benchmarks.trajectories.turn_texts import calls_text
+from benchmarks.visibility import EVERYTHING, Visibility
 
 KIND = "search-index"
 ACTIVE = (Job.Status.QUEUED, Job.Status.RUNNING)

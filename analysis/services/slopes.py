@@ -5,8 +5,8 @@ from typing import Any
 from analysis.dataset_choice import select_runs
 from analysis.filters import Filters
 from analysis.run_choice import FINISHED, is_judged
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.models import COUNTED, Job, Run
-from benchmarks.services.jobs import Progress, enqueue_job, job_kind
 
 KIND = "slope-fits"
 

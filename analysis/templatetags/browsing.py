@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from analysis.views.browse import ListedRow
-from benchmarks.selectors.trajectories import Columns
 from benchmarks.templatetags.planjury import score
 from benchmarks.templatetags.trajectory_rows import (
     condition_of,
@@ -22,6 +21,7 @@ from benchmarks.templatetags.trajectory_rows import (
     task_head,
 )
 from benchmarks.templatetags.turn_parts import undefined
+from benchmarks.trajectories.selectors import Columns
 
 if TYPE_CHECKING:  # arrays are slow to import, and tags are imported when the server starts
     from analysis.facts.facets import Facet, Offer

@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from analysis.reading import Multiples, Panel, People
 from analysis.views.browse import list_query
-from benchmarks.selectors.timeline import Bin, Spread
 from benchmarks.templatetags.turn_parts import short, undefined
+from benchmarks.trajectories.timeline import Bin, Spread
 
 register = template.Library()
 WIDTH, HEIGHT, EDGE = 200.0, 80.0, 7.0

@@ -15,9 +15,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from analysis.reading import LineGroup, ShownTurn
 from benchmarks.models import Run
-from benchmarks.selectors.turn_use import TurnUse, Use
 from benchmarks.templatetags.planjury import number
 from benchmarks.templatetags.turn_parts import undefined
+from benchmarks.trajectories.turn_use import TurnUse, Use
 
 register = template.Library()
 

@@ -14,12 +14,12 @@ from analysis.services.facts import ask_for_facts, facts_job
 from analysis.services.search_index import unsearched
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
-from benchmarks.blinding import Visibility
 from benchmarks.models import Trajectory
-from benchmarks.selectors import trajectories
-from benchmarks.selectors.paging import Page
-from benchmarks.selectors.trajectories import TrajectoryRow
-from benchmarks.views.parts import address, clean_query, wants_part
+from benchmarks.paging import Page
+from benchmarks.responses import address, clean_query, wants_part
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.trajectories.selectors import TrajectoryRow
+from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
     from analysis.facts.listing import Listing, Slice

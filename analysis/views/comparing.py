@@ -24,9 +24,9 @@ from analysis.comparing.address import (
 from analysis.comparing.aligned import portion
 from analysis.comparing.chosen import Chosen, candidates, choose
 from benchmarks.access import VIEW, allow, signed_in, visibility
-from benchmarks.blinding import Visibility
-from benchmarks.selectors.cautions import runs_caution
-from benchmarks.selectors.trajectories import is_scored
+from benchmarks.runs.cautions import runs_caution
+from benchmarks.trajectories.selectors import is_scored
+from benchmarks.visibility import Visibility
 
 # The button that brings the next turns; what it asks for is the rows alone.
 MORE = "more-turns"

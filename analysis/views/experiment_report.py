@@ -22,8 +22,8 @@ from analysis.reproducing.sections import reports_of, sections_of
 from analysis.views.answers import answer_figure, answer_latex, answer_table, as_file
 from annotation.access import person
 from benchmarks.access import fetch, signed_in, visibility
+from benchmarks.experiments.selectors import experiment_runs
 from benchmarks.models import Experiment
-from benchmarks.selectors.experiments import experiment_runs
 
 
 @require_safe

@@ -10,10 +10,10 @@ from analysis.pages import keep_report, key_of
 from analysis.reports.parts import Report
 from analysis.views.answers import answer_table
 from benchmarks.access import fetch, signed_in, visibility
+from benchmarks.experiments.selectors import experiment_matrix, experiment_runs
 from benchmarks.models import Experiment
-from benchmarks.selectors.cautions import Caution, runs_caution
-from benchmarks.selectors.experiments import experiment_matrix, experiment_runs
-from benchmarks.views.parts import respond
+from benchmarks.responses import respond
+from benchmarks.runs.cautions import Caution, runs_caution
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from annotation.access import fetch_overseen_study, person
 from annotation.selectors.labels import study_banner
 from benchmarks.access import VIEW, fetch, signed_in, visibility
 from benchmarks.models import Run
-from benchmarks.selectors.cautions import run_caution
+from benchmarks.runs.cautions import run_caution
 
 # A file whose reports were not kept stops writing new ones after so many seconds.
 PATIENCE = 20

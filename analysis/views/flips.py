@@ -32,13 +32,13 @@ from analysis.reports.flips_rows import (
 )
 from analysis.run_choice import FINISHED
 from benchmarks.access import VIEW, allow, signed_in, visibility
-from benchmarks.blinding import Visibility
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import Run, Trajectory
-from benchmarks.selectors.cautions import runs_caution
-from benchmarks.selectors.paging import as_id
-from benchmarks.selectors.runs import TONES
+from benchmarks.paging import as_id
+from benchmarks.runs.cautions import runs_caution
+from benchmarks.runs.selectors import TONES
 from benchmarks.tables import csv_lines
+from benchmarks.visibility import Visibility
 
 ROWS = 50
 

@@ -24,7 +24,7 @@ from analysis.saved_views import GROUPS, saved_views
 from analysis.views.answers import answer_figure, answer_table
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in, visibility
-from benchmarks.views.parts import wants_part
+from benchmarks.responses import wants_part
 
 WORDS = "Reading and grouping the texts takes some seconds, so it is done in the background."
 

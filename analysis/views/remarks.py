@@ -15,12 +15,12 @@ from annotation.access import person
 from annotation.models import Remark, TrajectoryLabel
 from annotation.services import remarks as services
 from annotation.services.errors import Refused
+from benchmarks import paging
 from benchmarks.access import fetch, signed_in
 from benchmarks.core.digests import storable
 from benchmarks.models import Trajectory
-from benchmarks.selectors import paging
-from benchmarks.selectors.trajectories import whole_trajectories
-from benchmarks.views.parts import wants_part
+from benchmarks.responses import wants_part
+from benchmarks.trajectories.selectors import whole_trajectories
 
 # What a form of a note sends.
 DRAFT = ("text", "turn", "quote", "where", "start", "end")

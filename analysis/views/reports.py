@@ -22,7 +22,7 @@ from analysis.study_choice import readable_studies
 from analysis.views.answers import answer_figure, answer_table
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
-from benchmarks.views.parts import wants_part
+from benchmarks.responses import wants_part
 
 
 @require_safe

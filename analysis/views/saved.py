@@ -19,7 +19,7 @@ from analysis.services.saved_views import (
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.digests import storable
-from benchmarks.views.parts import go_back, tell
+from benchmarks.responses import go_back, tell
 
 
 @require_POST

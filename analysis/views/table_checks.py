@@ -10,7 +10,7 @@ from analysis.table_checks import TableCheck, checks_of
 from analysis.table_forms import TableForm
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in
-from benchmarks.views.imports import STOP_POLLING
+from benchmarks.imports.views import STOP_POLLING
 
 
 @require_safe

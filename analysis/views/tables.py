@@ -34,12 +34,12 @@ from analysis.tidy.example import example_csv
 from analysis.views.answers import answer_figure, answer_latex, answer_table
 from analysis.views.figure_pdf import answer_pdf
 from annotation.access import person
+from benchmarks import paging
 from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.problems import FileRefused
-from benchmarks.selectors import paging
-from benchmarks.services.uploads import announces_too_much
-from benchmarks.views.imports import throw_away
-from benchmarks.views.parts import wants_part
+from benchmarks.imports.uploads import announces_too_much
+from benchmarks.imports.views import throw_away
+from benchmarks.responses import wants_part
 
 TABLES = 50
 

@@ -14,16 +14,17 @@ from analysis.views.browse import in_list, list_query
 from annotation.access import person
 from annotation.selectors.remarks import label_menu, labels_of, notes_of
 from annotation.selectors.said_about import said_about
+from benchmarks import paging
 from benchmarks.access import START, fetch, signed_in
 from benchmarks.models import Trajectory
-from benchmarks.selectors import paging, trajectories
-from benchmarks.selectors.casting import run_roles
-from benchmarks.selectors.cautions import run_caution
-from benchmarks.selectors.timeline import timeline_of, turn_indices
-from benchmarks.selectors.turn_texts import find_words
-from benchmarks.selectors.turn_use import turn_use
-from benchmarks.selectors.turns import TurnView, hidden_kinds, turn_views
-from benchmarks.views.parts import own_template, respond, wants_part
+from benchmarks.responses import own_template, respond, wants_part
+from benchmarks.roles.selectors import run_roles
+from benchmarks.runs.cautions import run_caution
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.trajectories.timeline import timeline_of, turn_indices
+from benchmarks.trajectories.turn_texts import find_words
+from benchmarks.trajectories.turn_use import turn_use
+from benchmarks.trajectories.turns import TurnView, hidden_kinds, turn_views
 
 
 @signed_in

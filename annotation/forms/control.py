@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from benchmarks.models import Agent
-from benchmarks.selectors.casting import agents_for
+from benchmarks.roles.selectors import agents_for
 
 DEEDS = (
     "pause", "resume", "end", "retry", "agent", "free", "stand_in", "take_over",

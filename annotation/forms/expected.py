@@ -11,9 +11,9 @@ from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.types import Slot
 from annotation.services.places import markable
 from annotation.services.special_items import LONGEST_WHY, Special, check_expected, item_shapes
-from benchmarks.blinding import Visibility
 from benchmarks.core.digests import storable
 from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn
+from benchmarks.visibility import Visibility
 
 NOTHING = "nothing"
 # No scale has points with more digits.

@@ -11,7 +11,7 @@ from annotation.forms.sessions import LiveForm
 from annotation.plans import MOST_ANNOTATORS
 from annotation.selectors.sessions.design import MOST_SESSIONS, draw_tasks
 from annotation.services.sessions.planned import DesignWish
-from benchmarks.forms.lists import set_choices
+from benchmarks.filters import set_choices
 from benchmarks.models import Agent, Task
 
 NAMED, POOL = "named", "pool"

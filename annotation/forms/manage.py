@@ -13,7 +13,7 @@ from annotation.plans import BOUNDS, MOST_ANNOTATORS
 from annotation.services.invites import LONGEST_DAYS
 from annotation.services.messages import LONGEST_MESSAGE
 from annotation.services.studies import ERASURE, LONGEST_REASON, SCORES_TOO, WORDS_ALONE
-from benchmarks.selectors.paging import as_id
+from benchmarks.paging import as_id
 
 Role = Membership.Role
 MOMENT = "%Y-%m-%dT%H:%M"

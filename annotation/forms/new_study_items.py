@@ -14,7 +14,7 @@ from annotation.questionnaires import (
     newest_questionnaires,
 )
 from annotation.selectors.study_sources import SourceChoice
-from benchmarks.blinding import Visibility
+from benchmarks.visibility import Visibility
 
 WAYS = {
     "all": "All of them",

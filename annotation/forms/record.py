@@ -10,7 +10,7 @@ from annotation.questionnaires import Questionnaire
 from annotation.selectors.disagreement import COMPARED
 from annotation.selectors.disagreement_queue import Narrowed
 from annotation.selectors.record import KINDS, Asked, people_of_record
-from benchmarks.forms.lists import Filter
+from benchmarks.filters import Filter
 
 OPEN, DECIDED, ALL = "open", "decided", "all"
 MOMENTS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d", "%Y-%m-%d %H:%M"]

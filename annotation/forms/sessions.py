@@ -10,15 +10,15 @@ from annotation.questionnaires import questionnaires_for
 from annotation.services.invites import LONGEST_DAYS
 from annotation.services.sessions.planned import UNASKED, LiveWish
 from annotation.services.texts import LONGEST_TEXT
-from benchmarks.blinding import Visibility
 from benchmarks.core.live import Mode
 from benchmarks.core.registry import get_system
-from benchmarks.forms.casting import CastForm
-from benchmarks.forms.lists import set_choices
-from benchmarks.forms.runs import LARGEST_SEED
+from benchmarks.datasets.selectors import dataset_levels
+from benchmarks.filters import set_choices
 from benchmarks.models import Agent, Dataset, Task
-from benchmarks.selectors.casting import agents_for
-from benchmarks.selectors.datasets import dataset_levels
+from benchmarks.roles.forms import CastForm
+from benchmarks.roles.selectors import agents_for
+from benchmarks.runs.forms import LARGEST_SEED
+from benchmarks.visibility import Visibility
 
 NONE = "none"
 OTHERS = "others"

@@ -15,9 +15,9 @@ from annotation.forms.new_study_items import ItemsForm, QuestionnaireForm
 from annotation.forms.study_step import StepForm
 from annotation.plans import PlanProblem, SpecialItem, StudyPlan
 from annotation.selectors.study_sources import SourceChoice
-from benchmarks.blinding import Visibility
 from benchmarks.core.digests import storable
 from benchmarks.models import Task
+from benchmarks.visibility import Visibility
 
 Given = dict[str, list[str]]
 BY_KEY: Mapping[str, type[StepForm]] = {step.key: step for step in STEPS}

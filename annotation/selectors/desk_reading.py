@@ -12,10 +12,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.models import Item
-from benchmarks.diffs import Line, diff_steps
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
 from benchmarks.prepared import Prepared
 from benchmarks.systems.adaplanbench.plans import split_steps
+from benchmarks.trajectories.diffs import Line, diff_steps
 
 # With more turns than this only the last two are unfolded at first.
 FEW_TURNS = 3

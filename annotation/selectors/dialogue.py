@@ -7,7 +7,7 @@ from typing import Any
 from annotation.models import Assignment
 from benchmarks.core.words import plain
 from benchmarks.models import Turn
-from benchmarks.selectors.talk import Said, as_text, messages_of
+from benchmarks.trajectories.messages import Said, as_text, messages_of
 
 # What an annotator reads first of what was hidden; the rest is folded.
 AIMS = ("instruction", "user_scenario", "goal", "target")

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from annotation.access import Role
 from annotation.models import Study
 from annotation.selectors.studies import StudyRow, studies_of
-from benchmarks.blinding import Visibility
 from benchmarks.models import Experiment, Job, Run
-from benchmarks.selectors.runs import RunProgress, runs_progress
+from benchmarks.runs.selectors import RunProgress, runs_progress
+from benchmarks.visibility import Visibility
 
 DEMO = "demo"
 ANNOTATOR, OPEN = Role.ANNOTATOR.label.lower(), Study.Status.OPEN

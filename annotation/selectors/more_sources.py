@@ -5,8 +5,8 @@ from annotation.plans import Source
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.designs import study_design
 from annotation.selectors.study_sources import SourceChoice
-from benchmarks.blinding import Visibility
 from benchmarks.models import Run
+from benchmarks.visibility import Visibility
 
 
 def source_of(study: Study) -> Source:

@@ -11,7 +11,7 @@ from annotation.models import Item, Study
 from annotation.questionnaires import NEEDS, Question, Questionnaire
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import Candidate, Constraint, Trajectory, Turn, Violation
-from benchmarks.selectors.talk import talk_has
+from benchmarks.trajectories.messages import talk_has
 
 CHUNK = 500
 

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.models import Invite, Membership, Message, MessageRead, Participant, Study
-from benchmarks.selectors.paging import Page, page_by_id
+from benchmarks.paging import Page, page_by_id
 
 MESSAGES = 30
 INVITES = 100

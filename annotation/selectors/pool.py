@@ -7,9 +7,9 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.models import Assignment, Item, Study
 from annotation.selectors.returned import not_taken_back
+from benchmarks.asks.players import player_name
 from benchmarks.models import AnswererVersion, Exchange
 from benchmarks.prepared import Prepared
-from benchmarks.selectors.players import player_name
 
 _PLAYERS = Prepared(
     lambda name: (

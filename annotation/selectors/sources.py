@@ -9,11 +9,11 @@ from annotation.designs.types import Option, name_some
 from annotation.plans import PlanError, PlanProblem, Source
 from annotation.questionnaires import Questionnaire
 from annotation.selectors.needs import what_tasks_have, what_trajectories_have
-from benchmarks.blinding import Visibility
 from benchmarks.core.errors import UnknownName
+from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import COUNTED, Dataset, Experiment, Run, Task, Trajectory
-from benchmarks.selectors.datasets import find_dataset
-from benchmarks.selectors.paging import as_id
+from benchmarks.paging import as_id
+from benchmarks.visibility import Visibility
 
 
 @dataclass(frozen=True)

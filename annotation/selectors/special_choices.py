@@ -11,9 +11,9 @@ from annotation.questionnaires import load_questionnaire
 from annotation.selectors.needs import what_tasks_have, what_trajectories_have
 from annotation.selectors.sources import usable_trajectories
 from annotation.selectors.study_sources import SourceChoice
-from benchmarks.blinding import Visibility
 from benchmarks.core.digests import storable
 from benchmarks.models import Task, Trajectory
+from benchmarks.visibility import Visibility
 
 MOST_SHOWN = 60
 LONGEST_FIND = 200

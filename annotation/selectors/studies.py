@@ -11,7 +11,7 @@ from django.http import QueryDict
 from annotation.models import Item, Membership, Participant, Study
 from annotation.selectors.gold import gold_given
 from annotation.selectors.sizes import study_sizes
-from benchmarks.selectors.paging import Page, page_by_id
+from benchmarks.paging import Page, page_by_id
 
 Status = Study.Status
 SIZE = 30

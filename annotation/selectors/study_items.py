@@ -16,9 +16,9 @@ from django.http import QueryDict
 
 from annotation.access import StudyAccess
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
-from benchmarks.blinding import Visibility
 from benchmarks.models import Task, Trajectory
-from benchmarks.selectors.paging import Page, page_by_id
+from benchmarks.paging import Page, page_by_id
+from benchmarks.visibility import Visibility
 
 State, Use = Assignment.State, Item.Use
 SIZE = 50

@@ -7,10 +7,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.plans import Source
 from annotation.questionnaires import newest_questionnaires
-from benchmarks.blinding import Visibility
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import plain
 from benchmarks.models import COUNTED, Candidate, Dataset, Experiment, Run, Task, Trajectory
+from benchmarks.visibility import Visibility
 
 TASKS = "tasks"
 

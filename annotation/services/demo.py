@@ -19,8 +19,7 @@ from annotation.services.demo_studies import (
     ensure_demo_study,
     simulate_demo_study,
 )
-from benchmarks.models import Dataset, Job, Run, Trajectory
-from benchmarks.services.demo import (
+from benchmarks.demo import (
     CONDITIONS,
     FULL_LEVELS,
     VARIATIONS,
@@ -38,8 +37,9 @@ from benchmarks.services.demo import (
     start_nursery_runs,
     variation_runs,
 )
-from benchmarks.services.jobs import Progress, enqueue_job, job_kind
-from benchmarks.services.work import WORKABLE, work_on_run
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
+from benchmarks.models import Dataset, Job, Run, Trajectory
+from benchmarks.runs.worker import WORKABLE, work_on_run
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 
 KIND = "demo"

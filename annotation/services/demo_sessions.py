@@ -7,8 +7,8 @@ from annotation.models import Membership, Study
 from annotation.services.demo_studies import ACCOUNTS, ANNOTATOR, ROLES
 from annotation.services.sessions.planned import LiveWish, add_session, store_wish
 from annotation.services.setup import add_member
+from benchmarks.jobs.services import Progress
 from benchmarks.models import Agent, Dataset
-from benchmarks.services.jobs import Progress
 
 KEY, NAME = "sessions", "Play the user"
 LEVEL = "high"

@@ -13,8 +13,8 @@ from annotation.services.planned import create_planned_study
 from annotation.services.planning import plan_study
 from annotation.services.setup import add_member
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
+from benchmarks.jobs.services import Progress
 from benchmarks.models import Dataset
-from benchmarks.services.jobs import Progress
 
 Role = Membership.Role
 # Marks accounts whose password is public knowledge, so that they are never taken for others.

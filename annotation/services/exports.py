@@ -36,8 +36,8 @@ from annotation.selectors.exports.writing import (
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from benchmarks.exporters.parquet import write_tables
+from benchmarks.exports.streams import zipped
 from benchmarks.formats.parquet import MissingExtra, pyarrow
-from benchmarks.services.export_streams import zipped
 from benchmarks.tables import csv_lines
 
 GROUP = 5_000

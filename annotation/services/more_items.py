@@ -19,8 +19,8 @@ from annotation.services.events import record_event
 from annotation.services.seats import lock_study
 from annotation.services.setup import NewItem, add_items, deal_items
 from annotation.services.studies import checked_reason, refuse_unless_stored
-from benchmarks.blinding import Visibility
-from benchmarks.selectors.players import players
+from benchmarks.asks.players import players
+from benchmarks.visibility import Visibility
 
 Use, Kind = Item.Use, StudyEvent.Kind
 

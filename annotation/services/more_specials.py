@@ -26,9 +26,9 @@ from annotation.services.seats import lock_study
 from annotation.services.setup import NewItem, add_items, deal_items, last_position
 from annotation.services.special_items import Special, find_specials
 from annotation.services.studies import OVER, refuse_unless_stored
-from benchmarks.blinding import Visibility
+from benchmarks.asks.players import players
 from benchmarks.models import Run
-from benchmarks.selectors.players import players
+from benchmarks.visibility import Visibility
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Standing, Training = Participant.State, Participant.Training

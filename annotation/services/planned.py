@@ -26,11 +26,11 @@ from annotation.services.storing import (
 )
 from annotation.services.studies import fillers_of, refuse_unless_stored
 from annotation.services.texts import set_study_text
-from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.asks.players import players
 from benchmarks.core.errors import CoreError
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.models import Job
-from benchmarks.selectors.players import players
-from benchmarks.services.jobs import Progress, enqueue_job, job_kind
+from benchmarks.visibility import EVERYTHING, Visibility
 
 
 def create_planned_study(

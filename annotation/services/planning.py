@@ -30,8 +30,8 @@ from annotation.services.plan_checks import (
 )
 from annotation.services.setup import NewItem
 from annotation.services.special_items import Special, find_specials
-from benchmarks.blinding import EVERYTHING, Visibility
-from benchmarks.selectors.players import players
+from benchmarks.asks.players import players
+from benchmarks.visibility import EVERYTHING, Visibility
 
 Use = Item.Use
 # Which wish of a plan has to change where a design cannot be made.

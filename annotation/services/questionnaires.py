@@ -15,7 +15,7 @@ from annotation.questionnaires import (
 )
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_text import read_yaml
-from benchmarks.services.locks import only_one
+from benchmarks.locks import only_one
 
 LONGEST = 60_000
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")

@@ -19,7 +19,7 @@ from annotation.models import (
 from annotation.selectors.remarks import standing_labels
 from annotation.services.errors import Refused
 from benchmarks.models import Trajectory, Turn
-from benchmarks.selectors.turn_texts import readable_texts, stands_in
+from benchmarks.trajectories.turn_texts import readable_texts, stands_in
 
 LONGEST_NOTE = 5000
 LONGEST_QUOTE = 2000

@@ -22,8 +22,8 @@ from annotation.selectors.returned import not_taken_back, taken_back
 from annotation.selectors.steps import standstill, step_before
 from annotation.services.errors import Refused
 from annotation.services.events import record_event
+from benchmarks.asks.players import trajectories_played_by
 from benchmarks.prepared import Prepared, PreparedUpdate, add_row, change_row
-from benchmarks.selectors.players import trajectories_played_by
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Kind = StudyEvent.Kind

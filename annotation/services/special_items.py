@@ -17,8 +17,8 @@ from annotation.selectors.needs import (
 from annotation.selectors.sources import Found, usable_trajectories
 from annotation.services.errors import Refused
 from annotation.services.places import check_said
-from benchmarks.blinding import Visibility
 from benchmarks.models import Run, Task, Trajectory
+from benchmarks.visibility import Visibility
 
 LONGEST_WHY = 1000
 

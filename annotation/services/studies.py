@@ -17,8 +17,8 @@ from annotation.services.errors import Refused
 from annotation.services.events import record_event
 from annotation.services.returning import return_seats, take_up_seats
 from annotation.services.storing import mark_removed, remove_study
-from benchmarks.blinding import recasts_in
 from benchmarks.models import Run
+from benchmarks.visibility import recasts_in
 
 OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
 WORKING = (Study.Status.OPEN, Study.Status.PAUSED)

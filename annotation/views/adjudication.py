@@ -40,7 +40,7 @@ from annotation.views.desk_fields import typed_places
 from annotation.views.running import study_context
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
-from benchmarks.selectors.paging import as_id
+from benchmarks.paging import as_id
 
 PAGE = 25
 

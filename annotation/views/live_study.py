@@ -19,7 +19,7 @@ from annotation.services.sessions.planned import DesignWish, create_sessions, dr
 from annotation.views.sessions_making import choose_dataset
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.digests import canonical_json
-from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.roles.agents import ensure_scripted_agents
 
 
 @dataclass(frozen=True)

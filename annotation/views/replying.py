@@ -16,11 +16,11 @@ from annotation.services.sessions.playing import note_player, reply_to
 from annotation.views.json_bodies import read_json_body
 from annotation.views.playing import fetch_player, player_page
 from benchmarks.access import signed_in
+from benchmarks.asks.forms import FROM_FIELDS, LONGEST, ReplyForm, read_fields
+from benchmarks.asks.selectors import composed_text, hints_on
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.reply_forms import FieldsRefused, Hint
-from benchmarks.forms.asks import FROM_FIELDS, LONGEST, ReplyForm, read_fields
 from benchmarks.models import OpenAsk
-from benchmarks.selectors.asks import composed_text, hints_on
 
 # Names the hints in spite of which a reply is sent.
 OVERRIDE = "override"

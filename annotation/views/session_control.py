@@ -32,7 +32,7 @@ from annotation.services.sessions.changing import (
 from annotation.services.sessions.playing import pause_session, resume_session
 from benchmarks.access import signed_in, visibility
 from benchmarks.models import Trajectory
-from benchmarks.views.parts import wants_part
+from benchmarks.responses import wants_part
 
 
 @require_GET

@@ -38,8 +38,8 @@ from annotation.views.running import study_context
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.live import Mode, modes_of
 from benchmarks.models import Dataset
-from benchmarks.selectors.casting import system_of
-from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.selectors import system_of
 
 Role = Membership.Role
 # For how many days a link is good that is made beside a list.

@@ -33,7 +33,7 @@ from annotation.services.more_items import (
 from annotation.services.seats import give_item
 from annotation.views.running import attempt, live, stop_polling, study_context
 from benchmarks.access import signed_in, visibility
-from benchmarks.selectors.paging import as_id
+from benchmarks.paging import as_id
 
 
 @require_GET

@@ -22,9 +22,9 @@ from annotation.services.sessions.playing import note_end
 from annotation.views.playing import STOP_POLLING
 from benchmarks.access import VIEW, signed_in
 from benchmarks.models import Exchange
-from benchmarks.selectors.cautions import run_caution
-from benchmarks.selectors.trajectories import is_scored
-from benchmarks.views.parts import own_template, wants_part
+from benchmarks.responses import own_template, wants_part
+from benchmarks.runs.cautions import run_caution
+from benchmarks.trajectories.selectors import is_scored
 
 
 @require_safe

@@ -7,8 +7,8 @@ from ninja.security import HttpBearer
 
 from benchmarks.api.errors import ApiError
 from benchmarks.api.requests import refuse_unknown
+from benchmarks.api.tokens import find_token, note_use
 from benchmarks.models import ApiToken
-from benchmarks.services.tokens import find_token, note_use
 
 SAFE = ("GET", "HEAD")
 WINDOW_SECONDS = 60

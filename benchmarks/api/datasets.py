@@ -16,8 +16,8 @@ from benchmarks.api.schemas.catalogue import (
     TaskRow,
 )
 from benchmarks.api.schemas.common import PageOut
+from benchmarks.datasets import selectors as datasets
 from benchmarks.models import Dataset, Task
-from benchmarks.selectors import datasets
 
 router = Router(tags=["Datasets"])
 

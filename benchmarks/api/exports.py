@@ -8,8 +8,8 @@ from pydantic import Field
 
 from benchmarks.api.errors import refusals
 from benchmarks.api.runs import fetch_run
-from benchmarks.services.export_streams import STREAMS, stream_of
-from benchmarks.services.exports import check_exportable
+from benchmarks.exports.services import check_exportable
+from benchmarks.exports.streams import STREAMS, stream_of
 
 router = Router(tags=["Exports"])
 BINARY = {"schema": {"type": "string", "format": "binary"}}

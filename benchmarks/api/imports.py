@@ -16,11 +16,10 @@ from benchmarks.api.requests import Paged, one_page
 from benchmarks.api.schemas.common import PageOut
 from benchmarks.api.schemas.imports import FormatOut, ImportIn, ImportOut, JobOut
 from benchmarks.formats.registry import FORMATS
-from benchmarks.forms.incoming import too_large
-from benchmarks.models import Job
-from benchmarks.selectors.formats import FormatView, import_formats
-from benchmarks.selectors.jobs import ImportView, import_jobs
-from benchmarks.services.uploads import (
+from benchmarks.imports.formats import FormatView, import_formats
+from benchmarks.imports.forms import too_large
+from benchmarks.imports.selectors import ImportView, import_jobs
+from benchmarks.imports.uploads import (
     enqueue_import,
     import_now,
     import_result,
@@ -28,6 +27,7 @@ from benchmarks.services.uploads import (
     store_upload,
     upload_digest,
 )
+from benchmarks.models import Job
 
 router = Router(tags=["Imports"])
 

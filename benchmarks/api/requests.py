@@ -13,9 +13,9 @@ from ninja.parser import Parser
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.api.errors import ApiError
-from benchmarks.forms.incoming import too_large
-from benchmarks.selectors.paging import Page, page_by_id
-from benchmarks.services.uploads import announces_too_much
+from benchmarks.imports.forms import too_large
+from benchmarks.imports.uploads import announces_too_much
+from benchmarks.paging import Page, page_by_id
 
 LARGEST_ID = 2**63 - 1
 MOST_ROWS = 100

@@ -26,12 +26,12 @@ from benchmarks.api.schemas.runs import (
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.registry import EXTERNAL, SYSTEMS
 from benchmarks.models import Agent, Dataset, Endpoint, Run, Trajectory
-from benchmarks.selectors import runs
-from benchmarks.selectors.casting import agents_for
-from benchmarks.services.agents import ensure_scripted_agents
-from benchmarks.services.casting import AT
-from benchmarks.services.judge_checks import refuse_unfit_judges
-from benchmarks.services.runs import cancel_run, pause_run, resume_run, start_runs
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.judge_checks import refuse_unfit_judges
+from benchmarks.roles.selectors import agents_for
+from benchmarks.roles.services import AT
+from benchmarks.runs import selectors as runs
+from benchmarks.runs.services import cancel_run, pause_run, resume_run, start_runs
 
 router = Router(tags=["Runs"])
 # What the metrics of all systems have; the run itself can be looked up.

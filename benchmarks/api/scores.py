@@ -12,8 +12,8 @@ from benchmarks.api.requests import one_page
 from benchmarks.api.schemas.common import PageOut
 from benchmarks.api.schemas.scores import ScoreOut, ScorePageQuery, ScoreQuery
 from benchmarks.models import JudgeScore
-from benchmarks.selectors.scores import score_rows, score_table, score_values
 from benchmarks.tables import csv_lines
+from benchmarks.trajectories.scores import score_rows, score_table, score_values
 
 router = Router(tags=["Scores"])
 CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}

@@ -17,16 +17,16 @@ from benchmarks.api.schemas.trajectories import (
     TrajectoryQuery,
     TrajectoryRow,
 )
+from benchmarks.asks.played import played
 from benchmarks.models import Trajectory
-from benchmarks.selectors import trajectories
-from benchmarks.selectors.exchanges import (
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.trajectories.exchanges import (
     ExchangeView,
     exchange_rows,
     exchange_views,
     turn_steps,
 )
-from benchmarks.selectors.played import played
-from benchmarks.selectors.turns import TurnView, hidden_constraints, turn_views
+from benchmarks.trajectories.turns import TurnView, hidden_constraints, turn_views
 
 router = Router(tags=["Trajectories"])
 OLDEST = "oldest"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmarks.views import tokens
+from benchmarks.api import views as tokens
 
 app_name = "programs"
 urlpatterns = [

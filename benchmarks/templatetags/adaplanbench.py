@@ -6,10 +6,10 @@ from statistics import fmean
 
 from django import template
 
+from benchmarks.asks.suggestion_selectors import SuggestedView, suggestions_of
 from benchmarks.core.types import Task as CoreTask
 from benchmarks.mappers import core_task
 from benchmarks.models import Task, Trajectory
-from benchmarks.selectors.suggestions import SuggestedView, suggestions_of
 from benchmarks.systems.adaplanbench.asks import JUDGE_ROLES
 from benchmarks.systems.adaplanbench.macgyver.build import normal
 from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for

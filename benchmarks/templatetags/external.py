@@ -6,9 +6,9 @@ from typing import Any
 from django import template
 
 from benchmarks.core.words import plain
-from benchmarks.selectors.talk import Said, as_text, messages_of
-from benchmarks.selectors.turns import TurnView
 from benchmarks.systems.external.words import MISSING
+from benchmarks.trajectories.messages import Said, as_text, messages_of
+from benchmarks.trajectories.turns import TurnView
 
 register = template.Library()
 

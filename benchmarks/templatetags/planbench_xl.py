@@ -9,7 +9,6 @@ from django import template
 from benchmarks.core.words import plain
 from benchmarks.mappers import shared_content
 from benchmarks.models import Task, Trajectory, Turn
-from benchmarks.selectors.turns import TurnView
 from benchmarks.systems.planbench_xl.blockers import UNBLOCKED, Plan, plan_for
 from benchmarks.systems.planbench_xl.catalogue import World, world_of
 from benchmarks.systems.planbench_xl.graph import Graph, draw
@@ -23,6 +22,7 @@ from benchmarks.systems.planbench_xl.words import (
     FAILURES,
     GROUPS,
 )
+from benchmarks.trajectories.turns import TurnView
 
 register = template.Library()
 

@@ -12,8 +12,8 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
-from benchmarks.selectors.turns import PlanChange, plan_change
 from benchmarks.systems.adaplanbench.plans import split_steps
+from benchmarks.trajectories.turns import PlanChange, plan_change
 
 register = template.Library()
 

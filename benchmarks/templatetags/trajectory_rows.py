@@ -8,9 +8,9 @@ from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from benchmarks.selectors.trajectories import Columns, FinalScores, TrajectoryRow, Verdict
 from benchmarks.templatetags.planjury import badge, number, percent, score
 from benchmarks.templatetags.turn_parts import undefined
+from benchmarks.trajectories.selectors import Columns, FinalScores, TrajectoryRow, Verdict
 
 register = template.Library()
 # Signs of a task's words in a list.

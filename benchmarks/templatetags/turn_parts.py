@@ -12,8 +12,8 @@ from django.template.defaultfilters import floatformat
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from benchmarks.diffs import Line, Segment
-from benchmarks.selectors.turns import (
+from benchmarks.trajectories.diffs import Line, Segment
+from benchmarks.trajectories.turns import (
     NEW,
     REPEATED,
     WITHHELD,

@@ -9,10 +9,10 @@ from django.core.cache import caches
 
 from analysis.later import Params, Wanted, ask, look, make_later, report_maker, tell
 from analysis.reports.parts import Report
-from benchmarks.blinding import Visibility
+from benchmarks.jobs import services as jobs
+from benchmarks.jobs.services import cancel_job, perform
 from benchmarks.models import Job
-from benchmarks.services import jobs
-from benchmarks.services.jobs import cancel_job, perform
+from benchmarks.visibility import Visibility
 from tests.factories.benchmarks import make_user
 
 pytestmark = pytest.mark.django_db

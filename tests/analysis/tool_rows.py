@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.datasets.files import import_planbench_xl
 from benchmarks.models import Agent, Dataset, Run, Trajectory, Turn
-from benchmarks.services.dataset_files import import_planbench_xl
 from benchmarks.systems.planbench_xl import world
 
 DATA = Path(world.__file__).parent / "data"

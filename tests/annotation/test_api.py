@@ -12,9 +12,9 @@ from django.contrib.auth.models import Permission, User
 from annotation.models import Assignment, Membership, Study
 from annotation.services.items import submit_assignment
 from annotation.services.ratings import record_rating
-from benchmarks.blinding import closed_runs
+from benchmarks.imports.selectors import IMPORT
 from benchmarks.models import Agent, Dataset, Endpoint, Job, Run, Task, Trajectory
-from benchmarks.selectors.jobs import IMPORT
+from benchmarks.visibility import closed_runs
 from config.api import api as app
 from tests.annotation.rows import SECRETS, make_person, make_runs
 from tests.benchmarks.api.conftest import Caller, bearer

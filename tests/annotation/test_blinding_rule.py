@@ -8,8 +8,8 @@ from django.utils import timezone
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Item, Participant, Study
 from annotation.services.items import skip_assignment
-from benchmarks.blinding import Visibility, closed_runs
 from benchmarks.models import Dataset, Run
+from benchmarks.visibility import Visibility, closed_runs
 from tests.annotation.rows import make_runs
 
 pytestmark = pytest.mark.django_db

@@ -20,8 +20,8 @@ from annotation.services.planning import plan_study
 from annotation.services.seats import give_item
 from annotation.services.setup import add_member
 from annotation.services.simulation import ensure_simulated_annotator, simulate_annotator
+from benchmarks.imports.services import import_trajectories
 from benchmarks.models import Task, Trajectory
-from benchmarks.services.imports import import_trajectories
 from tests.annotation.rows import SECRETS, make_person, make_runs, plan_for
 from tests.annotation.talks import (
     AIM,

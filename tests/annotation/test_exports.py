@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Participant, Rating, RatingEdit
 from annotation.selectors.exports.pseudonyms import pseudonym
+from benchmarks.exports.ratings import ratings_of
+from benchmarks.exports.services import export_run
 from benchmarks.models import Run
-from benchmarks.ratings import ratings_of
-from benchmarks.services.exports import export_run
 from tests.annotation.exports.worlds import make_world
 from tests.annotation.rows import SECRETS
 

@@ -21,8 +21,8 @@ from annotation.questionnaires import QuestionnaireError, read_questionnaire
 from annotation.questionnaires.loader import FOLDER
 from annotation.services.errors import Refused
 from benchmarks.core.problems import FileRefused
-from benchmarks.services.experiments.checking import read_checked
-from benchmarks.services.experiments.design import read_design
+from benchmarks.experiments.checks import read_checked
+from benchmarks.experiments.design import read_design
 from tests.annotation.rows import make_runs
 from tests.annotation.test_plan_files import WHOLE
 

@@ -11,7 +11,7 @@ from annotation.selectors.desk_reading import Finding, TurnView
 from annotation.selectors.guide import Guide
 from annotation.templatetags.desk import guidelines
 from annotation.templatetags.desk_turns import turn_cards
-from benchmarks.diffs import diff_steps
+from benchmarks.trajectories.diffs import diff_steps
 
 EVIL = f"<script>alert('x')</script> & {OPEN}feedback{CLOSE} {{{{ turn }}}} \"quoted\""
 STEPS = ["Take the pan.", EVIL]

@@ -283,7 +283,7 @@ def plain() -> float:
     """What seven facets and a count would cost as queries of their own, each over all rows."""
     from django.db.models import Count
 
-    from benchmarks.selectors.trajectories import trajectory_list, trajectory_rows, with_parts
+    from benchmarks.trajectories.selectors import trajectory_list, trajectory_rows, with_parts
 
     rows = trajectory_list({"valid": "no"}).order_by()
 
@@ -305,7 +305,7 @@ def run(count: int) -> dict[str, float]:
 
     from analysis.models import RunFacts
     from analysis.services.facts import ask_for_facts
-    from benchmarks.services.jobs import perform
+    from benchmarks.jobs.services import perform
 
     began = time.perf_counter()
     fill(count)

@@ -129,8 +129,8 @@ def measure(path: Path) -> None:
     """Import a file in this process; print the figures as JSON for the process above."""
     with tempfile.TemporaryDirectory() as folder:
         set_up(folder)
+        from benchmarks.imports.services import import_trajectories
         from benchmarks.models import Turn
-        from benchmarks.services.imports import import_trajectories
 
         cpu, wall = time.process_time(), time.perf_counter()
         saved = import_trajectories(path=path, format="tau-bench")

@@ -28,10 +28,10 @@ seeds: [1, 2, 3, 4, 5]
 
 def judge(ids: Sequence[int], seed: int) -> tuple[int, float]:
     """Replies of judges, and milliseconds of CPU for each."""
+    from benchmarks.judging.selectors import Chosen
+    from benchmarks.judging.services import start_judging
     from benchmarks.models import Exchange
-    from benchmarks.selectors.judging import Chosen
-    from benchmarks.services.judging.starting import start_judging
-    from benchmarks.services.work import work_on_run
+    from benchmarks.runs.worker import work_on_run
 
     judges = ["judge-even", "judge-strict", "judge-lenient"]
     cpu = time.process_time()
@@ -51,8 +51,8 @@ def judge(ids: Sequence[int], seed: int) -> tuple[int, float]:
 
 def plan() -> tuple[int, float]:
     """Cells of the matrix, and milliseconds of CPU for planning it."""
-    from benchmarks.services.experiments.checking import read_checked
-    from benchmarks.services.experiments.planning import plan_design
+    from benchmarks.experiments.checks import read_checked
+    from benchmarks.experiments.plans import plan_design
 
     cpu = time.process_time()
     found = plan_design(read_checked(DESIGN))
@@ -67,7 +67,7 @@ def in_memory(ids: Sequence[int]) -> float:
     from benchmarks.core.system import read_settings
     from benchmarks.mappers import core_task, stored_trajectory
     from benchmarks.models import Run, Trajectory
-    from benchmarks.services.casting import build_cast
+    from benchmarks.roles.services import build_cast
 
     system = rejudging_of("adaplanbench")
     settings = read_settings(system.settings, {})

@@ -18,10 +18,10 @@ ROLES = ("world_judge", "user_judge", "rubric_judge", "simulator")
 
 def measure(url: str) -> tuple[int, float, float]:
     """Calls stored, and CPU and wall milliseconds for each."""
+    from benchmarks.endpoints.services import create_endpoint
     from benchmarks.models import Agent, Exchange, Run
-    from benchmarks.services.endpoints import create_endpoint
-    from benchmarks.services.runs import start_runs
-    from benchmarks.services.work import work_on_run
+    from benchmarks.runs.services import start_runs
+    from benchmarks.runs.worker import work_on_run
     from tests.functional.harried import save_tasks
 
     prices = {"price_in": 1.0, "price_out": 2.0, "parameters": {"max_tokens": 400}}

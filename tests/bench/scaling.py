@@ -65,7 +65,7 @@ def worker(environment: dict[str, str]) -> Iterator[int]:
 def carry(workers: int, environment: dict[str, str]) -> tuple[int, float]:
     """Calls stored, and seconds from the start of the run to its end."""
     from benchmarks.models import Agent, Dataset, Exchange, Run
-    from benchmarks.services.runs import start_runs
+    from benchmarks.runs.services import start_runs
 
     with ExitStack() as stack:
         for _ in range(workers):
@@ -101,7 +101,7 @@ def main() -> int:
         os.environ |= {"PLANJURY_WORKERS_PER_RUN": "64", "PLANJURY_WORKER_THREADS": str(THREADS)}
         url = stack.enter_context(fake_endpoint("--latency", str(LATENCY)))
         set_up(folder)
-        from benchmarks.services.endpoints import create_endpoint
+        from benchmarks.endpoints.services import create_endpoint
         from tests.functional.harried import save_tasks
 
         create_endpoint(

@@ -278,7 +278,7 @@ def main() -> int:
         url = stack.enter_context(fake_endpoint("--latency", str(LATENCY)))
         judges = stack.enter_context(fake_endpoint())
         set_up(folder)
-        from benchmarks.services.endpoints import create_endpoint
+        from benchmarks.endpoints.services import create_endpoint
         from tests.functional.harried import save_tasks
 
         for name, where in (("bench", url), ("judges", judges)):

@@ -143,7 +143,7 @@ def register(system: Any) -> None:
 def save_rooms(system: Any, episodes: int = EPISODES) -> Any:
     """A dataset of so many tasks for the system."""
     from benchmarks.core.types import Task
-    from benchmarks.services.datasets import save_dataset
+    from benchmarks.datasets.services import save_dataset
 
     tasks = [(Task(f"task-{n}", f"Tidy room {n}."), ()) for n in range(episodes)]
     return save_dataset(
@@ -155,8 +155,8 @@ def save_rooms(system: Any, episodes: int = EPISODES) -> Any:
 def stored(system: Any) -> tuple[float, float]:
     """CPU and wall seconds of the episodes as the product runs and stores them."""
     from benchmarks.models import Agent, Trajectory
-    from benchmarks.services.runs import start_runs
-    from benchmarks.services.work import work_on_run
+    from benchmarks.runs.services import start_runs
+    from benchmarks.runs.worker import work_on_run
 
     register(system)
     dataset = save_rooms(system)

@@ -65,7 +65,7 @@ def wait_here(agent: str) -> int:
 def by_worker(agent: str) -> int:
     """Have the worker carry a run; its id."""
     from benchmarks.models import Agent, Dataset, Run
-    from benchmarks.services.runs import start_runs
+    from benchmarks.runs.services import start_runs
 
     (run,) = start_runs(
         dataset=Dataset.objects.get(system=SYSTEM.key), agents=[Agent.objects.get(name=agent)]
@@ -111,7 +111,7 @@ def main() -> None:
         os.environ["PLANJURY_DEMO"] = "0"
         from django.db import connection
 
-        from benchmarks.services.endpoints import create_endpoint
+        from benchmarks.endpoints.services import create_endpoint
         from tests.annotators import Annotator
         from tests.pools import PASSWORD, make_people, make_pool
         from tests.servers import wait_until_answered

@@ -37,7 +37,7 @@ def write(engine: str, folder: str, seed: int, threads: int, rest: float) -> lis
     from django.db import connection, transaction
 
     from benchmarks.core.types import Message
-    from benchmarks.services.calls import store_messages
+    from benchmarks.runs.calls import store_messages
 
     found: list[float] = []
     until = time.monotonic() + SECONDS

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.construction.services import import_problems
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import read_settings
 from benchmarks.models import Dataset, Run, Trajectory
-from benchmarks.services.casting import scripted_filler
-from benchmarks.services.construction import import_problems
+from benchmarks.roles.services import scripted_filler
 from benchmarks.systems.adaplanbench_construction.problems import load_demo_problems
 from tests.factories.benchmarks import (
     AgentFactory,

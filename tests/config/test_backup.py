@@ -23,8 +23,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from benchmarks.models import Dataset, Exchange, Job, Run
-from benchmarks.services.store import DatabaseLog, LeaseLost
-from benchmarks.services.work import claim_trajectory
+from benchmarks.runs.log import DatabaseLog, LeaseLost
+from benchmarks.runs.worker import claim_trajectory
 from config.backups import archive as archive_module
 from config.backups import restoring, sqlite
 from config.backups.archive import Archive, ArchiveWriter, new_archive

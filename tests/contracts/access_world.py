@@ -31,10 +31,10 @@ from annotation.models import (
     Study,
 )
 from annotation.services.remarks import add_remark, put_label
+from benchmarks.api.tokens import create_token
+from benchmarks.imports.selectors import DATASET, IMPORT
+from benchmarks.judging.judges import TRIAL
 from benchmarks.models import Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
-from benchmarks.selectors.jobs import DATASET, IMPORT
-from benchmarks.selectors.judges import TRIAL
-from benchmarks.services.tokens import create_token
 from tests.annotation.rows import make_person, make_study
 from tests.contracts.access_table import PERSONAS
 from tests.databases import taken_back

@@ -14,6 +14,7 @@ from annotation.services.items import skip_assignment
 from annotation.services.ratings import record_rating
 from annotation.services.sessions.events import record_live_event
 from annotation.services.setup import add_member
+from benchmarks.imports.selectors import IMPORT
 from benchmarks.models import (
     Agent,
     AnswererVersion,
@@ -32,7 +33,6 @@ from benchmarks.models import (
     Trajectory,
     Turn,
 )
-from benchmarks.selectors.jobs import IMPORT
 from tests.analysis.rows import flat, make_run, make_scores, make_trajectory
 from tests.annotation.live import make_live_study
 from tests.annotation.rows import SECRETS, make_person, make_study

@@ -19,8 +19,8 @@ from analysis.models import SavedView
 from analysis.pages import PAGES, make_report, report_key, select
 from annotation.services.items import skip_assignment
 from annotation.services.sessions.changing import end_session
-from benchmarks.blinding import Visibility
 from benchmarks.models import Agent, Dataset, Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
+from benchmarks.visibility import Visibility
 from tests.annotation.rows import make_person
 from tests.benchmarks.api.conftest import bearer
 from tests.contracts.blinded_world import ANIMALS, IDS, MARKS, World, make_world

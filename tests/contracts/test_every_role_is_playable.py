@@ -14,10 +14,10 @@ from benchmarks.core.answerers import Answerer
 from benchmarks.core.live import modes_of
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.types import Ask, Expect, Task
+from benchmarks.datasets.services import save_dataset
 from benchmarks.mappers import core_messages, core_task
 from benchmarks.models import Agent, Dataset, OpenAsk
-from benchmarks.services.agents import ensure_scripted_agents
-from benchmarks.services.datasets import save_dataset
+from benchmarks.roles.agents import ensure_scripted_agents
 from tests.annotation.live import asked, carry, make_live_study
 from tests.annotation.rows import make_person
 

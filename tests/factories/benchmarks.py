@@ -10,6 +10,7 @@ from factory.django import DjangoModelFactory
 
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import read_settings
+from benchmarks.datasets.services import save_dataset
 from benchmarks.models import (
     Agent,
     AnswererVersion,
@@ -27,11 +28,10 @@ from benchmarks.models import (
     Turn,
     Violation,
 )
-from benchmarks.services.agents import ensure_scripted_agents
-from benchmarks.services.datasets import save_dataset
-from benchmarks.services.runs import start_runs
-from benchmarks.services.versions import current_pins
-from benchmarks.services.work import work_on_run
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.runs.services import start_runs
+from benchmarks.runs.versions import current_pins
+from benchmarks.runs.worker import work_on_run
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 
 SYSTEM = "adaplanbench"

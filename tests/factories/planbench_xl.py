@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from benchmarks.asks.selectors import open_asks
+from benchmarks.datasets.files import import_planbench_xl
 from benchmarks.models import Agent, Dataset, OpenAsk, Run
-from benchmarks.selectors.asks import open_asks
-from benchmarks.services.agents import ensure_scripted_agents
-from benchmarks.services.dataset_files import import_planbench_xl
-from benchmarks.services.runs import start_runs
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.runs.services import start_runs
 from benchmarks.systems.planbench_xl import world
 from tests.factories.benchmarks import play
 

@@ -5,7 +5,7 @@ import django
 django.setup()
 
 from benchmarks.models import Run  # noqa: E402  (needs the settings)
-from benchmarks.services.work import work_on_run  # noqa: E402
+from benchmarks.runs.worker import work_on_run  # noqa: E402
 from benchmarks.tasks import owner_name  # noqa: E402
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ class Trial:
 
     def play(self) -> dict[str, Any]:
         """A calm run, a harried one, a capped one; raises where one of the promises is broken."""
+        from benchmarks.endpoints.services import create_endpoint
         from benchmarks.llm.fake_server import FakeServer
-        from benchmarks.services.endpoints import create_endpoint
 
         with FakeServer(latency=self.latency) as server:
             values = {"parameters": {"max_tokens": 400}, "timeout": TIMEOUT, "concurrency": 16}
@@ -70,7 +70,7 @@ class Trial:
         cap: float | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         from benchmarks.models import Agent, Dataset, Exchange, Run
-        from benchmarks.services.runs import start_runs
+        from benchmarks.runs.services import start_runs
 
         rng = random.Random(self.seed)
         server.shares, server.counts = shares, type(server.counts)()
@@ -261,7 +261,7 @@ def prepare(trajectories: int) -> None:
 
 def save_tasks(count: int) -> Any:
     """A dataset of so many tasks: those of the demo, over and over, under other names."""
-    from benchmarks.services.datasets import save_dataset
+    from benchmarks.datasets.services import save_dataset
     from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 
     shipped = load_demo_tasks()

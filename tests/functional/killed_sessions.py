@@ -171,8 +171,8 @@ def make_sessions(url: str, users: list[Any], count: int) -> list[list[int]]:
     """Sessions of an endpoint's agent, shared out among the people; their ids by person."""
     from annotation.models import LivePlan, Study
     from annotation.services.sessions.making import make_session, store_live_study
+    from benchmarks.endpoints.services import create_endpoint
     from benchmarks.models import Agent, Task
-    from benchmarks.services.endpoints import create_endpoint
     from tests.functional.harried import save_tasks
 
     create_endpoint(

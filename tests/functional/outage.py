@@ -78,7 +78,7 @@ class Weather(FakeServer):
 @contextmanager
 def hasty() -> Iterator[None]:
     """Endpoints are tried again as often as always, after a hundredth of the time."""
-    from benchmarks.services import endpoints
+    from benchmarks.endpoints import services as endpoints
 
     made = partial(endpoints.EndpointAnswerer, policy=QUICK)
     with patch.object(endpoints, "EndpointAnswerer", made):
@@ -133,7 +133,7 @@ class Trial:
     # --- playing ----------------------------------------------------------------------------------
 
     def _endpoints(self) -> None:
-        from benchmarks.services.endpoints import create_endpoint
+        from benchmarks.endpoints.services import create_endpoint
 
         for name, model in MODELS.items():
             create_endpoint(
@@ -143,7 +143,7 @@ class Trial:
 
     def _start(self, cap: float | None = None) -> Any:
         from benchmarks.models import Agent
-        from benchmarks.services.runs import start_runs
+        from benchmarks.runs.services import start_runs
 
         (run,) = start_runs(
             dataset=self.dataset,
@@ -159,7 +159,7 @@ class Trial:
 
     def _carry(self, run: Any) -> Any:
         """As far as it goes; what it has committed is never above its cap."""
-        from benchmarks.services.work import work_on_run
+        from benchmarks.runs.worker import work_on_run
 
         if self.workers == 1:
             work_on_run(run_id=run.pk, owner="only")
@@ -181,7 +181,7 @@ class Trial:
 
     def _raise(self, run: Any, cap: float) -> None:
         from benchmarks.models import Run
-        from benchmarks.services.budgets import change_cost_cap
+        from benchmarks.runs.budgets import change_cost_cap
 
         change_cost_cap(run=run, cap=cap)
         assert run.status == Run.Status.QUEUED, run.status
@@ -189,7 +189,7 @@ class Trial:
     def _settle(self, name: str, run: Any) -> Any:
         """Carry a run to its end, taking up again what was let down, and account for it."""
         from benchmarks.models import Run, Trajectory
-        from benchmarks.services.runs import retry_trajectory
+        from benchmarks.runs.services import retry_trajectory
 
         began, taken_up = time.monotonic(), 0
         self._carry(run)
@@ -216,8 +216,8 @@ class Trial:
     def _account(self, run: Any) -> dict[str, Any]:
         """Counts that add up: requests, attempts, scores, and what every metric rests on."""
         from benchmarks.models import Exchange
-        from benchmarks.selectors.runs import run_metrics
-        from benchmarks.services.verifying.runs import SAME, verify_run
+        from benchmarks.runs.selectors import run_metrics
+        from benchmarks.verification.services import SAME, verify_run
 
         rows = list(Exchange.objects.filter(trajectory__run=run).order_by("pk"))
         states = Counter(row.state for row in rows)
@@ -284,7 +284,7 @@ class Trial:
 def _work(run_id: int, owner: str) -> None:
     from django.db import connection
 
-    from benchmarks.services.work import work_on_run
+    from benchmarks.runs.worker import work_on_run
 
     try:
         work_on_run(run_id=run_id, owner=owner)

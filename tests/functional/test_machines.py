@@ -21,7 +21,7 @@ start_sample_runs("forgetful", dataset=save_sample_dataset({TASKS}), level="high
 """
 RING = """
 from benchmarks.models import Run
-from benchmarks.services.doorbell import ring_runs
+from benchmarks.jobs.wake_up import ring_runs
 ring_runs(list(Run.objects.values_list("pk", flat=True)))
 """
 

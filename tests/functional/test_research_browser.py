@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.models import Dataset, Run, Trajectory
-from benchmarks.services.work import carry_trajectory, claim_trajectory, settle_run
+from benchmarks.runs.worker import carry_trajectory, claim_trajectory, settle_run
 from tests.factories.benchmarks import (
     PERMISSIONS,
     make_user,
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture(autouse=True)
 def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs move when a test moves them."""
-    monkeypatch.setattr("benchmarks.services.doorbell.ring_runs", lambda run_ids: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_runs", lambda run_ids: None)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from annotation.selectors.sessions import table
 from annotation.services.sessions.changing import give_to_agent
 from annotation.services.sessions.playing import pause_session
 from annotation.services.setup import add_member
+from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Agent, Exchange
-from benchmarks.services.endpoints import create_endpoint
 from tests.annotation.live import (
     asked,
     begin,
@@ -43,7 +43,7 @@ def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions move when a test moves them, and pages look often whether they have."""
     for name in ("SOON", "LATER"):
         monkeypatch.setattr(table, name, 0.3)
-    monkeypatch.setattr("benchmarks.services.doorbell._ring", lambda task, ids: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up._ring", lambda task, ids: None)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from django.test import Client
 
 from annotation.services import demo as study_demo
 from annotation.services import demo_plans
+from benchmarks.jobs import services as jobs
 from benchmarks.models import Job
-from benchmarks.services import jobs
 from tests.small_demo import shrink_demo
 
 PEOPLE = ("admin", "researcher", "manager", "annotator", "observer")

@@ -65,8 +65,8 @@ class Command(BaseCommand):
     def _reproduce(self, preset: Preset, options: dict[str, Any]) -> None:
         from analysis.reproducing import folder, running
         from analysis.reproducing.files import made_files
+        from benchmarks.experiments.selectors import experiment_runs
         from benchmarks.management.commands.run_benchmark import carry_run
-        from benchmarks.selectors.experiments import experiment_runs
 
         design = running.design_of_preset(preset, _changes(preset, options))
         out, force = options["out"], options["force"]

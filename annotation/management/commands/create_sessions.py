@@ -11,7 +11,7 @@ from annotation.live_files import LiveFileRefused, read_live_file
 from annotation.selectors.sessions.design import Drawn, in_words
 from annotation.services.errors import Refused
 from annotation.services.sessions.planned import DesignWish, create_sessions, draw_design
-from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.roles.agents import ensure_scripted_agents
 
 
 class Command(BaseCommand):

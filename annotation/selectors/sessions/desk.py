@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from annotation.selectors.sessions.drafts import fetch_draft
 from annotation.selectors.sessions.table import Table
+from benchmarks.asks.players import player_name
+from benchmarks.asks.selectors import AskView, OwnForm, ask_view, own_form
+from benchmarks.asks.suggestion_selectors import suggestion_on
 from benchmarks.core.reply_forms import Fields
 from benchmarks.models import Exchange, OpenAsk
 from benchmarks.prepared import Prepared
-from benchmarks.selectors.asks import AskView, OwnForm, ask_view, own_form
-from benchmarks.selectors.players import player_name
-from benchmarks.selectors.suggestions import suggestion_on
 
 _ASK = Prepared(
     lambda pk, trajectory: OpenAsk.objects.filter(pk=pk, trajectory=trajectory).select_related(

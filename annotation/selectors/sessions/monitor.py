@@ -9,8 +9,8 @@ from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from annotation.access import OVERSEERS
 from annotation.models import LivePlace, LiveSession, Membership
 from annotation.selectors.sessions.turns import Turn, whose_turns
-from benchmarks.blinding import Visibility
 from benchmarks.models import Agent, Trajectory
+from benchmarks.visibility import Visibility
 
 MOST = 200
 # What stands in a row, by where the session stands; in this order where rows are sorted by it.

@@ -15,8 +15,8 @@ from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, OpenAsk, Task, Turn
 from benchmarks.prepared import Prepared
-from benchmarks.selectors.turns import PlanChange, plan_change
 from benchmarks.systems.adaplanbench.plans import split_steps
+from benchmarks.trajectories.turns import PlanChange, plan_change
 
 YOU = "You"
 _SPEAKERS = {

@@ -14,8 +14,8 @@ from annotation.selectors.sessions.table import QUIET, Table
 from benchmarks.core.reply_forms import end_words
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.prepared import Prepared
-from benchmarks.selectors.casting import system_of
-from benchmarks.selectors.judge_fit import unread_judges
+from benchmarks.roles.judge_fit import unread_judges
+from benchmarks.roles.selectors import system_of
 
 _AT_WORK = Prepared(
     lambda trajectory, sent, failed: (

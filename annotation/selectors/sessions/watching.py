@@ -8,7 +8,7 @@ from annotation.models import LiveEvent, LivePlace
 from annotation.selectors.sessions.table import Table
 from benchmarks.core.registry import get_system
 from benchmarks.models import Exchange, Trajectory
-from benchmarks.selectors.turns import TurnView, turn_views
+from benchmarks.trajectories.turns import TurnView, turn_views
 
 Kind = LiveEvent.Kind
 

@@ -14,10 +14,10 @@ from annotation.services.sessions.planned import label_study
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
 from benchmarks.models import Agent, Run, Trajectory
-from benchmarks.selectors.judge_fit import unread_judges
-from benchmarks.services.casting import human_filler, named_filler
-from benchmarks.services.reserved import cancel_trajectory, recast_agent, recast_roles
-from benchmarks.services.runs import retry_trajectory
+from benchmarks.roles.judge_fit import unread_judges
+from benchmarks.roles.services import human_filler, named_filler
+from benchmarks.runs.reserved import cancel_trajectory, recast_agent, recast_roles
+from benchmarks.runs.services import retry_trajectory
 
 Kind = LiveEvent.Kind
 

@@ -16,9 +16,9 @@ from annotation.services.setup import store_study
 from benchmarks.core.errors import CoreError
 from benchmarks.core.live import Mode, modes_of
 from benchmarks.models import Agent, Dataset, Experiment, Task
-from benchmarks.services.agents import PERSON
-from benchmarks.services.casting import HUMAN
-from benchmarks.services.reserved import make_shared_run, reserve_trajectory
+from benchmarks.roles.agents import PERSON
+from benchmarks.roles.services import HUMAN
+from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
 
 
 def mode_of(system: str, key: str) -> Mode:

@@ -22,9 +22,9 @@ from benchmarks.core.live import Mode
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import read_settings
 from benchmarks.models import Agent, Dataset, Task
-from benchmarks.selectors.judge_fit import judge_misfits
-from benchmarks.services.agents import PERSON, ensure_scripted_agents
-from benchmarks.services.casting import HUMAN, assign_roles
+from benchmarks.roles.agents import PERSON, ensure_scripted_agents
+from benchmarks.roles.judge_fit import judge_misfits
+from benchmarks.roles.services import HUMAN, assign_roles
 
 # The questionnaire of a study that asks nothing after its sessions, for a study has to have one.
 UNASKED = "ten_questions@1"

@@ -21,13 +21,13 @@ from annotation.services.errors import Refused
 from annotation.services.sessions.after import ask_players
 from annotation.services.sessions.drafts import drop_draft
 from annotation.services.sessions.events import lock_open_session, record_live_event
+from benchmarks.asks.players import player_name
+from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.reply_forms import Hint
 from benchmarks.models import Exchange, OpenAsk, Trajectory
 from benchmarks.prepared import Prepared, PreparedUpdate
-from benchmarks.selectors.players import player_name
-from benchmarks.services.people import answer_open_ask
-from benchmarks.services.reserved import release_trajectory
+from benchmarks.runs.reserved import release_trajectory
 
 Kind, State = LiveEvent.Kind, LiveSession.State
 # How exactly it is known when a player was there: one write in so long, and none in between.

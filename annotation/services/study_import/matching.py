@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from annotation.selectors.exports.fingerprints import task_fingerprints, trajectory_fingerprints
 from annotation.services.study_import.schema import DatasetIn, ItemIn, RunIn, StudyDocument
+from benchmarks.datasets.services import chunks
 from benchmarks.models import COUNTED, Dataset, Run, Task
-from benchmarks.services.datasets import chunks
 
 # (task's id in its dataset, level of its hidden conditions, attempt)
 Unit = tuple[str, str, int]

@@ -34,7 +34,7 @@ from annotation.services.study_import.checking import (
 )
 from annotation.services.study_import.matching import Match, match_items
 from annotation.services.study_import.schema import SeatIn, StudyDocument, read_document
-from benchmarks.services.locks import only_one
+from benchmarks.locks import only_one
 
 BATCH = 500
 State, Part = Assignment.State, Assignment.Part

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from benchmarks.api.tokens import create_token
 from benchmarks.core.errors import CoreError
-from benchmarks.services.tokens import create_token
 
 
 class Command(BaseCommand):

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from benchmarks.construction.selectors import dataset_name
+from benchmarks.construction.services import make_dataset, start_construction
 from benchmarks.core.errors import CoreError
+from benchmarks.datasets.selectors import find_dataset
 from benchmarks.management.commands.run_benchmark import carry_run, read_pairs
 from benchmarks.models import Run
-from benchmarks.selectors.construction import dataset_name
-from benchmarks.selectors.datasets import find_dataset
-from benchmarks.services.construction import make_dataset, start_construction
 
 
 class Command(BaseCommand):

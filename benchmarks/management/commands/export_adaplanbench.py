@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
-from benchmarks.selectors.datasets import find_dataset
-from benchmarks.services.dataset_files import export_adaplanbench
+from benchmarks.datasets.files import export_adaplanbench
+from benchmarks.datasets.selectors import find_dataset
 
 
 class Command(BaseCommand):

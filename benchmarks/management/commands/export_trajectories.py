@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
+from benchmarks.exports.services import WRITERS, export_run
 from benchmarks.models import Run
-from benchmarks.services.exports import WRITERS, export_run
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
-from benchmarks.services.dataset_files import import_adaplanbench
+from benchmarks.datasets.files import import_adaplanbench
 
 
 class Command(BaseCommand):

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from benchmarks.construction.candidates import import_candidates
 from benchmarks.core.errors import CoreError
-from benchmarks.selectors.datasets import find_dataset
-from benchmarks.services.candidates import import_candidates
+from benchmarks.datasets.selectors import find_dataset
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
-from benchmarks.services.datasets import save_dataset
+from benchmarks.datasets.services import save_dataset
 from benchmarks.systems.adaplanbench.macgyver.build import SEED, build_task, dataset_checksum
 from benchmarks.systems.adaplanbench.macgyver.policies import ROLES
 from benchmarks.systems.adaplanbench.macgyver.reader import check_files, read_riddles

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from benchmarks.construction.services import import_problems
 from benchmarks.core.errors import CoreError
-from benchmarks.services.construction import import_problems
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
 from benchmarks.formats.registry import FORMATS, together
-from benchmarks.services.imports import import_trajectories
+from benchmarks.imports.services import import_trajectories
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.models import Run
-from benchmarks.selectors.runs import run_metrics
+from benchmarks.runs.selectors import run_metrics
 
 
 class Command(BaseCommand):

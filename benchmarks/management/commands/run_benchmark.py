@@ -9,13 +9,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import Agent, Run
-from benchmarks.selectors.datasets import find_dataset
-from benchmarks.selectors.runs import RunProgress, run_metrics, runs_progress
-from benchmarks.services.agents import ensure_scripted_agents
-from benchmarks.services.judge_checks import refuse_unfit_judges
-from benchmarks.services.runs import start_runs
-from benchmarks.services.work import WORKABLE, work_on_run
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.judge_checks import refuse_unfit_judges
+from benchmarks.runs.selectors import RunProgress, run_metrics, runs_progress
+from benchmarks.runs.services import start_runs
+from benchmarks.runs.worker import WORKABLE, work_on_run
 from benchmarks.tasks import owner_name
 
 REMEDY = (

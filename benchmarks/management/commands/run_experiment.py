@@ -8,13 +8,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
+from benchmarks.experiments.checks import read_checked
+from benchmarks.experiments.control import resume_experiment
+from benchmarks.experiments.plans import Plan, plan_design
+from benchmarks.experiments.selectors import experiment_results, experiment_runs
+from benchmarks.experiments.services import make_experiment, make_missing
 from benchmarks.management.commands.run_benchmark import carry_run
 from benchmarks.models import Experiment
-from benchmarks.selectors.experiments import experiment_results, experiment_runs
-from benchmarks.services.experiments.checking import read_checked
-from benchmarks.services.experiments.control import resume_experiment
-from benchmarks.services.experiments.making import make_experiment, make_missing
-from benchmarks.services.experiments.planning import Plan, plan_design
 
 
 class Command(BaseCommand):

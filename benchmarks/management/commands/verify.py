@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.models import Run
-from benchmarks.services.verifying.checks import Difference
-from benchmarks.services.verifying.runs import STATES, RunReport, verify_run
-from benchmarks.services.verifying.stored import Known
+from benchmarks.verification.checks import Difference
+from benchmarks.verification.services import STATES, RunReport, verify_run
+from benchmarks.verification.stored import Known
 
 
 def read_time(text: str) -> datetime:

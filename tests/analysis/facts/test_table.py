@@ -10,8 +10,8 @@ from analysis.facts.columns import STATES
 from analysis.facts.table import current_facts
 from analysis.models import RunFacts
 from analysis.services.facts import ask_for_facts, batches, make_facts
+from benchmarks.jobs.services import perform
 from benchmarks.models import Run, Trajectory
-from benchmarks.services.jobs import perform
 from tests.factories.benchmarks import JudgeScoreFactory, RunFactory, TrajectoryFactory
 
 pytestmark = pytest.mark.django_db

@@ -15,9 +15,9 @@ from analysis.reports.decline import decline_later, decline_report
 from analysis.reports.parts import Report
 from analysis.services.slopes import KIND
 from analysis.slope_fits import fit_runs
+from benchmarks.jobs import wake_up as doorbell
+from benchmarks.jobs.services import perform
 from benchmarks.models import AnswererVersion, Job, JudgeScore, Run, Task, Trajectory, Turn
-from benchmarks.services import doorbell
-from benchmarks.services.jobs import perform
 from tests.analysis.rows import flat, make_dataset, make_run, make_trajectory
 from tests.analysis.stats.simulate_slopes import made_scores
 from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs

@@ -13,8 +13,8 @@ from analysis.pages import PAGES, report_key, select
 from analysis.reports.filter_check import filter_check_report
 from analysis.reports.parts import Report
 from annotation.models import Study
-from benchmarks.blinding import Visibility
 from benchmarks.models import Candidate, Task
+from benchmarks.visibility import Visibility
 from tests.analysis.human_rows import make_filter_check, make_people
 from tests.analysis.reports.test_violation_check import lines
 from tests.analysis.rows import make_member, make_person

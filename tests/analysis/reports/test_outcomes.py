@@ -8,8 +8,8 @@ from analysis.reports.leaderboard import leaderboard_report
 from analysis.reports.outcomes import outcomes_report
 from analysis.reports.parts import Report, Table
 from analysis.reports.verdicts import verdicts_report
+from benchmarks.imports.services import import_trajectories
 from benchmarks.models import Run, Trajectory
-from benchmarks.services.imports import import_trajectories
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory
 from tests.shared_data import shared_data
 

@@ -12,8 +12,8 @@ from analysis.reports.rubric import rubric_report
 from analysis.reports.tools import tools_report
 from benchmarks.mappers import core_task
 from benchmarks.models import Dataset
-from benchmarks.selectors.trajectories import trajectory_list
 from benchmarks.systems.planbench_xl.comparisons import path_datatypes
+from benchmarks.trajectories.selectors import trajectory_list
 from tests.analysis.rows import make_dataset, make_person, make_run, make_trajectory
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 

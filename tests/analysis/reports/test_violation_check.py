@@ -13,8 +13,8 @@ from analysis.pages import PAGES, report_key, select
 from analysis.reports.parts import Report, Table
 from analysis.reports.violation_check import violation_check_report
 from annotation.models import Participant, Study
-from benchmarks.blinding import Visibility
 from benchmarks.models import Task, Trajectory
+from benchmarks.visibility import Visibility
 from tests.analysis.human_rows import answer, make_people, make_violation_check
 from tests.analysis.rows import make_member, make_person, make_study
 

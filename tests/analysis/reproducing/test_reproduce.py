@@ -17,8 +17,8 @@ from analysis.reproducing.files import FORMAT
 from analysis.reproducing.presets import PRESETS, Part, find_preset
 from analysis.reproducing.sections import About, sections_of
 from benchmarks.core.errors import UnknownName
+from benchmarks.datasets.files import import_planbench_xl
 from benchmarks.models import Experiment, Run, Trajectory
-from benchmarks.services.dataset_files import import_planbench_xl
 from benchmarks.systems.planbench_xl import world
 from tests.analysis.rows import (
     flat,

@@ -13,9 +13,9 @@ from analysis.search.query import read_words
 from analysis.search.snippets import LENGTH, Snippet, excerpt, snippets
 from analysis.services import search_index
 from analysis.services.search_index import enqueue_index, forget_index, is_behind, unsearched
-from benchmarks.blinding import Visibility
+from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory, Turn
-from benchmarks.services.jobs import perform
+from benchmarks.visibility import Visibility
 from tests.factories.benchmarks import RunFactory, TaskFactory, TrajectoryFactory, TurnFactory
 
 pytestmark = pytest.mark.django_db

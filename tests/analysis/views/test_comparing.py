@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from analysis.comparing import aligned, facts
 from analysis.comparing.address import MOST, Address, read_address
-from benchmarks import blinding
+from benchmarks import visibility as blinding
 from benchmarks.models import Dataset, Trajectory
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory
 from tests.factories.benchmarks import (

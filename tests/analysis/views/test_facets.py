@@ -9,8 +9,8 @@ from django.test import Client
 from analysis.facts import table
 from analysis.facts.facets import Facet
 from annotation.models import Adjudication, FailureLabel, LabelRemoval, TrajectoryLabel
+from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory
-from benchmarks.services.jobs import perform
 from tests.analysis.rows import (
     flat,
     make_dataset,

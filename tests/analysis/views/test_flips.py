@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.views import flips as views
-from benchmarks import blinding
+from benchmarks import visibility as blinding
 from benchmarks.models import Dataset, Run
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory
 

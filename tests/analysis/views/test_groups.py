@@ -13,9 +13,9 @@ from django.test import Client
 from analysis.failure_groups import MOST_TEXTS, Asked, choose, drawn, read_asked
 from analysis.frames.failure_texts import FEEDBACK, PLAN, end_texts
 from analysis.similar import kept_group
-from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory
-from benchmarks.services.jobs import perform
+from benchmarks.visibility import EVERYTHING, Visibility
 from tests.analysis.rows import make_person
 from tests.factories.benchmarks import AgentFactory, RunFactory, TrajectoryFactory, TurnFactory
 

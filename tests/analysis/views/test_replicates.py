@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 
 from annotation.models import Study
+from benchmarks.experiments.checks import read_checked
+from benchmarks.experiments.plans import plan_design
+from benchmarks.experiments.services import make_experiment
 from benchmarks.models import Experiment, Run
-from benchmarks.services.experiments.checking import read_checked
-from benchmarks.services.experiments.making import make_experiment
-from benchmarks.services.experiments.planning import plan_design
 from tests.annotation.rows import make_person, make_study
 from tests.factories.benchmarks import TrajectoryFactory, save_sample_dataset
 

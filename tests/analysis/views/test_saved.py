@@ -19,7 +19,7 @@ from analysis.services.saved_views import (
     rename_view,
     save_view,
 )
-from benchmarks.blinding import EVERYTHING, Visibility
+from benchmarks.visibility import EVERYTHING, Visibility
 from tests.analysis.rows import make_person
 
 pytestmark = pytest.mark.django_db

@@ -20,8 +20,8 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from analysis.models import RatingTable
 from analysis.services import rating_tables
 from analysis.tidy.example import example_csv
+from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Upload
-from benchmarks.services.jobs import perform
 from tests.analysis.rows import make_person
 from tests.shared_data import reference_records, shared_data
 

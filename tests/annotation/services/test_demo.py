@@ -16,10 +16,10 @@ from annotation.selectors.ratings import human_scores
 from annotation.services import demo, demo_plans
 from annotation.services.sessions.making import make_session
 from annotation.services.simulation import simulate_annotator
+from benchmarks import demo as benchmark_demo
+from benchmarks.jobs import services as jobs
 from benchmarks.models import Agent, Dataset, Job, Judging, Run, Trajectory
-from benchmarks.services import demo as benchmark_demo
-from benchmarks.services import jobs
-from benchmarks.services.agents import ensure_scripted_agents
+from benchmarks.roles.agents import ensure_scripted_agents
 from tests.annotation.live import make_live_study
 from tests.annotation.rows import make_person
 from tests.small_demo import shrink_demo
@@ -211,7 +211,7 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(
 ) -> None:
     # transactions are real here, so bells would ring at once: the test is the only worker
     monkeypatch.setattr(jobs, "_ring", lambda job_id: None)
-    monkeypatch.setattr("benchmarks.services.runs._ring_on_commit", lambda run_ids: None)
+    monkeypatch.setattr("benchmarks.runs.services._ring_on_commit", lambda run_ids: None)
     demo.ensure_demo()
     load()
     expected = content()

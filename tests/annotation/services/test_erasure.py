@@ -45,8 +45,8 @@ from annotation.services.items import skip_assignment
 from annotation.services.ratings import Edit, record_rating
 from annotation.services.remarks import add_remark, put_label, reword_remark
 from annotation.services.setup import add_member
+from benchmarks.api.tokens import create_token
 from benchmarks.models import StoredAnswer, Upload
-from benchmarks.services.tokens import create_token
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 

@@ -14,8 +14,8 @@ from annotation.services.presence import open_assignment
 from annotation.services.seats import take_next
 from annotation.services.studies import set_study_status
 from annotation.services.withdrawal import restore_annotator, withdraw_annotator
-from benchmarks.blinding import EVERYTHING
 from benchmarks.models import Trajectory
+from benchmarks.visibility import EVERYTHING
 from tests.annotation.rows import make_study
 from tests.annotation.services.test_planning import play_in
 from tests.annotation.services.test_seats import check_counters, do_all, make_pool, must_take

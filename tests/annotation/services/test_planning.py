@@ -17,8 +17,8 @@ from annotation.services.errors import Refused
 from annotation.services.planned import create_planned_study, launch_study
 from annotation.services.planning import plan_study
 from annotation.services.seats import take_next
+from benchmarks.asks.players import player_name
 from benchmarks.models import Candidate, Dataset, Exchange, Profile, Task, Trajectory, Turn
-from benchmarks.selectors.players import player_name
 from tests.annotation.rows import make_person, make_runs, make_trajectory, plan_for
 from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory
 

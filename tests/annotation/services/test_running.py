@@ -36,8 +36,8 @@ from annotation.services.studies import (
     delete_draft,
     set_study_status,
 )
-from benchmarks.blinding import EVERYTHING
 from benchmarks.models import Run
+from benchmarks.visibility import EVERYTHING
 from tests.annotation.rows import make_person
 from tests.annotation.services.test_seats import check_counters, do_all, make_pool, must_take
 

@@ -6,10 +6,10 @@ from django.contrib.auth.models import User
 from annotation.models import Study
 from annotation.services.sessions.changing import end_session, free_place, give_to_agent
 from annotation.services.setup import add_member
-from benchmarks.blinding import Visibility, closed_runs
+from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Agent, Run, Trajectory
-from benchmarks.selectors.cautions import run_caution
-from benchmarks.services.endpoints import create_endpoint
+from benchmarks.runs.cautions import run_caution
+from benchmarks.visibility import Visibility, closed_runs
 from tests.analysis.rows import make_run
 from tests.annotation.live import make_live_session, make_live_study
 

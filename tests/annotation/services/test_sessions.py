@@ -22,9 +22,10 @@ from annotation.services.sessions.playing import (
     take_place,
 )
 from benchmarks.core.reply_forms import Hint
+from benchmarks.jobs import services as jobs
+from benchmarks.jobs import wake_up as doorbell
 from benchmarks.models import Exchange, Run, Trajectory
-from benchmarks.services import doorbell, jobs
-from benchmarks.services.work import carry_reserved
+from benchmarks.runs.worker import carry_reserved
 from tests.annotation.live import (
     asked,
     begin,

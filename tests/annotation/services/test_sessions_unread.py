@@ -14,9 +14,9 @@ from annotation.services.sessions.changing import give_to_agent, let_stand_in
 from annotation.services.sessions.making import make_session
 from annotation.services.sessions.planned import LiveWish, create_session
 from annotation.services.sessions.playing import note_end
+from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Agent, Task
-from benchmarks.services.agents import PERSON
-from benchmarks.services.endpoints import create_endpoint
+from benchmarks.roles.agents import PERSON
 from tests.annotation.live import (
     AGENT,
     asked,

@@ -22,8 +22,8 @@ from annotation.services.planned import (
 from annotation.services.planning import PlannedStudy, plan_study
 from annotation.services.seats import take_next
 from annotation.services.studies import delete_draft, set_study_status
+from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Trajectory
-from benchmarks.services.jobs import perform
 from tests.annotation.rows import make_runs, plan_for
 from tests.annotation.services.test_seats import check_counters
 

@@ -12,20 +12,20 @@ from django.contrib.auth.models import User
 from annotation.models import LiveSession
 from annotation.services.sessions.changing import let_stand_in
 from annotation.services.sessions.making import make_session
-from benchmarks.blinding import Visibility
+from benchmarks.asks import suggestions
+from benchmarks.asks.suggestions import make_suggestions
 from benchmarks.core.answerers import Answer, Scripted
 from benchmarks.core.system import ScriptedPolicy
-from benchmarks.fillers import all_fillers, suggesting_fillers
+from benchmarks.endpoints.services import create_endpoint, endpoints_in
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Suggestion, Task, Trajectory
-from benchmarks.selectors.casting import run_roles
-from benchmarks.selectors.cautions import run_caution
-from benchmarks.services import suggestions
-from benchmarks.services.casting import human_filler
-from benchmarks.services.endpoints import create_endpoint, endpoints_in
-from benchmarks.services.suggestions import make_suggestions
-from benchmarks.services.work import carry_trajectory, claim_trajectory
+from benchmarks.roles.assignments import all_fillers, suggesting_fillers
+from benchmarks.roles.selectors import run_roles
+from benchmarks.roles.services import human_filler
+from benchmarks.runs.cautions import run_caution
+from benchmarks.runs.worker import carry_trajectory, claim_trajectory
 from benchmarks.systems.adaplanbench.system import SYSTEM
+from benchmarks.visibility import Visibility
 from tests.annotation.live import (
     AGENT,
     asked,

@@ -12,7 +12,7 @@ from annotation.services.items import submit_assignment
 from annotation.services.ratings import record_rating
 from annotation.services.setup import add_member
 from annotation.services.unblinding import unblind_annotator, unblind_study
-from benchmarks.blinding import closed_runs
+from benchmarks.visibility import closed_runs
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 

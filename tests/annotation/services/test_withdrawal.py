@@ -16,7 +16,7 @@ from annotation.services.withdrawal import (
     restore_annotator,
     withdraw_annotator,
 )
-from benchmarks.ratings import ratings_of
+from benchmarks.exports.ratings import ratings_of
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 

@@ -10,8 +10,8 @@ from django.test import Client
 from annotation.models import Study
 from annotation.selectors.storing import storing_of
 from annotation.services import planned
+from benchmarks.jobs.services import perform
 from benchmarks.models import Candidate, Dataset, Job, Run, Task, Trajectory
-from benchmarks.services.jobs import perform
 from tests.annotation.rows import make_person, make_runs
 
 pytestmark = pytest.mark.django_db

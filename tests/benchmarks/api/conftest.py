@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from benchmarks.services.tokens import create_token
+from benchmarks.api.tokens import create_token
 from tests.factories.benchmarks import PERMISSIONS, make_user
 
 

@@ -137,7 +137,7 @@ def test_other_methods_have_the_same_shape(method: str, db: None, error_of: Any)
 def test_a_fault_of_ours_tells_nothing_but_an_id(
     starter: User, monkeypatch: pytest.MonkeyPatch, error_of: Any, caplog: Any
 ) -> None:
-    from benchmarks.selectors import runs
+    from benchmarks.runs import selectors as runs
 
     def broken(*args: object) -> None:
         raise RuntimeError("the password is swordfish")

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from benchmarks.jobs import wake_up as doorbell
 from benchmarks.models import Job, Run, StoredAnswer, Upload, UploadChunk
-from benchmarks.services import doorbell
 from tests.benchmarks.api.conftest import Caller
 from tests.benchmarks.api.files import chat_file
 

@@ -11,8 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchmarks.formats.registry import check_file
+from benchmarks.imports.selectors import IMPORT
 from benchmarks.models import Job, JudgeScore, Run, Trajectory
-from benchmarks.selectors.jobs import IMPORT
 from tests.benchmarks.api.conftest import Caller
 from tests.factories.benchmarks import (
     JudgeScoreFactory,

@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmarks.api import tokens
+from benchmarks.api.tokens import create_token, find_token, revoke_token
 from benchmarks.core.errors import CoreError
 from benchmarks.models import ApiToken
-from benchmarks.services import tokens
-from benchmarks.services.tokens import create_token, find_token, revoke_token
 from tests.benchmarks.api.conftest import Caller, bearer
 from tests.factories.benchmarks import PERMISSIONS, make_user
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.desk_form import Form, Said, build_form
 from annotation.selectors.desk_reading import Statement
-from benchmarks.diffs import Line, Segment, SegmentKind
+from benchmarks.trajectories.diffs import Line, Segment, SegmentKind
 
 PLACES = ("Runs", "Trajectories", "Studies", "Analysis")
 COLUMNS = ("task", "category", "ended", "tone", "turns", "score", "sd", "why")

@@ -1,0 +1,51 @@
+"""A person's tokens for the HTTP API: made, shown once, revoked."""
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchmarks.access import signed_in
+from benchmarks.api.token_selectors import token_rows, tokens_of
+from benchmarks.api.tokens import create_token, revoke_token
+from benchmarks.core.errors import CoreError
+from benchmarks.imports.forms import TokenForm
+
+
+@signed_in
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def token_list(request: HttpRequest) -> HttpResponse:
+    """One's own tokens; a new one is in the answer to the form and nowhere after that."""
+    assert isinstance(request.user, User)
+    form = TokenForm(request.POST or None)
+    secret, status = "", 200
+    if request.method == "POST":
+        status = 422
+        if form.is_valid():
+            try:
+                _, secret = create_token(
+                    user=request.user,
+                    name=form.cleaned_data["name"],
+                    read_only=form.cleaned_data["read_only"],
+                    expires_at=form.expires_at,
+                )
+            except CoreError as error:
+                form.add_error(None, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            else:
+                form, status = TokenForm(), 200
+    context = {"form": form, "secret": secret, "rows": token_rows(request.user)}
+    return render(request, "account/tokens.html", context, status=status)
+
+
+@signed_in
+@require_POST
+def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+    assert isinstance(request.user, User)
+    token = get_object_or_404(tokens_of(request.user), pk=token_id)
+    revoke_token(token=token)
+    messages.success(request, f"“{token.name}” is revoked: programs that use it are refused.")
+    return HttpResponseRedirect(reverse("programs:token_list"))

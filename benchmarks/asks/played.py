@@ -1,0 +1,92 @@
+"""Trajectories in which people took part: who answered in which turn, and what was suggested."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.asks.suggestion_selectors import suggestions_of
+from benchmarks.models import Exchange, Trajectory
+from benchmarks.roles.assignments import all_fillers
+from benchmarks.trajectories.exchanges import turn_steps
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Who answered at a seat, from turn ``first`` to turn ``last``.
+
+    ``by`` names a script or endpoint; people are numbered in the order in which they came.
+    """
+
+    role: str
+    seat: str
+    kind: str
+    by: str
+    version: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """What a script or model suggested to a person, and ``given``, what the person answered.
+
+    ``value`` is null where nothing came that could be read, for the ``reason`` that is named.
+    """
+
+    turn: int
+    role: str
+    seat: str
+    kind: str
+    by: str
+    version: str
+    value: Any
+    given: Any
+    reason: str
+
+
+@dataclass(frozen=True)
+class Played:
+    """Who answered, by role and seat in the order of turns, and all suggestions."""
+
+    answered: list[Answered]
+    suggested: list[Suggested]
+
+
+def played(trajectory: Trajectory) -> Played | None:
+    """What people's part in a trajectory was; None, without a query, where they had none."""
+    fillers = all_fillers(trajectory.run.roles)
+    if not trajectory.recast and not any(filler["kind"] == "human" for filler in fillers):
+        return None
+    return Played(list(_answered(trajectory)), list(_suggested(trajectory)))
+
+
+def _answered(trajectory: Trajectory) -> Iterator[Answered]:
+    starts = [steps.first for steps in turn_steps(trajectory)]
+    rows = Exchange.objects.filter(trajectory=trajectory, state=Exchange.State.ANSWERED)
+    people: dict[str, str] = {}
+    seats: dict[tuple[str, str], list[Answered]] = {}
+    for row in (
+        rows.select_related("answerer")
+        .order_by("step", "slot", "attempt")
+        .only("step", "role", "seat", "answerer__kind", "answerer__name", "answerer__version")
+    ):
+        who = row.answerer
+        human = who.kind == "human"
+        by = people.setdefault(who.name, f"person {len(people) + 1}") if human else who.name
+        version = "" if human else who.version
+        turn = max(1, sum(first <= row.step for first in starts))
+        spans = seats.setdefault((row.role, row.seat), [])
+        same = bool(spans) and (spans[-1].kind, spans[-1].by) == (who.kind, by)
+        first = spans.pop().first if same else turn
+        spans.append(Answered(row.role, row.seat, who.kind, by, version, first, turn))
+    for spans in seats.values():
+        yield from spans
+
+
+def _suggested(trajectory: Trajectory) -> Iterator[Suggested]:
+    for view in suggestions_of(trajectory):
+        row, who = view.row, view.row.answerer
+        yield Suggested(
+            view.turn, row.role, row.seat, who.kind, who.name, who.version, view.value, view.given,
+            view.why_not,
+        )  # fmt: skip

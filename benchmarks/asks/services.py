@@ -1,0 +1,92 @@
+"""Replies of people: they settle an open ask, and the trajectory goes on from there."""
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from benchmarks.asks.players import player_name
+from benchmarks.core.answerers import Identity
+from benchmarks.core.digests import storable
+from benchmarks.core.registry import get_system
+from benchmarks.locks import lock_trajectory
+from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row
+from benchmarks.runs.calls import answerer_version, people_are_asked
+from benchmarks.runs.services import RunError, reopen_run
+
+_STATUS = Prepared(
+    lambda pk: Trajectory.objects.filter(pk=pk).values_list("status", flat=True), pk=int
+)
+_ANSWERED = PreparedUpdate(
+    lambda pk, now: (OpenAsk.objects.filter(pk=pk, answered_at=None), {"answered_at": now}),
+    pk=int,
+    now=datetime,
+)
+_LAST = Prepared(
+    lambda trajectory, step, slot: (
+        Exchange.objects.filter(trajectory=trajectory, step=step, slot=slot)
+        .order_by("-attempt")
+        .values_list("attempt", flat=True)[:1]
+    ),
+    trajectory=int,
+    step=int,
+    slot=int,
+)
+_GOES_ON = PreparedUpdate(
+    lambda pk: (
+        Trajectory.objects.filter(pk=pk, status=Trajectory.Status.WAITING),
+        {"status": Trajectory.Status.PENDING},
+    ),
+    pk=int,
+)
+
+
+def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) -> Exchange:
+    """Store a person's reply and let the trajectory go on once none of its asks is open.
+
+    Raises ``UnreadableReply`` where the text cannot be read, so that the person can mend it, and
+    ``RunError`` where somebody has answered before or nobody waits; neither changes anything.
+    ``seated``: the caller has seen to it that the place in a reserved trajectory is this person's.
+    """
+    trajectory = ask.trajectory
+    if trajectory.reserved and not seated:
+        raise RunError("this belongs to a session; it is answered there")
+    system = get_system(trajectory.run.dataset.system)
+    reply = storable(text)
+    value = storable(system.parsers[ask.expect["kind"]](reply, ask.expect["params"]))
+    now = timezone.now()
+    with transaction.atomic():
+        # Of two people who answer at once, or a person and the worker that lays the trajectory
+        # aside, the second must see what the first did.
+        lock_trajectory(trajectory.pk)
+        if _STATUS.first(pk=trajectory.pk) == Trajectory.Status.CANCELLED:
+            raise RunError("this was cancelled; nobody waits for a reply any more")
+        if not _ANSWERED.run(pk=ask.pk, now=now):
+            raise RunError("this has been answered already; the first answer stands")
+        last = _LAST.first(trajectory=trajectory.pk, step=ask.step, slot=ask.slot) or 0
+        exchange = Exchange(
+            trajectory=trajectory,
+            step=ask.step,
+            slot=ask.slot,
+            attempt=last + 1,
+            role=ask.role,
+            seat=ask.seat,
+            answerer_id=answerer_version(Identity("human", player_name(by), "1")),
+            ask_digest=ask.ask_digest,
+            messages=ask.messages,
+            expect=ask.expect,
+            tools=ask.tools,
+            seed=ask.seed,
+            state=Exchange.State.ANSWERED,
+            text=reply,
+            value=value,
+            latency=(now - ask.opened_at).total_seconds(),
+            sent_at=ask.opened_at,
+            settled_at=now,
+        )
+        add_row(exchange)
+        if not people_are_asked(trajectory.pk) and _GOES_ON.run(pk=trajectory.pk):
+            reopen_run(Run.objects.get(pk=trajectory.run_id), people=trajectory)
+    return exchange

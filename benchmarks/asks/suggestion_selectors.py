@@ -1,0 +1,98 @@
+"""What scripts or models suggested where people answered: for players, and on trajectories.
+
+Players may be blinded, so they are told what kind of thing suggests and never its name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.core.words import plain
+from benchmarks.endpoints.selectors import agent_title
+from benchmarks.models import Endpoint, Exchange, OpenAsk, Suggestion, Trajectory
+from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.selectors import LABELS, policy_title, system_of
+from benchmarks.trajectories.exchanges import turn_steps
+
+_KINDS = {"scripted": "A script", "endpoint": "A language model"}
+_NOT_YET = "none has come yet"
+S = Exchange.State
+
+
+@dataclass(frozen=True)
+class SuggestedView:
+    """A suggestion beside what a person answered; ``given`` is None where nobody has."""
+
+    row: Suggestion
+    turn: int
+    role: str
+    by: str
+    label: str
+    given: Any
+
+    @property
+    def value(self) -> Any:
+        """The parsed suggestion, None where there is none."""
+        return self.row.value if self.row.state == S.ANSWERED else None
+
+    @property
+    def why_not(self) -> str:
+        return "" if self.row.state == S.ANSWERED else self.row.reason or _NOT_YET
+
+
+def suggestion_on(ask: OpenAsk) -> Mapping[str, Any] | None:
+    """What to show beside an ask to whoever answers it, in the form that reply forms take it."""
+    rows = Suggestion.objects.filter(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot)
+    row = rows.select_related("answerer").first()
+    if row is None:
+        return None
+    made, waits = row.state == S.ANSWERED, row.state == S.SENT
+    # Why there is none may name the endpoint.
+    why_not = "" if made or waits else "nothing came that could be read"
+    by = _kind_of(ask, row)
+    return {"by": by, "value": row.value if made else None, "why_not": why_not, "waits": waits}
+
+
+def _kind_of(ask: OpenAsk, row: Suggestion) -> str:
+    """What kind of thing suggests, in words; a fake endpoint is not passed off as a model."""
+    name = row.answerer.name
+    fillers = all_fillers(ask.trajectory.run.roles)
+    filler = next((each for each in fillers if each.get("endpoint") == name), {})
+    if filler.get("label") == "simulated":
+        return "A fake endpoint"
+    if filler.get("local"):
+        return "An endpoint on this machine"
+    return _KINDS.get(row.answerer.kind, "Something else")
+
+
+def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
+    """All suggestions of a trajectory, in order; no query where its run has none."""
+    if not any("suggests" in filler for filler in all_fillers(trajectory.run.roles)):
+        return []
+    found = list(Suggestion.objects.filter(trajectory=trajectory).select_related("answerer"))
+    people = Exchange.objects.filter(
+        trajectory=trajectory,
+        state=S.ANSWERED,
+        answerer__kind="human",
+        role__in={row.role for row in found},
+    )
+    given = {
+        (step, slot): value for step, slot, value in people.values_list("step", "slot", "value")
+    }
+    starts = {steps.turn: steps.first for steps in turn_steps(trajectory)}
+    system = system_of(trajectory.run.dataset.system)
+    titles = {role.name: role.title for role in system.roles} if system else {}
+    asked = {row.answerer.name for row in found if row.answerer.kind == "endpoint"}
+    endpoints = Endpoint.objects.filter(name__in=asked) if asked else ()
+    models = {row.name: agent_title(row) for row in endpoints}
+    return [
+        SuggestedView(
+            row,
+            max((turn for turn, first in starts.items() if first <= row.step), default=1),
+            titles.get(row.role, plain(row.role)),
+            models.get(row.answerer.name) or policy_title(system, row.answerer.name),
+            LABELS.get(row.answerer.kind, row.answerer.kind),
+            given.get((row.step, row.slot)),
+        )
+        for row in found
+    ]

@@ -1,0 +1,163 @@
+"""Storing candidate constraints, and writing them to files: all of a call or nothing."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.construction.candidate_selectors import (
+    candidates_of,
+    core_candidate,
+    tasks_with_candidates,
+)
+from benchmarks.core import types
+from benchmarks.core.digests import canonical_json
+from benchmarks.core.problems import Problems, Said
+from benchmarks.datasets.services import chunks
+from benchmarks.exports.services import ExportRefused
+from benchmarks.locks import only_one
+from benchmarks.models import Candidate, Dataset, Task
+from benchmarks.systems.adaplanbench.candidates import (
+    FIELDS,
+    CandidateRow,
+    CheckedCandidates,
+    candidate_faults,
+    check_candidates,
+    read_candidates,
+    write_candidates,
+)
+
+
+@dataclass(frozen=True)
+class SavedCandidates:
+    """How many candidates a call added, and how many of its rows were stored already."""
+
+    added: int
+    known: int
+
+
+@dataclass(frozen=True)
+class ImportedCandidates:
+    """What a file held, and what became of it."""
+
+    checked: CheckedCandidates
+    saved: SavedCandidates
+
+
+def save_candidates(*, dataset: Dataset, rows: Iterable[CandidateRow]) -> SavedCandidates:
+    """Store candidates of a dataset's tasks; rows that are stored already are left as they are.
+
+    A candidate is known by task and key and never changes. ``FileRefused`` names every row that
+    is at fault, belongs to no task of the dataset, or says of a known key, or of a known text,
+    something else than what is stored; then nothing of the call is stored.
+    """
+    problems = Problems()
+    added = known = place = 0
+    with only_one(f"candidates of {dataset.pk}"):
+        for chunk in chunks(rows):
+            new = list(_Chunk(dataset, chunk, place, problems).new())
+            if not problems.total:
+                Candidate.objects.bulk_create(new)
+            added += len(new)
+            known += len(chunk) - len(new)
+            place += len(chunk)
+        problems.check()
+    return SavedCandidates(added, known)
+
+
+class _Chunk:
+    """Some rows beside what is stored of their tasks."""
+
+    def __init__(
+        self, dataset: Dataset, rows: Sequence[CandidateRow], place: int, problems: Problems
+    ) -> None:
+        self.dataset, self.rows, self.place, self.problems = dataset, rows, place, problems
+        named = {row.task for row in rows}
+        self.tasks: Mapping[str, int] = dict(
+            dataset.tasks.filter(external_id__in=named).values_list("external_id", "pk")
+        )
+        self.by_key: dict[tuple[int, str], types.Candidate] = {}
+        self.by_text: dict[tuple[int, str, str], str] = {}
+        for row in Candidate.objects.filter(task__in=self.tasks.values()).order_by():
+            self._remember(row.task_id, core_candidate(row))
+
+    def _remember(self, task: int, candidate: types.Candidate) -> None:
+        self.by_key[task, candidate.key] = candidate
+        self.by_text[task, candidate.kind, candidate.text] = candidate.key
+
+    def new(self) -> Iterator[Candidate]:
+        """The rows that are sound and not stored; faults of the others are noted."""
+        for number, row in enumerate(self.rows, self.place):
+            where = row.where or f"rows[{number}] (task {row.task[:40]}, key {row.candidate.key})"
+            if self._is_new(row, where):
+                task = self.tasks[row.task]
+                self._remember(task, row.candidate)
+                yield Candidate(task_id=task, **_values(row.candidate))
+
+    def _is_new(self, row: CandidateRow, where: str) -> bool:
+        given, values = row.candidate, _values(row.candidate)
+        faults = list(candidate_faults(values))
+        for name, expected, found in faults:
+            self.problems.add(f"{where}, {name}", expected, found)
+        task = self.tasks.get(row.task)
+        if task is None:
+            expected = f"the id of a task of {self.dataset}"
+            self.problems.add(f"{where}, query_id", expected, row.task)
+        if faults or task is None:
+            return False
+        stored = self.by_key.get((task, given.key))
+        if stored is None:
+            other = self.by_text.get((task, given.kind, given.text))
+            if other is not None:
+                found = Said(f"that of the stored candidate {other}")
+                self.problems.add(f"{where}, text", "a text of its own within its kind", found)
+            return other is None
+        before = _values(stored)
+        for name in FIELDS:
+            if canonical_json(before[name]) != canonical_json(values[name]):
+                said = canonical_json(before[name])
+                short = said if len(said) <= 120 else said[:119] + "…"
+                expected = f"what is stored under the key {given.key}, {short}"
+                self.problems.add(f"{where}, {name}", expected, values[name])
+        return False
+
+
+def _values(candidate: types.Candidate) -> dict[str, object]:
+    return {name: getattr(candidate, name) for name in FIELDS}
+
+
+def import_candidates(*, dataset: Dataset, path: Path, decided_by: str = "") -> ImportedCandidates:
+    """The candidates in a file; the same content a second time adds nothing.
+
+    ``decided_by`` names the checker for decisions that name nobody themselves.
+    """
+    checked = check_candidates(path, decided_by=decided_by)
+    rows = read_candidates(path, decided_by=decided_by)
+    return ImportedCandidates(checked, save_candidates(dataset=dataset, rows=rows))
+
+
+def export_candidates(*, dataset: Dataset, path: Path) -> int:
+    """Write the candidates of a dataset in the format that is imported; how many there were.
+
+    Nothing is overwritten, and a dataset without candidates makes no file.
+    """
+    tasks = tasks_with_candidates(dataset).only("external_id").order_by("pk")
+    if not tasks.exists():
+        raise ExportRefused(f"{dataset} has no candidate constraints")
+    about = {
+        "system": dataset.system, "dataset": dataset.name, "version": dataset.version,
+        "source": dataset.source, "licence": dataset.licence, "checksum": dataset.checksum,
+    }  # fmt: skip
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            return write_candidates(_queries(tasks.iterator()), file, about)
+    except FileExistsError:
+        raise ExportRefused(f"{path.name} exists; name a new file") from None
+    except OSError as error:
+        raise ExportRefused(f"{path.name} cannot be written: {error.strerror}") from None
+
+
+def _queries(tasks: Iterable[Task]) -> Iterator[tuple[str, list[types.Candidate]]]:
+    for chunk in chunks(tasks):
+        found = candidates_of(chunk)
+        for task in chunk:
+            yield task.external_id, [core_candidate(row) for row in found[task.pk]]

@@ -1,0 +1,196 @@
+"""Reading constructions: how far one is, what it came to, and how a task's profiles grew."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Max, QuerySet
+
+from benchmarks.core.making import Making
+from benchmarks.core.words import plain
+from benchmarks.datasets.selectors import kind_order
+from benchmarks.models import Candidate, Dataset, Exchange, Run, Task, Trajectory
+from benchmarks.roles.selectors import RoleView, run_roles
+from benchmarks.runs.cautions import Caution, run_caution
+from benchmarks.visibility import EVERYTHING, Visibility
+
+Decision = Candidate.Decision
+
+
+@dataclass(frozen=True)
+class Constructed:
+    """How many problems a construction has, and what became of them.
+
+    ``left_out`` were refused by the filter; ``failed`` ended otherwise, or wait for somebody to
+    decide; ``open`` have not ended.
+    """
+
+    problems: int
+    made: int
+    left_out: int
+    failed: int
+    open: int
+
+    @property
+    def missing(self) -> int:
+        """Problems that may still become tasks."""
+        return self.failed + self.open
+
+
+def latest_trajectories(run: Run) -> QuerySet[Trajectory]:
+    """The last attempt at each problem."""
+    newest = run.trajectories.order_by().values("task").annotate(last=Max("pk")).values("last")
+    return run.trajectories.filter(pk__in=newest)
+
+
+def made_trajectories(run: Run, making: Making) -> QuerySet[Trajectory]:
+    """The trajectories that came to a task, in the order of problems."""
+    done = latest_trajectories(run).filter(status=Trajectory.Status.DONE)
+    return done.filter(termination=making.termination).order_by("task_id")
+
+
+def count_constructed(run: Run, making: Making) -> Constructed:
+    """What became of the problems of a construction so far."""
+    S = Trajectory.Status
+    rows = latest_trajectories(run).order_by().values_list("status", "termination")
+    counts: dict[str, int] = dict.fromkeys(("made", "left_out", "failed", "open"), 0)
+    for status, termination, n in rows.annotate(n=Count("pk")):
+        if status == S.DONE and termination == making.termination:
+            counts["made"] += n
+        elif status == S.DONE and termination == making.left_out:
+            counts["left_out"] += n
+        elif status in (S.DONE, S.FAILED, S.DECISION, S.CANCELLED):
+            counts["failed"] += n
+        else:
+            counts["open"] += n
+    return Constructed(sum(counts.values()), **counts)
+
+
+def proposed_replies(
+    trajectories: Sequence[Trajectory], roles: Sequence[str]
+) -> Mapping[int, list[Any]]:
+    """What these roles replied, as it was read, by trajectory in the order of asks."""
+    found: dict[int, list[Any]] = {trajectory.pk: [] for trajectory in trajectories}
+    rows = Exchange.objects.filter(
+        trajectory__in=found, role__in=roles, state=Exchange.State.ANSWERED
+    )
+    for pk, value in rows.order_by("trajectory", "step", "slot").values_list(
+        "trajectory_id", "value"
+    ):
+        found[pk].append(value)
+    return found
+
+
+def dataset_name(run: Run) -> str:
+    """What a dataset of a construction is called, where nobody says otherwise."""
+    return f"{run.dataset.name}, constructed"[:120]
+
+
+def datasets_made(run: Run, seen: Visibility = EVERYTHING) -> list[Dataset]:
+    """The datasets that were made of a construction, the newest first."""
+    return list(seen.of(run.datasets_made.all()).order_by("-pk"))
+
+
+def made_by(dataset: Dataset, seen: Visibility = EVERYTHING) -> Run | None:
+    """The construction that a dataset came from, where somebody may see it."""
+    return dataset.made_by if dataset.made_by_id not in seen.closed else None
+
+
+def made_caution(dataset: Dataset) -> Caution | None:
+    """What must be said over tasks that were constructed here."""
+    return run_caution(dataset.made_by) if dataset.made_by else None
+
+
+def planner_titles(run: Run) -> Mapping[str, str]:
+    """Who planned in a construction, by the planners' numbers."""
+    fillers = [filler for role in run_roles(run)[:2] for filler in _seated(role)]
+    return {str(number): title for number, title in enumerate(fillers, 1)}
+
+
+def _seated(role: RoleView) -> list[str]:
+    """The titles of a role's fillers, one for each seat in their order."""
+    seats = {seat: filler.title for filler in role.fillers for seat in filler.seats}
+    return [seats[seat] for seat in sorted(seats)]
+
+
+def trajectory_of(task: Task, seen: Visibility = EVERYTHING) -> Trajectory | None:
+    """The trajectory in which a task was constructed; None for tasks that came from elsewhere."""
+    rows = seen.of(Trajectory.objects.filter(run=task.dataset.made_by_id))
+    rows = rows.filter(task__external_id=task.external_id, status=Trajectory.Status.DONE)
+    return rows.order_by("-pk").first() if task.dataset.made_by_id else None
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A constraint in the round in which it came up.
+
+    ``planners`` are those whose plans brought it, by number; ``merged`` the wordings that went into
+    it. ``reason`` is the checker's, for a removal.
+    """
+
+    text: str
+    about: str
+    kept: bool | None
+    reason: str
+    planners: tuple[str, ...]
+    merged: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GrowthKind:
+    """The constraints of one kind that came up in a round; ``size`` counts all kept up to it."""
+
+    title: str
+    rows: tuple[Grown, ...]
+    size: int
+
+    @property
+    def kept(self) -> int:
+        return sum(row.kept is True for row in self.rows)
+
+    @property
+    def removed(self) -> int:
+        return sum(row.kept is False for row in self.rows)
+
+
+@dataclass(frozen=True)
+class GrowthRound:
+    """A round of construction, and the level that its profile is."""
+
+    number: int
+    level: str
+    kinds: tuple[GrowthKind, ...]
+
+
+def task_growth(task: Task) -> list[GrowthRound]:
+    """How the profiles of a task grew, round by round, from its candidates.
+
+    Empty where they do not say in which round they came up.
+    """
+    found = list(task.candidates.exclude(round=None).order_by("round", "key"))
+    levels = list(task.profiles.order_by("rank").values_list("level", flat=True))
+    kinds = sorted({row.kind for row in found}, key=kind_order)
+    sizes = dict.fromkeys(kinds, 0)
+    rounds = []
+    for number in sorted({row.round for row in found if row.round}):
+        parts = []
+        for kind in kinds:
+            rows = [_grown(row) for row in found if (row.round, row.kind) == (number, kind)]
+            sizes[kind] += sum(row.kept is True for row in rows)
+            rows.sort(key=lambda row: row.kept is not True)
+            parts.append(GrowthKind(plain(kind), tuple(rows), sizes[kind]))
+        level = levels[number - 1] if number <= len(levels) else ""
+        rounds.append(GrowthRound(number, level, tuple(parts)))
+    return rounds
+
+
+def _grown(row: Candidate) -> Grown:
+    told = row.payload
+    return Grown(
+        row.text,
+        str(told.get("about", "")).partition(":")[2],
+        None if row.decision is None else row.decision == Decision.KEPT,
+        row.reason,
+        tuple(map(str, told.get("planners", ()))),
+        tuple(text for text in map(str, told.get("merged", ())) if text != row.text),
+    )

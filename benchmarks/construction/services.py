@@ -1,0 +1,191 @@
+"""Constructing datasets: problems stored, runs that construct, and what they come to as tasks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from benchmarks.construction.candidates import save_candidates
+from benchmarks.construction.selectors import (
+    Constructed,
+    count_constructed,
+    made_trajectories,
+    proposed_replies,
+)
+from benchmarks.core.digests import digest
+from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.making import Made, Making, making_of
+from benchmarks.core.registry import get_system
+from benchmarks.core.system import System
+from benchmarks.datasets.services import SavedDataset, save_dataset
+from benchmarks.mappers import core_outcome, core_task
+from benchmarks.models import Agent, Dataset, Run
+from benchmarks.roles.agents import PERSON, ensure_scripted_agents
+from benchmarks.roles.selectors import role_words
+from benchmarks.roles.services import AT, HUMAN
+from benchmarks.runs.services import start_runs
+from benchmarks.systems.adaplanbench.candidates import LONGEST_NAME, CandidateRow
+from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files
+
+PROBLEMS = "adaplanbench_construction"
+
+
+class ConstructionError(CoreError):
+    """A construction that cannot be started, or of which nothing can be made yet."""
+
+
+def import_problems(
+    *, path: Path, results: Path | None = None, name: str, licence: str = ""
+) -> SavedDataset:
+    """Problems to construct from; the same content a second time adds nothing."""
+    found = read_problem_files(path, results)
+    return save_dataset(
+        system=PROBLEMS,
+        name=name,
+        version="",
+        source=found.source,
+        licence=licence or found.licence,
+        checksum=found.checksum,
+        tasks=((task, ()) for task in found.tasks),
+        notes=found.notes,
+    )
+
+
+def start_construction(
+    *,
+    dataset: Dataset,
+    planners: Sequence[str] = (),
+    roles: Mapping[str, Sequence[str]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    tasks: Sequence[str] = (),
+    name: str = "",
+    cost_cap: float | None = None,
+    created_by: User | None = None,
+    ring: bool = True,
+) -> Run:
+    """A run that constructs profiles for the problems of a dataset, all of them pending.
+
+    ``planners`` name who plans, as ``named_filler`` takes it: the first is the run's agent and the
+    others stand beside it; with fewer than are asked for they take turns. Left empty, planners are
+    the system's own.
+    """
+    making = making_of(dataset.system)
+    if making is None:
+        raise ConstructionError(f"{dataset} holds no problems that profiles are constructed from")
+    ensure_scripted_agents()
+    system = get_system(dataset.system)
+    first, *beside = cast_planners(system, making, planners)
+    (run,) = start_runs(
+        dataset=dataset,
+        agents=[planning_agent(first)],
+        settings=settings,
+        roles={**(roles or {}), making.proposing[1]: beside},
+        seed=seed,
+        tasks=tasks,
+        name=name or f"Construction from {dataset}",
+        cost_cap=cost_cap,
+        created_by=created_by,
+        ring=ring,
+    )
+    return run
+
+
+def cast_planners(system: System, making: Making, names: Sequence[str]) -> list[str]:
+    """Who plans, one name for each planner, as each one's role calls them.
+
+    All are on an equal footing, but the first has a role of its own: a script that stands in for a
+    planner has a twin of the same title there.
+    """
+    usual = [role for role in system.roles if role.name in making.proposing]
+    wanted = list(names) or [name for role in usual for name in role.default]
+    first, others = making.proposing
+    most = sum(role.seats for role in usual)
+    seats = [first, *[others] * (most - 1)]
+    return [_twin(system, role, wanted[n % len(wanted)]) for n, role in enumerate(seats)]
+
+
+def _twin(system: System, role: str, name: str) -> str:
+    """The script of a role that does what the named one does in another role."""
+    policy = system.scripted.get(name)
+    if policy is None or policy.role == role:
+        return name
+    twins = [p.name for p in system.scripted.values() if (p.role, p.title) == (role, policy.title)]
+    return twins[0] if twins else name
+
+
+def planning_agent(name: str) -> Agent:
+    """The agent that a filler's name stands for (see ``named_filler``)."""
+    if name.startswith(AT):
+        found = Agent.objects.filter(endpoint__name=name.removeprefix(AT)).order_by("pk").first()
+    else:
+        found = Agent.objects.filter(name=PERSON if name == HUMAN else name).first()
+    if found is None:
+        raise UnknownName("planner", name, sorted(Agent.objects.values_list("name", flat=True)))
+    return found
+
+
+@dataclass(frozen=True)
+class MadeDataset:
+    """The dataset that a construction came to, and what became of its problems."""
+
+    saved: SavedDataset
+    counts: Constructed
+
+
+def make_dataset(*, run: Run, name: str, version: str = "", licence: str = "") -> MadeDataset:
+    """The tasks that a construction has come to so far, as a dataset of their own.
+
+    The same results a second time add nothing; other results under the same name are another
+    version. All of it is stored or nothing.
+    """
+    making = making_of(run.dataset.system)
+    if making is None:
+        raise ConstructionError(f"{run} constructs nothing, so no dataset can be made of it")
+    counts = count_constructed(run, making)
+    made = constructed_tasks(run, making)
+    if not made:
+        raise ConstructionError(
+            f"{run} has constructed nothing yet: of {counts.problems} problems {counts.left_out} "
+            f"were left out and {counts.missing} have not come to a task"
+        )
+    with transaction.atomic():
+        saved = save_dataset(
+            system=making.system,
+            name=name,
+            version=version,
+            source=f"Constructed in run {run.pk} from {run.dataset}"[:400],
+            licence=licence or run.dataset.licence,
+            checksum=digest([each.content for each in made]),
+            tasks=((each.task, each.profiles) for each in made),
+            roles=making.fitting_roles(made),
+            is_demo=run.is_demo,
+            notes=_notes(run, counts),
+        )
+        if saved.created:
+            saved.dataset.made_by = run
+            saved.dataset.save(update_fields=["made_by"])
+        rows = (CandidateRow(each.task.id, c) for each in made for c in each.candidates)
+        save_candidates(dataset=saved.dataset, rows=rows)
+    return MadeDataset(saved, counts)
+
+
+def constructed_tasks(run: Run, making: Making) -> list[Made]:
+    """What the construction made of each problem that it has finished."""
+    rows = list(made_trajectories(run, making).select_related("task__dataset"))
+    replies = proposed_replies(rows, making.proposing)
+    checker = role_words(run, making.checker)[:LONGEST_NAME]
+    return [
+        making.made_task(core_task(row.task, None), core_outcome(row), replies[row.pk], checker)
+        for row in rows
+    ]
+
+
+def _notes(run: Run, counts: Constructed) -> str:
+    left = [f"{counts.left_out} left out by the filter"] * bool(counts.left_out)
+    left += [f"{counts.missing} not constructed when it was made"] * bool(counts.missing)
+    more = f"; {', '.join(left)}" if left else ""
+    return f"{counts.made} of {counts.problems} problems{more}. Seed {run.seed}."

@@ -1,0 +1,232 @@
+"""Reading datasets: lists, sizes of their levels, tasks and how their constraints grow."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from benchmarks.core.errors import UnknownName
+from benchmarks.core.making import making_of
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.system import Published
+from benchmarks.core.words import plain
+from benchmarks.models import Constraint, Dataset, Profile, Run, Task, Trajectory
+from benchmarks.paging import as_id
+from benchmarks.visibility import EVERYTHING, Visibility
+
+
+def counted(rows: QuerySet[Model], key: str) -> Coalesce:
+    """The number of ``rows`` whose ``key`` is the outer row, as a subquery (joins multiply)."""
+    grouped = rows.filter(**{key: OuterRef("pk")}).order_by().values(key)
+    found = grouped.annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(found, output_field=IntegerField()), 0)
+
+
+def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
+    """All datasets with the numbers of their tasks, profiles and runs."""
+    return seen.of(Dataset.objects.all()).annotate(
+        task_count=counted(Task.objects.all(), "dataset"),
+        profile_count=counted(Profile.objects.all(), "task__dataset"),
+        run_count=counted(seen.of(Run.objects.exclude(kind=Run.Kind.JUDGING)), "dataset"),
+    )
+
+
+def find_dataset(name: str) -> Dataset:
+    """A dataset by id, by name (newest version), or by name@version."""
+    title, _, version = name.partition("@")
+    rows = Dataset.objects.filter(pk=as_id(name) or 0)
+    rows = rows or Dataset.objects.filter(name__iexact=title)
+    if version:
+        rows = rows.filter(version=version)
+    found = rows.order_by("-pk").first()
+    if found is None:
+        known = [f"{d.name}@{d.version}" for d in Dataset.objects.all()]
+        raise UnknownName("dataset", name, known)
+    return found
+
+
+@dataclass(frozen=True)
+class KindSize:
+    """How many constraints of a kind the profiles of a level hold.
+
+    ``sd`` is their sample standard deviation, undefined for a single profile; ``published`` is the
+    mean of the paper's dataset, where there is one.
+    """
+
+    mean: float
+    sd: float | None
+    published: float | None
+
+
+@dataclass(frozen=True)
+class LevelSize:
+    """A level of a dataset: its profiles, and the sizes of each kind of constraint in them."""
+
+    level: str
+    profiles: int
+    sizes: tuple[KindSize, ...]
+
+    @property
+    def means(self) -> tuple[float, ...]:
+        return tuple(size.mean for size in self.sizes)
+
+    @property
+    def total(self) -> float:
+        return sum(self.means)
+
+
+@dataclass(frozen=True)
+class LevelSizes:
+    """The levels from easy to hard, with the kinds of constraint that their sizes stand for.
+
+    ``published`` says where published sizes stand; empty where there are none for these levels.
+    """
+
+    kinds: tuple[str, ...]
+    rows: tuple[LevelSize, ...]
+    published: str
+
+
+def level_sizes(dataset: Dataset) -> LevelSizes:
+    """Constraints per profile by level and kind, as Table 2 of AdaPlanBench gives their means."""
+    profiles = Profile.objects.filter(task__dataset=dataset).order_by("rank")
+    levels = Counter(profiles.values_list("level", flat=True))
+    counts: dict[tuple[str, str], list[int]] = defaultdict(list)
+    rows = Constraint.objects.filter(profile__task__dataset=dataset).order_by()
+    for level, _, kind, n in rows.values_list("profile__level", "profile", "kind").annotate(
+        n=Count("pk")
+    ):
+        counts[level, kind].append(n)
+    kinds = sorted({kind for _, kind in counts}, key=kind_order)
+    known = published_sizes(dataset.system)
+    sizes = tuple(
+        LevelSize(
+            level,
+            n,
+            tuple(
+                _kind_size(counts[level, kind], n, known.get(f"{kind}_{level}")) for kind in kinds
+            ),
+        )
+        for level, n in levels.items()
+    )
+    stated = {known[name].source for name in known if name.partition("_")[2] in levels}
+    return LevelSizes(tuple(plain(kind) for kind in kinds), sizes, ", ".join(sorted(stated)))
+
+
+def _kind_size(counts: Sequence[int], profiles: int, published: Published | None) -> KindSize:
+    """``counts`` leaves out the profiles without any constraint of the kind."""
+    mean = sum(counts) / profiles
+    squares = sum((n - mean) ** 2 for n in counts) + (profiles - len(counts)) * mean**2
+    sd = math.sqrt(squares / (profiles - 1)) if profiles > 1 else None
+    return KindSize(mean, sd, published.value if published else None)
+
+
+def published_sizes(system: str) -> Mapping[str, Published]:
+    """Published mean sizes of profiles of a system, by kind and level: ``world_low``."""
+    return {
+        row.metric: row
+        for key in SYSTEMS
+        if (making := making_of(key)) is not None and making.system == system
+        for row in get_system(key).published
+    }
+
+
+def kind_order(kind: str) -> tuple[bool, str]:
+    """World first, as the protocols take them; other kinds by name."""
+    return kind != "world", kind
+
+
+def dataset_levels(dataset: Dataset) -> list[str]:
+    """The levels of a dataset from easy to hard; empty where tasks have no profiles."""
+    rows = Profile.objects.filter(task__dataset=dataset).order_by("rank")
+    return list(dict.fromkeys(rows.values_list("level", flat=True).distinct()))
+
+
+def dataset_tasks(
+    dataset: Dataset, words: str = "", category: str = "", seen: Visibility = EVERYTHING
+) -> QuerySet[Task]:
+    """Tasks whose id or query holds ``words``, without their payloads."""
+    rows = seen.of(dataset.tasks.defer("payload")).annotate(
+        levels=counted(Profile.objects.all(), "task"),
+        plays=counted(seen.of(Trajectory.objects.filter(judged=None)), "task"),
+    )
+    if words:
+        rows = rows.filter(Q(external_id__icontains=words) | Q(prompt__icontains=words))
+    return rows.filter(category=category) if category else rows
+
+
+def closed_in_part(dataset: Dataset, seen: Visibility) -> bool:
+    """Whether somebody must not see the constraints of some of its tasks."""
+    if not (seen.closed or seen.tasks):
+        return False
+    return dataset.tasks.exclude(pk__in=seen.of(dataset.tasks.order_by()).values("pk")).exists()
+
+
+def dataset_categories(dataset: Dataset) -> list[str]:
+    """The categories of a dataset's tasks, where they have any."""
+    rows = dataset.tasks.exclude(category="").order_by("category")
+    return list(rows.values_list("category", flat=True).distinct())
+
+
+def task_neighbours(task: Task, seen: Visibility = EVERYTHING) -> dict[str, int | None]:
+    """The ids of the tasks before and after a task in its dataset."""
+    rows = seen.of(task.dataset.tasks.order_by()).values_list("pk", flat=True)
+    return {
+        "previous": rows.filter(pk__lt=task.pk).order_by("-pk").first(),
+        "next": rows.filter(pk__gt=task.pk).order_by("pk").first(),
+    }
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A constraint at a level: ``added`` where the level before did not have it."""
+
+    text: str
+    about: str
+    added: bool
+
+
+@dataclass(frozen=True)
+class TaskLevel:
+    """One level of a task with its constraints by kind."""
+
+    level: str
+    kinds: tuple[tuple[str, tuple[Grown, ...]], ...]
+
+    @property
+    def size(self) -> int:
+        return sum(len(constraints) for _, constraints in self.kinds)
+
+    @property
+    def added(self) -> int:
+        return sum(c.added for _, constraints in self.kinds for c in constraints)
+
+
+def task_levels(task: Task) -> list[TaskLevel]:
+    """The levels of a task, each naming what it adds to the one before."""
+    levels: list[TaskLevel] = []
+    before: set[str] = set()
+    for profile in task.profiles.order_by("rank").prefetch_related("constraints"):
+        rows: Sequence[Constraint] = list(profile.constraints.all())
+        kinds = sorted({row.kind for row in rows}, key=kind_order)
+        levels.append(
+            TaskLevel(
+                profile.level,
+                tuple(
+                    (
+                        plain(kind),
+                        tuple(
+                            Grown(row.text, row.about.partition(":")[2], row.key not in before)
+                            for row in rows
+                            if row.kind == kind
+                        ),
+                    )
+                    for kind in kinds
+                ),
+            )
+        )
+        before = {row.key for row in rows}
+    return levels

@@ -1,0 +1,148 @@
+"""Datasets, their tasks, and who can answer."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from benchmarks import paging
+from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.construction.candidate_selectors import (
+    dataset_decisions,
+    task_candidates,
+    with_decisions,
+)
+from benchmarks.construction.selectors import made_by, made_caution
+from benchmarks.core.errors import CoreError
+from benchmarks.core.making import making_of
+from benchmarks.core.words import hidden_of
+from benchmarks.datasets import selectors as datasets
+from benchmarks.datasets.files import PUBLISHED_FORMAT
+from benchmarks.datasets.forms import ImportForm
+from benchmarks.datasets.uploads import enqueue_dataset
+from benchmarks.imports.selectors import ImportView, dataset_jobs
+from benchmarks.imports.views import answer_progress, bounded_upload
+from benchmarks.models import Task
+from benchmarks.responses import own_template, wants_part
+from benchmarks.roles import agent_list as agents
+from benchmarks.roles.selectors import system_of
+from benchmarks.runs.selectors import run_list, run_rows
+
+TASKS = 50
+RUNS = 10
+
+
+@signed_in
+@require_safe
+def dataset_list(request: HttpRequest) -> HttpResponse:
+    allow(request, VIEW)
+    context = {
+        "datasets": datasets.datasets(visibility(request)),
+        "may_start": request.user.has_perm(START),
+    }
+    return render(request, "benchmarks/dataset_list.html", context)
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+@bounded_upload(
+    lambda: settings.UPLOAD_BYTES, "Import it on the server: manage.py import_adaplanbench FILE."
+)
+def dataset_import(request: HttpRequest) -> HttpResponse:
+    allow(request, START)
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            job = enqueue_dataset(
+                upload=given["file"],
+                name=given["name"],
+                licence=given["licence"],
+                created_by=request.user if request.user.is_authenticated else None,
+            )
+        except CoreError as error:
+            form.add_error(None, str(error))
+        else:
+            return HttpResponseRedirect(reverse("benchmarks:dataset_job", args=[job.pk]))
+    status = 422 if request.method == "POST" else 200
+    return render(request, "benchmarks/dataset_import.html", {"form": form}, status=status)
+
+
+@signed_in
+@require_safe
+def dataset_job(request: HttpRequest, import_id: int) -> HttpResponse:
+    """One import of a dataset or of problems: how far it is, and what came of it."""
+    view = ImportView(fetch(request, dataset_jobs(), START, pk=import_id))
+    return render(request, "benchmarks/dataset_job.html", {"view": view})
+
+
+@signed_in
+@require_safe
+def dataset_progress(request: HttpRequest, import_id: int) -> HttpResponse:
+    """The fragment that asks for itself while the import moves."""
+    return answer_progress(request, ImportView(fetch(request, dataset_jobs(), START, pk=import_id)))
+
+
+@signed_in
+@require_safe
+def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
+    seen = visibility(request)
+    rows = with_decisions(datasets.datasets(seen)).select_related("made_by__dataset")
+    found = fetch(request, rows, pk=dataset_id)
+    words, category = request.GET.get("q", "").strip()[:200], request.GET.get("category", "")
+    matching = datasets.dataset_tasks(found, words, category, seen)
+    tasks = paging.page_by_id(matching, request.GET, size=TASKS, newest=False)
+    context = {
+        "dataset": found,
+        "tasks": tasks,
+        "words": words,
+        "category": category,
+        "matching": paging.count_up_to(matching, "task matches", "tasks match")
+        if words or category
+        else "",
+    }
+    if wants_part(request):
+        return render(request, "benchmarks/_task_rows.html", context)
+    runs = list(seen.of(run_list({"dataset": found.pk})).order_by("-pk")[:RUNS])
+    context |= {
+        "sizes": datasets.level_sizes(found),
+        "decisions": dataset_decisions(found, seen),
+        "categories": datasets.dataset_categories(found),
+        "runs": run_rows(runs),
+        "runnable": system_of(found.system) is not None,
+        "constructs": making_of(found.system) is not None,
+        "made_by": made_by(found, seen),
+        "caution": made_caution(found),
+        "exportable": found.system == PUBLISHED_FORMAT and not datasets.closed_in_part(found, seen),
+        "may_start": request.user.has_perm(START),
+    }
+    return render(request, "benchmarks/dataset.html", context)
+
+
+@signed_in
+@require_safe
+def task(request: HttpRequest, task_id: int) -> HttpResponse:
+    found = fetch(request, Task.objects.select_related("dataset__made_by"), pk=task_id)
+    seen = visibility(request)
+    candidates = task_candidates(found)
+    context = {
+        **datasets.task_neighbours(found, seen),
+        "task": found,
+        "levels": datasets.task_levels(found),
+        "candidates": candidates,
+        "grew": candidates is not None and candidates.by_round,
+        "caution": made_caution(found.dataset),
+        "hidden": hidden_of(found.dataset.system),
+        "template": own_template(found.dataset.system, "_task.html"),
+        "played": seen.of(found.trajectories.all()).count(),
+    }
+    return render(request, "benchmarks/task.html", context)
+
+
+@signed_in
+@require_safe
+def agent_list(request: HttpRequest) -> HttpResponse:
+    allow(request, VIEW)
+    context = {"agents": agents.agents(visibility(request)), "systems": agents.scripted_roles()}
+    return render(request, "benchmarks/agent_list.html", context)

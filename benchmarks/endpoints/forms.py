@@ -1,0 +1,230 @@
+"""Making and changing endpoints; what the rules of the client refuse stands beside its field."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.utils.html import format_html
+from django.utils.text import slugify
+
+from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.endpoints.parameters import ParametersField, in_words
+from benchmarks.endpoints.services import LOCKED
+from benchmarks.llm.config import RESERVED, EndpointConfig
+from benchmarks.llm.security import (
+    KEY_PREFIX,
+    EndpointRefused,
+    check_host,
+    check_key_variable,
+    read_address,
+    read_key,
+)
+from benchmarks.models import Agent, Endpoint
+
+MOST_PARAMETERS = 20_000
+_PRICE = {"min": "0", "step": "any", "inputmode": "decimal"}
+
+
+class EndpointForm(forms.Form):
+    """An endpoint. Fields that shape answers are locked once somebody was asked."""
+
+    use_required_attribute = False
+
+    title = forms.CharField(
+        label="Title", max_length=120, help_text="What pages call it, such as “Example 70B, mild”."
+    )
+    name = forms.SlugField(
+        label="Name",
+        max_length=60,
+        required=False,
+        help_text="For the terminal and the log; runs name it as endpoint:NAME. Left empty, it is "
+        "made of the title. It stays as it is.",
+    )
+    base_url = forms.CharField(
+        label="Base URL",
+        max_length=300,
+        widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "https://host/v1"}),
+    )
+    model = forms.CharField(
+        label="Model", max_length=120, help_text="The model’s name as the endpoint knows it."
+    )
+    parameters = ParametersField(
+        label="Parameters",
+        required=False,
+        max_length=MOST_PARAMETERS,
+        help_text="A JSON object that is sent with every request as it stands. A cost cap needs "
+        "<code>max_tokens</code>. A parameter that is null is never sent. PlanJury sets these "
+        f"itself: {', '.join(sorted(RESERVED))}. No secrets: who sees results sees parameters.",
+    )
+    structured = forms.ChoiceField(
+        label="How it is held to JSON",
+        choices=Endpoint.Structured.choices,
+        initial=Endpoint.Structured.NONE,
+        help_text="Judges reply in JSON. “By a schema” needs an endpoint that takes "
+        "<code>response_format: json_schema</code>; the trial shows whether yours does.",
+    )
+    native_tools = forms.BooleanField(
+        label="It takes tools as such",
+        required=False,
+        help_text="Otherwise tools are described in the text, and calls are read from it.",
+    )
+    key_variable = forms.CharField(
+        label="Variable with the key",
+        max_length=80,
+        required=False,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocapitalize": "characters"}),
+    )
+    price_in = forms.FloatField(
+        label="Price per million tokens in",
+        required=False,
+        min_value=0,
+        widget=forms.NumberInput(attrs=_PRICE),
+        help_text="Left empty, costs are not known, and a run with this endpoint takes no cap.",
+    )
+    price_out = forms.FloatField(
+        label="Price per million tokens out",
+        required=False,
+        min_value=0,
+        widget=forms.NumberInput(attrs=_PRICE),
+        help_text="Reasoning counts as tokens out wherever the endpoint bills it so.",
+    )
+    currency = forms.CharField(
+        label="Currency",
+        initial="USD",
+        max_length=8,
+        validators=[RegexValidator(r"^[A-Z]{3}\Z", "Expected three letters, such as EUR.")],
+        help_text="Three letters. All endpoints of a run share one.",
+    )
+    timeout = forms.FloatField(
+        label="Seconds for one try",
+        initial=120,
+        min_value=0.1,
+        max_value=3600,
+        help_text="From its start to the last byte. A try that takes longer may be billed, and "
+        "counts in full against a cap.",
+    )
+    concurrency = forms.IntegerField(
+        label="Calls at once",
+        initial=32,
+        min_value=1,
+        max_value=1000,
+        help_text="By all workers together. As many trajectories are carried at once. After a "
+        "refusal (429) or a timeout it is halved, and grows back with each answer.",
+    )
+    requests_per_minute = forms.IntegerField(
+        label="Calls in a minute",
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text="By all workers together. Left empty, only refusals (429) and timeouts slow "
+        "calls down.",
+    )
+    simulated = forms.BooleanField(
+        label="Answers are simulated",
+        required=False,
+        help_text="A program answers in place of a model, such as <code>manage.py fake_endpoint"
+        "</code>. All results are labelled so. A trial notices that endpoint by itself.",
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        endpoint: Endpoint | None = None,
+        locked: bool = False,
+        copied: Endpoint | None = None,
+    ) -> None:
+        source = endpoint or copied
+        initial = {name: getattr(source, name) for name in self.base_fields} if source else {}
+        if copied is not None:
+            initial |= {"title": "", "name": ""}
+        super().__init__(data, initial=initial or None)
+        self.endpoint = endpoint
+        hosts = ", ".join(settings.PLANJURY_ENDPOINT_HOSTS) or "none"
+        self.fields["base_url"].help_text = format_html(
+            "Up to and with <code>/v1</code>; plain http for this machine alone. Allowed hosts: "
+            "{}. To allow another, add it to <code>PLANJURY_ENDPOINT_HOSTS</code> and start "
+            "PlanJury again.",
+            hosts,
+        )
+        self.fields["key_variable"].help_text = format_html(
+            "The name of the environment variable, which must start with <code>{}</code>, never "
+            "the key itself. Empty for endpoints without one. {}",
+            KEY_PREFIX,
+            _told_of_key((self.data if self.is_bound else self.initial).get("key_variable", "")),
+        )
+        if endpoint is not None:
+            self.fields["name"].disabled = True
+        if locked:
+            names = [*LOCKED, "simulated"] if endpoint and endpoint.simulated else LOCKED
+            for name in names:
+                self.fields[name].disabled = True
+
+    @property
+    def locked_names(self) -> list[str]:
+        return [str(field.label) for name, field in self.fields.items() if field.disabled]
+
+    def clean_title(self) -> str:
+        return str(self.cleaned_data["title"]).strip()
+
+    def clean_base_url(self) -> str:
+        url = str(self.cleaned_data["base_url"]).strip().rstrip("/")
+        try:
+            check_host(read_address(url), settings.PLANJURY_ENDPOINT_HOSTS)
+        except EndpointRefused as error:
+            raise forms.ValidationError(_sentence(error)) from None
+        return url
+
+    def clean_key_variable(self) -> str:
+        name = str(self.cleaned_data["key_variable"]).strip()
+        try:
+            check_key_variable(name)
+        except EndpointRefused as error:
+            raise forms.ValidationError(_sentence(error)) from None
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        found: dict[str, Any] = super().clean() or {}
+        if self.endpoint is None and "title" in found and "name" not in self.errors:
+            found["name"] = found.get("name") or slugify(found["title"])[:60].strip("-")
+            self._check_name(found["name"])
+        if not self.errors:
+            values = {name: value for name, value in found.items() if name not in _NOT_ASKED}
+            try:
+                EndpointConfig(**values)
+            except SettingError as error:
+                field = error.name if error.name in self.fields else "parameters"
+                self.add_error(field, in_words(error))
+            except CoreError as error:
+                self.add_error(None, _sentence(error))
+        return found
+
+    def _check_name(self, name: str) -> None:
+        if not name:
+            self.add_error("name", "Give a name of letters, digits and hyphens.")
+        elif (
+            Endpoint.objects.filter(name=name).exists() or Agent.objects.filter(name=name).exists()
+        ):
+            self.add_error("name", f"The name {name!r} is taken by another endpoint or agent.")
+
+
+_NOT_ASKED = ("title", "simulated")
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + "."
+
+
+def _told_of_key(variable: str) -> str:
+    """Whether a variable is set on this machine, in words; never what it holds."""
+    if not variable.startswith(KEY_PREFIX):
+        return ""
+    try:
+        read_key(variable, os.environ)
+    except EndpointRefused as error:
+        return f"On this machine now: {error}."
+    return f"{variable} is set on this machine; workers on others need it too."

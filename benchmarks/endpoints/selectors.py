@@ -1,0 +1,310 @@
+"""Endpoints as pages show them: whether they can be asked, and what was used and paid.
+
+Amounts are sums of what was stored with each call. What nobody knows is left out and counted, never
+taken for 0.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.conf import settings
+from django.db.models import (
+    Count,
+    F,
+    IntegerField,
+    Max,
+    Q,
+    QuerySet,
+    Sum,
+    Window,
+)
+from django.db.models.functions import Cast, RowNumber, TruncDate
+
+from benchmarks.core.errors import CoreError
+from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.security import KEY_PREFIX, check_host, check_key_variable
+from benchmarks.mappers import endpoint_config
+from benchmarks.models import AnswererVersion, Endpoint, EndpointTrial, Exchange, Job, Run
+from benchmarks.visibility import EVERYTHING, Visibility
+
+S = Exchange.State
+RUNS, DAYS, TRIALS = 20, 31, 12
+MEDIAN, P95 = 50, 95
+_SIMULATED = " (simulated)"
+
+
+@dataclass(frozen=True)
+class Use:
+    """What calls came to.
+
+    ``cost`` sums the known costs of ``costed`` calls; ``assumed`` the most that calls can have cost
+    of which no cost is known but which were perhaps billed, those under way included; for
+    ``unknown`` calls nobody can tell. None is not known, and not 0. ``median`` and ``p95`` are
+    seconds, of calls that were answered.
+    """
+
+    calls: int = 0
+    answered: int = 0
+    unreadable: int = 0
+    declined: int = 0
+    failed: int = 0
+    lost: int = 0
+    sent: int = 0
+    retries: int = 0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    counted: int = 0
+    cost: float | None = None
+    costed: int = 0
+    assumed: float | None = None
+    unknown: int = 0
+    currency: str = ""
+    median: float | None = None
+    p95: float | None = None
+
+    @property
+    def came_back(self) -> int:
+        """Calls that brought a reply, read or not."""
+        return self.answered + self.unreadable + self.declined
+
+    @property
+    def untold(self) -> int:
+        """Replies that do not say how many tokens they used."""
+        return self.came_back - self.counted
+
+
+_MAYBE_BILLED = Q(cost=None) & ~Q(state=S.FAILED)
+# Names end in _ lest they be taken for the columns.
+_FIGURES: Mapping[str, Any] = {
+    "calls_": Count("pk"),
+    **{f"{state.value}_": Count("pk", filter=Q(state=state)) for state in S},
+    # not sum(tries) - calls: what was given up before it was sent has no try at all
+    "retries_": Sum(F("tries") - 1, filter=Q(tries__gt=1), default=0),
+    "tokens_in_": Sum("tokens_in"),
+    "tokens_out_": Sum("tokens_out"),
+    "counted_": Count("tokens_out"),
+    "cost_": Sum("cost"),
+    "costed_": Count("cost"),
+    "assumed_": Sum("most", filter=_MAYBE_BILLED),
+    "unknown_": Count("pk", filter=_MAYBE_BILLED & Q(most=None)),
+}
+
+
+def _use(row: Mapping[str, Any], currency: str = "", **more: Any) -> Use:
+    return Use(**{name[:-1]: row[name] for name in _FIGURES}, currency=currency, **more)
+
+
+def _calls(*names: str, seen: Visibility) -> QuerySet[Exchange]:
+    rows = seen.of(Exchange.objects.filter(answerer__kind="endpoint")).order_by()
+    return rows.filter(answerer__name__in=names) if names else rows
+
+
+def endpoint_use(*names: str, seen: Visibility = EVERYTHING) -> dict[str, Use]:
+    """Use by name of endpoint, of all of them where none is named; three queries in all."""
+    found = {
+        row["answerer__name"]: row
+        for row in _calls(*names, seen=seen).values("answerer__name").annotate(**_FIGURES)
+    }
+    if not found:
+        return {}
+    median, p95 = (_latencies(_calls(*names, seen=seen), share) for share in (MEDIAN, P95))
+    currencies = dict(Endpoint.objects.values_list("name", "currency"))
+    return {
+        name: _use(row, currencies.get(name, ""), median=median.get(name), p95=p95.get(name))
+        for name, row in found.items()
+    }
+
+
+def _latencies(calls: QuerySet[Exchange], percent: int) -> dict[str, float]:
+    """A percentile of the time that answers took, by endpoint: the nearest rank."""
+    name = F("answerer__name")
+    answered = calls.filter(state__in=[S.ANSWERED, S.UNREADABLE], latency__isnull=False)
+    total = Window(Count("pk"), partition_by=name)
+    ranked = answered.annotate(
+        rank=Window(RowNumber(), partition_by=name, order_by=F("latency").asc()),
+        # whole numbers throughout, so that it rounds up
+        wanted=Cast((total * percent + 99) / 100, IntegerField()),
+    )
+    rows = ranked.filter(rank=F("wanted")).values_list("answerer__name", "latency")
+    return {name: latency for name, latency in rows if latency is not None}
+
+
+# --- One endpoint ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RunUse:
+    """What one run used of an endpoint."""
+
+    run: Run
+    use: Use
+
+
+@dataclass(frozen=True)
+class DayUse:
+    """What was used on one day (UTC)."""
+
+    day: date
+    use: Use
+
+
+def use_by_run(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[RunUse]:
+    """The newest runs that asked an endpoint."""
+    rows = (
+        _calls(endpoint.name, seen=seen)
+        .values("trajectory__run")
+        .annotate(**_FIGURES)
+        .order_by("-trajectory__run")[:RUNS]
+    )
+    found = {row["trajectory__run"]: row for row in rows}
+    runs = Run.objects.select_related("agent", "dataset").in_bulk(found)
+    return [RunUse(runs[pk], _use(row, runs[pk].currency)) for pk, row in found.items()]
+
+
+def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse]:
+    """The last days on which an endpoint was asked, the newest first."""
+    rows = (
+        _calls(endpoint.name, seen=seen)
+        .annotate(day=TruncDate("sent_at"))
+        .values("day")
+        .annotate(**_FIGURES)
+        .order_by("-day")[:DAYS]
+    )
+    return [DayUse(row["day"], _use(row, endpoint.currency)) for row in rows]
+
+
+def run_use(run: Run) -> Use | None:
+    """What a run's calls to endpoints came to; None where it made none."""
+    calls = Exchange.objects.filter(trajectory__run=run, answerer__kind="endpoint")
+    row = calls.aggregate(**_FIGURES)
+    return _use(row, run.currency) if row["calls_"] else None
+
+
+# --- Whether it can be asked ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EndpointRow:
+    """An endpoint in a list. ``hindrances`` say why nobody can be asked there; secrets and
+    addresses are not in them, ``details`` has those for administrators."""
+
+    endpoint: Endpoint
+    use: Use
+    host: str
+    local: bool
+    hindrances: tuple[str, ...]
+    details: tuple[str, ...]
+
+
+def endpoint_rows(
+    endpoints: Sequence[Endpoint], seen: Visibility = EVERYTHING
+) -> list[EndpointRow]:
+    """These endpoints with their use; three queries however many there are."""
+    use = endpoint_use(seen=seen)
+    return [endpoint_row(e, use.get(e.name, Use(currency=e.currency))) for e in endpoints]
+
+
+def endpoint_row(
+    endpoint: Endpoint, use: Use | None = None, seen: Visibility = EVERYTHING
+) -> EndpointRow:
+    if use is None:
+        found = endpoint_use(endpoint.name, seen=seen)
+        use = found.get(endpoint.name, Use(currency=endpoint.currency))
+    try:
+        config: EndpointConfig | None = endpoint_config(endpoint)
+    except CoreError as error:
+        told = ("its configuration is not valid any more",)
+        return EndpointRow(endpoint, use, "", False, told, (str(error),))
+    assert config is not None
+    hindrances, details = [], []
+    try:
+        check_host(config.address, settings.PLANJURY_ENDPOINT_HOSTS)
+    except CoreError as error:
+        hindrances.append("its host is not allowed")
+        details.append(str(error))
+    if endpoint.key_variable and not key_is_set(endpoint.key_variable):
+        hindrances.append("its key is not set")
+        details.append(f"{endpoint.key_variable} is not set on the web server's machine")
+    return EndpointRow(
+        endpoint,
+        use,
+        config.address.netloc,
+        config.address.loopback,
+        tuple(hindrances),
+        tuple(details),
+    )
+
+
+def key_is_set(variable: str) -> bool:
+    """Whether a key's variable holds something here; other variables are not looked at."""
+    if not variable.startswith(KEY_PREFIX):
+        return False
+    check_key_variable(variable)
+    return bool(os.environ.get(variable, "").strip())
+
+
+def agent_title(endpoint: Endpoint) -> str:
+    """The title of an endpoint's agent: lists, figures and exports show it, often alone."""
+    room = 120 - len(_SIMULATED)
+    return f"{endpoint.title[:room]}{_SIMULATED}" if endpoint.simulated else endpoint.title
+
+
+def endpoint_used(endpoint: Endpoint) -> bool:
+    """Whether anybody was asked there, or a run counts on it."""
+    if AnswererVersion.objects.filter(kind="endpoint", name=endpoint.name).exists():
+        return True
+    if endpoint.agents.filter(runs__isnull=False).exists():
+        return True
+    # as a judge, say, in a run that has not begun
+    roles = Run.objects.exclude(currency="").order_by().values_list("roles", flat=True)
+    return any(
+        row.get("endpoint") == endpoint.name
+        for fillers in roles.iterator()
+        for rows in fillers.values()
+        for row in rows
+    )
+
+
+# --- Trials ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """A trial with its state: waiting, ok, failed, or given up by its worker."""
+
+    row: EndpointTrial
+    state: str
+
+    @property
+    def tone(self) -> str:
+        return {"waiting": "info", "ok": "ok", "failed": "bad", "given up": "idle"}[self.state]
+
+
+def trials_of(endpoint: Endpoint) -> list[TrialView]:
+    """The last trials, the newest first."""
+    rows = endpoint.trials.select_related("job", "asked_by")[:TRIALS]
+    return [TrialView(row, _state(row)) for row in rows]
+
+
+def _state(row: EndpointTrial) -> str:
+    if row.ok is not None:
+        return "ok" if row.ok else "failed"
+    under_way = row.job and row.job.status in (Job.Status.QUEUED, Job.Status.RUNNING)
+    return "waiting" if under_way else "given up"
+
+
+@dataclass(frozen=True)
+class TrialUse:
+    """How often an endpoint was tried, and what that cost as far as it is known."""
+
+    count: int
+    cost: float | None
+    latest: Any
+
+
+def trial_use(endpoint: Endpoint) -> TrialUse:
+    row = endpoint.trials.aggregate(n=Count("pk"), cost=Sum("cost"), latest=Max("at"))
+    return TrialUse(row["n"], row["cost"], row["latest"])

@@ -1,0 +1,157 @@
+"""Endpoints: made and changed by administrators, and turned into answerers."""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from benchmarks.core.answerers import Answerer
+from benchmarks.core.errors import AnswererFailed, CoreError, UnknownName
+from benchmarks.core.words import plain
+from benchmarks.endpoints.selectors import agent_title, endpoint_used
+from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.endpoint import EndpointAnswerer
+from benchmarks.llm.schemas import schemas_of
+from benchmarks.llm.security import check_host
+from benchmarks.mappers import endpoint_config
+from benchmarks.models import Agent, Endpoint, Run
+from benchmarks.prepared import Prepared
+from benchmarks.roles.assignments import Roles, all_fillers
+
+# What an answer depends on.
+SHAPING = ("base_url", "model", "parameters", "structured", "native_tools")
+# What was spent is stored as plain amounts, so their currency stays as well.
+LOCKED = (*SHAPING, "currency")
+# Also for endpoints that the rules do not allow any more.
+_UNCHECKED = {"retired", "simulated"}
+
+
+class EndpointError(CoreError):
+    """An endpoint that cannot be made or changed like this; the text says what to do."""
+
+
+def create_endpoint(
+    *, name: str, title: str, created_by: User | None = None, **values: Any
+) -> Endpoint:
+    """An endpoint, and the agent of the same name that asks it, for runs on any system."""
+    endpoint = Endpoint(name=name, title=title, created_by=created_by, **values)
+    _check(endpoint)
+    with transaction.atomic():
+        if Endpoint.objects.filter(name=name).exists() or Agent.objects.filter(name=name).exists():
+            raise EndpointError(f"the name {name!r} is taken by another endpoint or agent")
+        endpoint.save()
+        Agent.objects.create(
+            name=name, title=agent_title(endpoint), kind=Agent.Kind.ENDPOINT, endpoint=endpoint
+        )
+    return endpoint
+
+
+def change_endpoint(*, endpoint: Endpoint, **values: Any) -> Endpoint:
+    """Change an endpoint; once it was asked, only what shapes no answer and no amount."""
+    with transaction.atomic():
+        row = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+        locked = [name for name in LOCKED if name in values and values[name] != getattr(row, name)]
+        if row.simulated and values.get("simulated") is False:
+            locked.append("simulated")
+        if locked and endpoint_used(row):
+            raise EndpointError(
+                f"{row.title} has answered already, so its {', '.join(map(plain, locked)).lower()} "
+                "cannot be changed; make another endpoint and retire this one"
+            )
+        found_out = values.get("simulated") and not row.simulated
+        for name, value in values.items():
+            setattr(row, name, value)
+        if not values.keys() <= _UNCHECKED:
+            _check(row)
+        row.save()
+        row.agents.update(title=agent_title(row))
+        if found_out:
+            _label_runs(row)
+    return row
+
+
+def endpoint_label(endpoint: Endpoint) -> str:
+    """What results are marked with: whether a model answers there, or a program in its place."""
+    return "simulated" if endpoint.simulated else "endpoint"
+
+
+def _label_runs(endpoint: Endpoint) -> None:
+    """Mark what an endpoint has answered so far, once it is known to be simulated."""
+    for run in Run.objects.exclude(currency="").select_for_update():
+        mine = [row for row in all_fillers(run.roles) if row.get("endpoint") == endpoint.name]
+        for row in mine:
+            row["label"] = endpoint_label(endpoint)
+        if mine:
+            run.data_version += 1
+            run.save(update_fields=["roles", "data_version"])
+
+
+def _check(endpoint: Endpoint) -> None:
+    check_host(endpoint_config(endpoint).address, settings.PLANJURY_ENDPOINT_HOSTS)
+
+
+_NAMED = Prepared(lambda name: Endpoint.objects.filter(name=name)[:1], name=str)
+
+
+def answerer_at(system: str) -> Callable[[str, str], Answerer]:
+    """A function from an endpoint's name and version to its answerer; looks each up once."""
+
+    @cache
+    def build(name: str, version: str) -> Answerer:
+        endpoint = _NAMED.first(name=name)
+        if endpoint is None:
+            raise UnknownName("endpoint", name, [])
+        config = endpoint_config(endpoint)
+        if config.identity.digest != version:
+            raise AnswererFailed(
+                f"endpoint {name!r} is not what it was when the run was started: "
+                "its address, model or parameters were changed"
+            )
+        return EndpointAnswerer(config, schemas_of(system), settings.PLANJURY_ENDPOINT_HOSTS)
+
+    return build
+
+
+def endpoints_in(fillers: Roles) -> list[Endpoint]:
+    """The endpoints that may be asked in a run, by title."""
+    names = {row["endpoint"] for row in all_fillers(fillers) if "endpoint" in row}
+    return list(Endpoint.objects.filter(name__in=names).order_by("title")) if names else []
+
+
+def currency_of(endpoints: Iterable[Endpoint]) -> str:
+    """The currency in which a run is paid; a run cannot add up amounts in several."""
+    found = {endpoint.currency for endpoint in endpoints}
+    if len(found) > 1:
+        raise EndpointError(
+            f"endpoints with prices in {', '.join(sorted(found))} cannot share a run"
+        )
+    return found.pop() if found else ""
+
+
+class CapError(EndpointError):
+    """A cap on cost that could not be kept."""
+
+
+def check_cap(cap: float | None, endpoints: Iterable[Endpoint]) -> None:
+    """Refuse a cap where nobody could tell beforehand what a call may cost."""
+    lacking = {e.title: _lacking(endpoint_config(e)) for e in endpoints} if cap is not None else {}
+    told = [f"{title} has no {' and no '.join(parts)}" for title, parts in lacking.items() if parts]
+    if told:
+        raise CapError(
+            "a cost cap needs both prices and a max_tokens for every endpoint: " + "; ".join(told)
+        )
+
+
+def _lacking(config: EndpointConfig) -> list[str]:
+    """What is missing to know the most that a call can cost."""
+    parts = [
+        words
+        for words, price in (("input price", config.price_in), ("output price", config.price_out))
+        if price is None
+    ]
+    # a reply that costs nothing may be of any length
+    bounded = config.price_out == 0 or config.max_tokens(config.parameters) is not None
+    return parts if bounded else [*parts, "max_tokens"]

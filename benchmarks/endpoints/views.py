@@ -1,0 +1,171 @@
+"""Endpoints: who can be asked, what it cost, and, for administrators, making and trying them."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks.access import ENDPOINTS, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.core.errors import CoreError
+from benchmarks.endpoints import selectors as endpoints
+from benchmarks.endpoints.forms import EndpointForm
+from benchmarks.endpoints.services import change_endpoint, create_endpoint
+from benchmarks.endpoints.trials import QUESTIONS, start_trial
+from benchmarks.mappers import endpoint_config
+from benchmarks.models import Endpoint
+from benchmarks.responses import tell
+
+STOP_POLLING = 286
+
+
+@signed_in
+@require_safe
+def endpoint_list(request: HttpRequest) -> HttpResponse:
+    allow(request, VIEW)
+    seen = visibility(request)
+    rows = endpoints.endpoint_rows(list(seen.of(Endpoint.objects.all())), seen)
+    context = {
+        "rows": [row for row in rows if not row.endpoint.retired],
+        "retired": [row for row in rows if row.endpoint.retired],
+        "may_change": request.user.has_perm(ENDPOINTS),
+    }
+    return render(request, "benchmarks/endpoint_list.html", context)
+
+
+@signed_in
+@require_safe
+def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    found = fetch(request, Endpoint.objects.select_related("created_by"), pk=endpoint_id)
+    may_change, seen = request.user.has_perm(ENDPOINTS), visibility(request)
+    context = {
+        "endpoint": found,
+        "row": endpoints.endpoint_row(found, seen=seen),
+        "by_run": endpoints.use_by_run(found, seen),
+        "by_day": endpoints.use_by_day(found, seen),
+        "may_change": may_change,
+        "agent": found.agents.first(),
+    }
+    if may_change:
+        context |= _trials(found) | {"key_is_set": endpoints.key_is_set(found.key_variable)}
+    return render(request, "benchmarks/endpoint.html", context)
+
+
+def _trials(found: Endpoint) -> dict[str, Any]:
+    trials = endpoints.trials_of(found)
+    states = [f"{trial.row.pk}{trial.state[0]}" for trial in trials]
+    return {
+        "endpoint": found,
+        "trials": [(trial, QUESTIONS[trial.row.question]) for trial in trials],
+        "trial_use": endpoints.trial_use(found),
+        "trying": any(trial.state == "waiting" for trial in trials),
+        "version": "-".join(states),
+    }
+
+
+@signed_in
+@require_safe
+def endpoint_trials(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """The fragment, asked for every second while a trial is under way."""
+    found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
+    context = _trials(found)
+    if context["trying"] and request.GET.get("v") == context["version"]:
+        return HttpResponse(status=204)
+    response = render(request, "benchmarks/_endpoint_trials.html", context)
+    if not context["trying"]:
+        response.status_code = STOP_POLLING
+    return response
+
+
+@signed_in
+@require_POST
+def endpoint_try(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
+    try:
+        start_trial(endpoint=found, asked_by=_person(request))
+    except CoreError as error:
+        tell(request, error)
+    return HttpResponseRedirect(_url(found) + "#trials")
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def endpoint_new(request: HttpRequest) -> HttpResponse:
+    """A new endpoint, empty or filled in from another one (``?copy=ID``)."""
+    allow(request, ENDPOINTS)
+    copied = _copied(request)
+    if request.method == "POST":
+        form = EndpointForm(request.POST)
+        if form.is_valid():
+            try:
+                made = create_endpoint(created_by=_person(request), **form.cleaned_data)
+            except CoreError as error:
+                form.add_error(None, str(error))
+            else:
+                if endpoint_config(made).address.loopback:
+                    # At once, lest what a fake endpoint makes up be taken for a model's.
+                    start_trial(endpoint=made, asked_by=_person(request))
+                    messages.success(request, f"{made.title} is there and is being tried.")
+                else:
+                    messages.success(request, f"{made.title} is there. Try it before a run does.")
+                return HttpResponseRedirect(_url(made))
+    else:
+        form = EndpointForm(copied=copied)
+    context = {"form": form, "copied": copied}
+    status = 422 if form.errors else 200
+    return render(request, "benchmarks/endpoint_form.html", context, status=status)
+
+
+def _copied(request: HttpRequest) -> Endpoint | None:
+    wanted = request.GET.get("copy", "")
+    if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 19):
+        return None
+    return fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=int(wanted))
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
+    locked = endpoints.endpoint_used(found)
+    given = request.POST if request.method == "POST" else None
+    form = EndpointForm(given, endpoint=found, locked=locked)
+    if form.is_bound and form.is_valid():
+        values = {name: form.cleaned_data[name] for name in form.fields if name != "name"}
+        try:
+            change_endpoint(endpoint=found, **values)
+        except CoreError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "The endpoint is changed. Calls from now on go by it.")
+            return HttpResponseRedirect(_url(found))
+    context = {"form": form, "endpoint": found, "locked": locked}
+    status = 422 if form.errors else 200
+    return render(request, "benchmarks/endpoint_form.html", context, status=status)
+
+
+@signed_in
+@require_POST
+def endpoint_retire(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """Take an endpoint out of use, or (``retired=0``) bring it back."""
+    found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
+    retired = request.POST.get("retired") != "0"
+    try:
+        change_endpoint(endpoint=found, retired=retired)
+    except CoreError as error:
+        tell(request, error)
+    else:
+        words = "is retired: no new run can ask it" if retired else "can be asked again"
+        messages.success(request, f"{found.title} {words}.")
+    return HttpResponseRedirect(_url(found))
+
+
+def _url(found: Endpoint) -> str:
+    return reverse("benchmarks:endpoint", args=[found.pk])
+
+
+def _person(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None

@@ -1,0 +1,281 @@
+"""Holding a design against what is there: dataset, agents, levels, settings, roles and tasks."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+from benchmarks.core.errors import CoreError, SettingError, UnknownName
+from benchmarks.core.problems import FileRefused, Problem, Problems, Said
+from benchmarks.core.system import System, read_settings
+from benchmarks.core.yaml_text import Path, read_yaml
+from benchmarks.datasets.selectors import dataset_levels, find_dataset
+from benchmarks.endpoints.services import check_cap, currency_of
+from benchmarks.experiments.design import Design, design_of, place_of
+from benchmarks.experiments.variants import takes_temperature
+from benchmarks.models import Agent, Dataset, Endpoint
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.judge_checks import unfit_judges
+from benchmarks.roles.judge_fit import misfit_words, unrecorded
+from benchmarks.roles.selectors import agents_for, system_of
+from benchmarks.roles.services import AT, assign_roles, named_filler
+from benchmarks.runs.selectors import run_size
+from benchmarks.visibility import EVERYTHING, Visibility
+
+MOST_RUNS = 2_000
+_NAMED = 12
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A design of which everything is there.
+
+    ``levels`` is never empty ("" where tasks have no profiles); ``conditions`` are complete
+    settings, each once; ``tasks`` are ids, empty for all; ``sizes`` says how many trajectories a
+    run at a level has.
+    """
+
+    design: Design
+    dataset: Dataset
+    system: System
+    agents: tuple[Agent, ...]
+    levels: tuple[str, ...]
+    conditions: tuple[dict[str, Any], ...]
+    tasks: tuple[str, ...]
+    sizes: Mapping[str, int]
+
+
+def read_checked(text: str, seen: Visibility = EVERYTHING) -> Checked:
+    """The design of a YAML text, checked as a whole; `FileRefused` names the line of each fault."""
+    found = read_yaml(text)
+    checked = check_design(design_of(found.value, found.lines), lines=found.lines, seen=seen)
+    _refuse_unfit(checked, found.lines)
+    return checked
+
+
+def _refuse_unfit(checked: Checked, lines: Mapping[Path, int]) -> None:
+    """Refuse a new design whose judges cannot read what its agents write."""
+    design = checked.design
+    if design.accept_undefined:
+        return
+    misfits = {
+        misfit.policy.name: misfit
+        for settings in checked.conditions
+        for misfit in unfit_judges(
+            dataset=checked.dataset,
+            agents=checked.agents,
+            levels=[level for level in checked.levels if level],
+            settings=settings,
+            roles=design.roles,
+        )
+    }
+    if misfits:
+        field = "roles" if design.roles else "agents"
+        expected = "judges that can read what the agents write, or accept_undefined: true"
+        why = " ".join(misfit_words(list(misfits.values())))
+        raise FileRefused([Problem(place_of((field,), lines), expected, why)])
+
+
+def check_design(
+    design: Design, *, lines: Mapping[Path, int] | None = None, seen: Visibility = EVERYTHING
+) -> Checked:
+    """Refuse, with every fault, what cannot be run; changes nothing but missing scripted agents.
+
+    What is closed to somebody who annotates blind is not there for them.
+    """
+    ensure_scripted_agents()
+    return _Checker(design, lines or {}, seen).check()
+
+
+class _Checker:
+    """Checks field by field and collects what is wrong."""
+
+    def __init__(self, design: Design, lines: Mapping[Path, int], seen: Visibility) -> None:
+        self.design, self.lines, self.seen, self.problems = design, lines, seen, Problems()
+
+    def check(self) -> Checked:
+        design = self.design
+        dataset = self.dataset()
+        system = system_of(dataset.system)
+        if system is None:
+            self.fault(("dataset",), "a dataset that can be run here", Said("an imported one"))
+            self.problems.check()
+        assert system is not None
+        agents = self.agents(system)
+        levels = self.levels(dataset)
+        conditions = self.conditions(system)
+        self.roles(system)
+        tasks = self.tasks(dataset)
+        sizes = {level: run_size(dataset, [level] * bool(level), tasks) for level in levels}
+        for level, size in sizes.items():
+            if size < (len(tasks) or 1):
+                where = f"a profile at level {level}" if level else "a place in the dataset"
+                self.fault(("tasks",), f"tasks that all have {where}", Said(f"{size} such"))
+        self.problems.check()
+        self.money(system, dataset, agents, conditions)
+        runs = len(agents) * len(levels) * len(conditions)
+        runs *= len(set(design.temperatures)) * len(set(design.seeds))
+        if runs > MOST_RUNS:
+            self.fault((), f"at most {MOST_RUNS:,} runs", Said(f"{runs:,}"))
+        self.problems.check()
+        return Checked(design, dataset, system, agents, levels, conditions, tasks, sizes)
+
+    def fault(self, path: Path, expected: str, found: Any) -> None:
+        where = place_of(path, self.lines) if path else "the whole"
+        self.problems.add(where, expected, found)
+
+    def dataset(self) -> Dataset:
+        name = self.design.dataset
+        try:
+            found = find_dataset(name)
+        except CoreError:
+            found = None
+        if found is None or not self.seen.of(Dataset.objects.filter(pk=found.pk)).exists():
+            known = [f"{d.name}@{d.version}" for d in self.seen.of(Dataset.objects.all())]
+            expected = f"a dataset among {_listed(known, name)}"
+            place = place_of(("dataset",), self.lines)
+            raise FileRefused([Problem(place, expected, repr(name))])
+        return found
+
+    def agents(self, system: System) -> tuple[Agent, ...]:
+        known = {agent.name: agent for agent in agents_for(system.key, self.seen)}
+        warm = any(one is not None for one in self.design.temperatures)
+        found = []
+        for place, name in enumerate(self.design.agents):
+            agent = known.get(name)
+            if agent is None:
+                self.fault(("agents", place), f"an agent among {_listed(known, name)}", name)
+            elif warm and not takes_temperature(system, agent):
+                able = [one.name for one in known.values() if takes_temperature(system, one)]
+                self.fault(
+                    ("agents", place),
+                    "an agent that takes a temperature "
+                    f"({_listed(able)}), or no temperatures but null",
+                    name,
+                )
+            else:
+                found.append(agent)
+        self.recordings(system, found)
+        return tuple(dict.fromkeys(found))
+
+    def recordings(self, system: System, agents: Sequence[Agent]) -> None:
+        dataset = self.dataset()
+        for agent in unrecorded(system, dataset, agents):
+            place = self.design.agents.index(agent.name)
+            expected = f"an agent that can play {dataset}, which holds no recorded answers of it"
+            self.fault(("agents", place), expected, agent.name)
+
+    def levels(self, dataset: Dataset) -> tuple[str, ...]:
+        known = dataset_levels(dataset)
+        for place, level in enumerate(self.design.levels):
+            if level not in known:
+                self.fault(("levels", place), f"a level among {_listed(known, level)}", level)
+        wanted = dict.fromkeys(level for level in self.design.levels if level in known)
+        return tuple(wanted) or tuple(known[:1]) or ("",)
+
+    def conditions(self, system: System) -> tuple[dict[str, Any], ...]:
+        found: list[dict[str, Any]] = []
+        for place, condition in enumerate(self.design.conditions):
+            for name, value in condition.items():
+                path: Path = ("conditions", place, name)
+                self.attempt(path, value, partial(_read_setting, system, name, value))
+            if all(name in _names(system) for name in condition):
+                try:
+                    complete = read_settings(system.settings, condition)
+                except SettingError:
+                    continue  # named above
+                if complete not in found:
+                    found.append(complete)
+        return tuple(found)
+
+    def roles(self, system: System) -> None:
+        known = [role.name for role in system.roles[1:]]
+        for role, names in self.design.roles.items():
+            if role not in known:
+                self.fault(("roles", role), f"a role among {_listed(known, role)}", role)
+                continue
+            for place, name in enumerate(names):
+                path: Path = ("roles", role, place)
+                if name.startswith(AT) and not self.endpoint(name.removeprefix(AT)):
+                    rows = self.seen.of(Endpoint.objects.filter(retired=False))
+                    told = [AT + one for one in rows.values_list("name", flat=True)]
+                    self.fault(path, f"an endpoint among {_listed(told, name)}", name)
+                else:
+                    self.attempt(path, name, partial(named_filler, system, role, name))
+
+    def endpoint(self, name: str) -> bool:
+        return self.seen.of(Endpoint.objects.filter(name=name, retired=False)).exists()
+
+    def tasks(self, dataset: Dataset) -> tuple[str, ...]:
+        wanted = self.design.tasks
+        if wanted is None:
+            return ()
+        rows = dataset.tasks.order_by("pk")
+        if isinstance(wanted, int):
+            first = tuple(rows.values_list("external_id", flat=True)[:wanted])
+            if len(first) < wanted:
+                self.fault(("tasks",), f"at most {len(first)}, which is all", wanted)
+            return first
+        known = set(rows.filter(external_id__in=wanted).values_list("external_id", flat=True))
+        for place, name in enumerate(wanted):
+            if name not in known:
+                self.fault(("tasks", place), f"the id of a task of {dataset}", name)
+        return tuple(name for name in wanted if name in known)
+
+    def money(
+        self,
+        system: System,
+        dataset: Dataset,
+        agents: Sequence[Agent],
+        conditions: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """One currency in each run, a cap that can be kept, and somebody in every role."""
+        for place, settings in enumerate(conditions):
+            path: Path = ("conditions", place)
+            try:
+                roles = assign_roles(system, dataset, agents[0], settings, self.design.roles)
+            except CoreError as error:
+                self.fault(path, "somebody in every role", Said(str(error)))
+                continue
+            names = {row["endpoint"] for fillers in list(roles.values())[1:] for row in fillers
+                     if "endpoint" in row}  # fmt: skip
+            others = list(Endpoint.objects.filter(name__in=names))
+            for agent in agents:
+                asked = [*others, agent.endpoint] if agent.endpoint else others
+                cap = self.design.cost_cap
+                self.attempt(("cost_cap",), cap, partial(check_cap, cap, asked))
+                self.attempt(("roles",), agent.name, partial(currency_of, asked))
+
+    def attempt(self, path: Path, found: Any, act: Callable[[], Any]) -> None:
+        """Do something that may raise; what it says becomes a fault, once for each place."""
+        try:
+            act()
+        except SettingError as error:
+            self.once(path, error.expected, found)
+        except UnknownName as error:
+            self.once(path, f"{error.kind} among {_listed(error.known, error.name)}", error.name)
+        except CoreError as error:
+            self.once(path, "something else", Said(str(error)))
+
+    def once(self, path: Path, expected: str, found: Any) -> None:
+        where = place_of(path, self.lines)
+        if not any((p.where, p.expected) == (where, expected) for p in self.problems.kept):
+            self.fault(path, expected, found)
+
+
+def _names(system: System) -> list[str]:
+    return [setting.name for setting in system.settings]
+
+
+def _read_setting(system: System, name: str, value: Any) -> None:
+    read_settings(system.settings, {name: value})
+
+
+def _listed(names: Iterable[str], near: str = "") -> str:
+    """Names for a message, those that are spelt like ``near`` first."""
+    rows = list(names)
+    alike = get_close_matches(near, rows)
+    rows = [*alike, *(name for name in rows if name not in alike)]
+    more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+    return (", ".join(rows[:_NAMED]) or "none") + more

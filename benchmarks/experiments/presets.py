@@ -1,0 +1,38 @@
+"""Designs that ship with systems: YAML files in a folder ``experiments`` beside the system."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from benchmarks.core.registry import SYSTEMS
+from benchmarks.experiments.design import read_design
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A shipped design: its key, its name, what it is in a line, and its text."""
+
+    key: str
+    title: str
+    about: str
+    text: str
+
+
+@cache
+def presets() -> tuple[Preset, ...]:
+    """All shipped designs, by system and name of file."""
+    return tuple(_read(path) for key in SYSTEMS for path in sorted(_folder(key).glob("*.yaml")))
+
+
+def _folder(system: str) -> Path:
+    spec = find_spec(SYSTEMS[system][1])
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent / "experiments"
+
+
+def _read(path: Path) -> Preset:
+    text = path.read_text(encoding="utf-8")
+    first = text.partition("\n")[0]
+    about = first.removeprefix("#").strip() if first.startswith("#") else ""
+    return Preset(path.stem, read_design(text).name, about, text)

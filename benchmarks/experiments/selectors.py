@@ -1,0 +1,250 @@
+"""Experiments as pages show them: their cells, how far their runs are, and what came of these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from benchmarks.core.means import across_replicates
+from benchmarks.core.words import Tone
+from benchmarks.datasets.selectors import counted
+from benchmarks.models import Experiment, Run, Trajectory
+from benchmarks.runs.selectors import TONES, Spent, run_metrics
+from benchmarks.visibility import EVERYTHING, Visibility
+
+T = Trajectory.Status
+_ENDED = (T.DONE, T.FAILED, T.DECISION, T.CANCELLED)
+_FAILED = (T.FAILED, T.DECISION)
+# What stands beside the fields of a design; see services.experiments.making.
+MADE = "made"
+
+
+def experiments(seen: Visibility = EVERYTHING) -> QuerySet[Experiment]:
+    """All experiments that have runs, or will have, with the number of runs that may be seen."""
+    rows = seen.of(Experiment.objects.all()).annotate(
+        run_count=counted(seen.of(Run.objects.exclude(kind=Run.Kind.JUDGING)), "experiment")
+    )
+    return rows.filter(Q(run_count__gt=0) | ~Q(design={})).select_related("created_by")
+
+
+def taken_runs(experiment: Experiment) -> list[int]:
+    """Runs of others that the experiment took as they were."""
+    return list(experiment.design.get(MADE, {}).get("taken", ()))
+
+
+def experiment_runs(experiment: Experiment, seen: Visibility = EVERYTHING) -> list[Run]:
+    """Its own runs and those that it took, in the order in which they were made."""
+    rows = Run.objects.filter(Q(experiment=experiment) | Q(pk__in=taken_runs(experiment)))
+    rows = seen.of(rows).select_related("agent__endpoint", "dataset", "primary_judging")
+    return list(rows.order_by("pk"))
+
+
+@dataclass(frozen=True)
+class UnitCount:
+    """Trajectories of a run: how many, how many are over, how many of those failed."""
+
+    total: int = 0
+    ended: int = 0
+    failed: int = 0
+    waiting: int = 0
+
+
+def run_counts(runs: Sequence[Run]) -> dict[int, UnitCount]:
+    """Trajectories of each run by how they stand; from an index alone, so quick for many."""
+    rows = (
+        Trajectory.objects.filter(run__in=[run.pk for run in runs])
+        .order_by()
+        .values_list("run", "status")
+        .annotate(n=Count("pk"))
+    )
+    by: dict[int, dict[str, int]] = {}
+    for run, status, n in rows:
+        by.setdefault(run, {})[status] = n
+    return {run.pk: _count(by.get(run.pk, {})) for run in runs}
+
+
+def _count(by: Mapping[str, int]) -> UnitCount:
+    return UnitCount(
+        sum(by.values()),
+        sum(by.get(status, 0) for status in _ENDED),
+        sum(by.get(status, 0) for status in _FAILED),
+        by.get(T.WAITING, 0),
+    )
+
+
+@dataclass(frozen=True)
+class Place:
+    """A run in the matrix."""
+
+    run: Run
+    count: UnitCount
+    taken: bool
+
+    @property
+    def tone(self) -> Tone:
+        return TONES[self.run.status]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in their seed alone. ``temperature`` is the one that was asked for."""
+
+    agent: str
+    title: str
+    temperature: float | None
+    level: str
+    condition: str
+    places: tuple[Place, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return tuple(place.run for place in self.places)
+
+    def at(self, seed: int) -> list[Place]:
+        return [place for place in self.places if place.run.seed == seed]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The groups of an experiment by condition, level and agent, and the seeds that occur."""
+
+    groups: tuple[Group, ...]
+    seeds: tuple[int, ...]
+    total: int
+    ended: int
+    failed: int
+    waiting: int
+
+    @property
+    def lines(self) -> list[tuple[Group, list[list[Place]]]]:
+        """Each group with its runs under every seed."""
+        return [(group, [group.at(seed) for seed in self.seeds]) for group in self.groups]
+
+    @property
+    def places(self) -> list[Place]:
+        return [place for group in self.groups for place in group.places]
+
+
+def experiment_matrix(experiment: Experiment, runs: Sequence[Run]) -> Matrix:
+    """The runs by what they differ in; of an experiment without a design as well."""
+    asked = _asked(experiment)
+    taken, counts = set(taken_runs(experiment)), run_counts(runs)
+    found: dict[tuple[Any, ...], list[Place]] = {}
+    for run in runs:
+        who = asked.get(run.agent_id, (run.agent.name, None))
+        key = (*who, run.level, run.condition)
+        found.setdefault(key, []).append(Place(run, counts[run.pk], run.pk in taken))
+    groups = []
+    for (name, temperature, level, condition), places in found.items():
+        title = places[0].run.agent.title
+        groups.append(Group(name, title, temperature, level, condition, tuple(places)))
+    every = list(counts.values())
+    return Matrix(
+        tuple(groups),
+        tuple(sorted({run.seed for run in runs})),
+        sum(count.total for count in every),
+        sum(count.ended for count in every),
+        sum(count.failed for count in every),
+        sum(count.waiting for count in every),
+    )
+
+
+def _asked(experiment: Experiment) -> dict[int, tuple[str, float | None]]:
+    """For the id of each player the agent of the design, and the temperature asked for."""
+    found = {}
+    for words, pk in experiment.design.get(MADE, {}).get("players", {}).items():
+        name, _, temperature = words.rpartition(" ")
+        found[pk] = (name, None if temperature == "None" else float(temperature))
+    return found
+
+
+@dataclass(frozen=True)
+class ExperimentRow:
+    """A line of the list: what it holds, and how far it is."""
+
+    experiment: Experiment
+    runs: int
+    agents: int
+    levels: tuple[str, ...]
+    total: int
+    ended: int
+    failed: int
+
+    @property
+    def moving(self) -> bool:
+        return self.ended < self.total
+
+
+def experiment_rows(
+    rows: Sequence[Experiment], seen: Visibility = EVERYTHING
+) -> list[ExperimentRow]:
+    """Lines for these experiments, with runs that they took; the trajectories in one query."""
+    taken = {one.pk: taken_runs(one) for one in rows}
+    every = {pk for found in taken.values() for pk in found}
+    runs = seen.of(Run.objects.filter(Q(experiment__in=rows) | Q(pk__in=every)))
+    known = {run.pk: run for run in runs.only("pk", "experiment", "agent", "level").order_by("pk")}
+    mine: dict[int, list[Run]] = {}
+    for run in known.values():
+        mine.setdefault(run.experiment_id or 0, []).append(run)
+    counts = run_counts(list(known.values()))
+    return [
+        _row(
+            one,
+            [*mine.get(one.pk, ()), *(known[pk] for pk in taken[one.pk] if pk in known)],
+            counts,
+        )
+        for one in rows
+    ]
+
+
+def _row(
+    experiment: Experiment, runs: Sequence[Run], counts: Mapping[int, UnitCount]
+) -> ExperimentRow:
+    found = [counts[run.pk] for run in runs]
+    return ExperimentRow(
+        experiment,
+        len(runs),
+        len({run.agent_id for run in runs}),
+        tuple(dict.fromkeys(run.level for run in runs if run.level)),
+        sum(count.total for count in found),
+        sum(count.ended for count in found),
+        sum(count.failed for count in found),
+    )
+
+
+def experiment_spent(experiment: Experiment, runs: Sequence[Run]) -> Spent | None:
+    """What its own runs have cost together, beside their common cap; None where nothing is paid."""
+    own = [run for run in runs if run.experiment_id == experiment.pk and run.currency]
+    cap = experiment.design.get("cost_cap")
+    amount = sum(max(0.0, run.committed) for run in own)
+    if len({run.currency for run in own}) != 1 or (cap is None and not amount):
+        return None
+    return Spent(amount, cap, own[0].currency)
+
+
+def experiment_results(experiment: Experiment) -> dict[str, Any]:
+    """Every group with its runs' metrics, and mean and spread across them; for programs."""
+    groups = []
+    for group in experiment_matrix(experiment, experiment_runs(experiment)).groups:
+        metrics = [run_metrics(run) for run in group.runs]
+        names = dict.fromkeys(name for one in metrics for name in one["metrics"])
+        groups.append(
+            {
+                "agent": group.agent,
+                "temperature": group.temperature,
+                "level": group.level,
+                "condition": group.condition,
+                "runs": [
+                    {**one, "status": run.status, "trajectories_by_status": one["status"]}
+                    for run, one in zip(group.runs, metrics, strict=True)
+                ],
+                "across": {
+                    name: vars(
+                        across_replicates([one["metrics"][name]["value"] for one in metrics])
+                    )
+                    for name in names
+                },
+            }
+        )
+    return {"experiment": experiment.pk, "name": experiment.name, "groups": groups}

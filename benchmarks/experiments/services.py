@@ -1,0 +1,245 @@
+"""Making the runs of an experiment, at once or in the background, and never one of them twice.
+
+What is missing is always found out anew from the runs that are there, within the lock of the
+experiment; so whoever was cut off goes on where it was left.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+
+from benchmarks.core.errors import CoreError
+from benchmarks.experiments.checks import Checked, check_design
+from benchmarks.experiments.design import Design, design_of
+from benchmarks.experiments.plans import (
+    Cell,
+    Plan,
+    cost_weights,
+    plan_design,
+    run_key,
+)
+from benchmarks.experiments.variants import ensure_variant
+from benchmarks.jobs import wake_up as doorbell
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
+from benchmarks.locks import only_one
+from benchmarks.models import Agent, Experiment, Job, Run
+from benchmarks.runs.services import start_runs
+
+KIND = "make-experiment"
+# Beside the fields of the design stands what came of them: the dataset as it was found, how many
+# runs there will be, who plays for which agent under which temperature, runs that were taken as
+# they are, and whether runs that are yet to be made must wait.
+MADE = "made"
+HELD = "held"
+# As many trajectories are made while a page waits; as many runs and trajectories at once.
+AT_ONCE, RUNS_A_PORTION, A_PORTION = 3_000, 20, 5_000
+
+
+class ExperimentError(CoreError):
+    """An experiment that cannot be made or changed like this; the text says what to do."""
+
+
+def make_experiment(
+    *,
+    plan: Plan,
+    created_by: User | None = None,
+    take: bool = False,
+    preset: str = "",
+    ring: bool = True,
+    at_once: bool = False,
+) -> Experiment:
+    """The experiment of a plan, with its runs, or with a job that makes them where they are many.
+
+    With ``take`` runs that are there already are taken as they are, and not made anew.
+    """
+    taken = sorted(plan.there.values()) if take else []
+    cells = plan.missing if take else list(plan.cells)
+    checked = plan.checked
+    made = {
+        "dataset": checked.dataset.pk,
+        "levels": [level for level in checked.levels if level],
+        "total": len(plan.cells),
+        "players": {_who(cell): cell.player.pk for cell in plan.cells if cell.player is not None},
+        "taken": taken,
+        "shares": _shares(plan, cells),
+    }
+    small = at_once or sum(cell.size for cell in cells) <= AT_ONCE
+    with transaction.atomic():
+        experiment = Experiment.objects.create(
+            name=checked.design.name,
+            design={**checked.design.data, MADE: made},
+            preset=preset,
+            created_by=created_by,
+        )
+        if small:
+            make_missing(experiment=experiment, ring=ring)
+        else:
+            enqueue_making(experiment, total=len(plan.cells), created_by=created_by)
+    return experiment
+
+
+def _shares(plan: Plan, cells: Sequence[Cell]) -> dict[str, float]:
+    """The part of the common cap that each run gets, by the words of its cell."""
+    cap = plan.checked.design.cost_cap
+    weights = cost_weights(plan, cells) if cap is not None else []
+    total = sum(weights)
+    if cap is None or not total:
+        return {}
+    return {
+        _words(cell): cap * weight / total
+        for cell, weight in zip(cells, weights, strict=True)
+        if weight
+    }
+
+
+def _words(cell: Cell) -> str:
+    """A cell by what does not change when its agent's variant is made."""
+    _, level, settings, seed = run_key(0, cell.level, cell.settings, cell.seed)
+    return f"{_who(cell)} {level} {settings} {seed}"
+
+
+def _who(cell: Cell) -> str:
+    return f"{cell.agent.name} {cell.temperature}"
+
+
+def enqueue_making(experiment: Experiment, *, total: int, created_by: User | None) -> Job:
+    """Have a worker make the runs that are missing."""
+    return enqueue_job(
+        kind=KIND,
+        title=f"Runs of {experiment.name}"[:200],
+        payload={"experiment": experiment.pk},
+        total=total,
+        created_by=created_by,
+    )
+
+
+@job_kind(KIND)
+def make_later(job: Job, progress: Progress) -> None:
+    """Make what is missing, a portion at a time; begun anew it goes on."""
+    experiment = Experiment.objects.get(pk=job.payload["experiment"])
+    progress.report(message="Making runs")
+    make_missing(experiment=experiment, tell=lambda done: progress.report(done=done))
+
+
+def stored_design(experiment: Experiment) -> tuple[Design, Mapping[str, Any]] | None:
+    """The design of an experiment and what was found out when it was made; None without one."""
+    if not experiment.design:
+        return None
+    data = dict(experiment.design)
+    made = data.pop(MADE, {})
+    return design_of(data), made
+
+
+def stored_plan(experiment: Experiment) -> Plan | None:
+    """The plan of an experiment on the very dataset that it was made for; its own runs apart.
+
+    Raises `FileRefused` where something that it names is not there any more.
+    """
+    found = stored_design(experiment)
+    return None if found is None else plan_design(_checked(*found))
+
+
+def _checked(design: Design, made: Mapping[str, Any]) -> Checked:
+    pinned = replace(
+        design,
+        dataset=str(made.get("dataset", design.dataset)),
+        levels=tuple(made.get("levels", design.levels)),
+    )
+    return replace(check_design(pinned), design=replace(pinned, dataset=design.dataset))
+
+
+def make_missing(
+    *,
+    experiment: Experiment,
+    ring: bool = True,
+    tell: Callable[[int], None] = lambda done: None,
+) -> int:
+    """Make the runs that an experiment lacks; returns how many it made."""
+    plan = stored_plan(experiment)
+    if plan is None:
+        raise ExperimentError(f"{experiment} has no design, so it lacks no runs")
+    made = 0
+    while True:
+        with only_one(f"experiment {experiment.pk}"):
+            experiment.refresh_from_db()
+            found = missing_cells(experiment, plan)
+            if experiment.design[MADE].get(HELD) == Run.Status.CANCELLED or not found:
+                break
+            runs = _make_portion(experiment, plan.checked, found)
+            if ring:
+                _ring_on_commit([run.pk for run in runs if run.status == Run.Status.QUEUED])
+        made += len(runs)
+        tell(len(plan.cells) - len(found) + len(runs))
+        if len(runs) == len(found):
+            break
+    return made
+
+
+def missing_cells(experiment: Experiment, plan: Plan) -> list[Cell]:
+    """The cells that have no run yet, neither of the experiment nor taken into it.
+
+    Players are those that the experiment has noted: a variant may have been retired since.
+    """
+    made = experiment.design.get(MADE, {})
+    rows = Run.objects.filter(Q(experiment=experiment) | Q(pk__in=made.get("taken", ())))
+    there = {
+        run_key(*row) for row in rows.values_list("agent", "level", "settings", "seed").iterator()
+    }
+    players = Agent.objects.in_bulk(made.get("players", {}).values())
+    cells = [
+        replace(cell, player=players.get(made.get("players", {}).get(_who(cell)), cell.player))
+        for cell in plan.cells
+    ]
+    return [cell for cell in cells if cell.key is None or cell.key not in there]
+
+
+def _make_portion(experiment: Experiment, checked: Checked, cells: Sequence[Cell]) -> list[Run]:
+    """The first of the cells as runs, within a transaction."""
+    made: list[Run] = []
+    size = 0
+    for cell in cells[:RUNS_A_PORTION]:
+        if made and size + cell.size > A_PORTION:
+            break
+        made.append(_make_run(experiment, checked, cell))
+        size += cell.size
+    if experiment.design[MADE].get(HELD):
+        Run.objects.filter(pk__in=[run.pk for run in made]).update(status=Run.Status.PAUSED)
+        for run in made:
+            run.status = Run.Status.PAUSED
+    return made
+
+
+def _make_run(experiment: Experiment, checked: Checked, cell: Cell) -> Run:
+    player = cell.player
+    if player is None:
+        assert cell.changes
+        player = ensure_variant(
+            agent=cell.agent,
+            changes=cell.changes,
+            experiment=experiment.name,
+            created_by=experiment.created_by,
+        )
+        experiment.design[MADE].setdefault("players", {})[_who(cell)] = player.pk
+        experiment.save(update_fields=["design"])
+    (run,) = start_runs(
+        dataset=checked.dataset,
+        agents=[player],
+        levels=[cell.level] if cell.level else [],
+        settings=cell.settings,
+        roles=checked.design.roles,
+        seed=cell.seed,
+        tasks=checked.tasks,
+        cost_cap=experiment.design[MADE].get("shares", {}).get(_words(cell)),
+        created_by=experiment.created_by,
+        ring=False,
+        experiment=experiment,
+    )
+    return run
+
+
+def _ring_on_commit(runs: Sequence[int]) -> None:
+    transaction.on_commit(lambda: doorbell.ring_runs(runs))

@@ -1,0 +1,317 @@
+"""Experiments: the list, a new one with what it comes to, and one with all of its runs."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks import paging
+from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.core.errors import CoreError
+from benchmarks.core.problems import FileRefused
+from benchmarks.experiments import control
+from benchmarks.experiments import selectors as experiments
+from benchmarks.experiments.checks import read_checked
+from benchmarks.experiments.design import Design
+from benchmarks.experiments.forms import LONGEST_FILE, ChoicesForm, DesignForm
+from benchmarks.experiments.plans import Plan, plan_design
+from benchmarks.experiments.presets import presets
+from benchmarks.experiments.services import make_experiment, stored_design
+from benchmarks.imports.views import bounded_upload
+from benchmarks.models import Dataset, Experiment
+from benchmarks.responses import tell
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.selectors import system_of
+from benchmarks.runs.cautions import runs_caution
+from benchmarks.runs.forms import NewRunForm
+from benchmarks.runs.views import MOVING, STOP_POLLING
+
+ROWS = 30
+LINES = 200
+
+
+@signed_in
+@require_safe
+def experiment_list(request: HttpRequest) -> HttpResponse:
+    allow(request, VIEW)
+    seen = visibility(request)
+    page = paging.page_by_id(experiments.experiments(seen), request.GET, size=ROWS)
+    context = {
+        "page": page,
+        "rows": experiments.experiment_rows(page.rows, seen),
+        "may_start": request.user.has_perm(START),
+    }
+    return render(request, "benchmarks/experiment_list.html", context)
+
+
+# --- A new one ------------------------------------------------------------------------------------
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+@bounded_upload(lambda: 2 * LONGEST_FILE, "Split the design into several experiments.")
+def experiment_new(request: HttpRequest) -> HttpResponse:
+    """The editor; once it was asked, what the design comes to, and the button that starts it."""
+    allow(request, START)
+    ensure_scripted_agents()
+    if request.method != "POST":
+        text, context = _first_text(request)
+        form = DesignForm(initial={"text": text})
+        return render(request, "benchmarks/experiment_new.html", {"form": form, **context})
+    form = DesignForm(request.POST, request.FILES)
+    context = _choices(request)
+    if not form.is_valid():
+        return render(
+            request, "benchmarks/experiment_new.html", {"form": form, **context}, status=422
+        )
+    text = form.cleaned_data["text"]
+    given = {"text": text, "take": True}
+    try:
+        plan = plan_design(read_checked(text, visibility(request)), visibility(request))
+        counted = plan.checked.design.digest
+        if "start" in request.POST and form.cleaned_data["counted"] == counted:
+            return _start(request, plan, form)
+    except FileRefused as error:
+        context |= {"form": DesignForm(initial=given), "refused": error}
+        return render(request, "benchmarks/experiment_new.html", context, status=422)
+    context |= {
+        "form": DesignForm(initial={**given, "counted": counted}),
+        "plan": plan,
+        "changed": "start" in request.POST,
+        "cost": plan.cost(plan.cells),
+        "calls": plan.calls(plan.cells),
+    }
+    return render(request, "benchmarks/experiment_new.html", context)
+
+
+def _start(request: HttpRequest, plan: Plan, form: DesignForm) -> HttpResponse:
+    """Make it, and go to its page."""
+    known = next((one for one in presets() if one.text == form.cleaned_data["text"]), None)
+    try:
+        made = make_experiment(
+            plan=plan,
+            created_by=request.user if request.user.is_authenticated else None,
+            take=form.cleaned_data["take"],
+            preset=known.key if known is not None else "",
+        )
+    except CoreError as error:
+        tell(request, error)
+        return HttpResponseRedirect(reverse("benchmarks:experiment_new"))
+    messages.success(request, f"The experiment “{made.name}” began.")
+    return HttpResponseRedirect(reverse("benchmarks:experiment", args=[made.pk]))
+
+
+def _first_text(request: HttpRequest) -> tuple[str, dict[str, Any]]:
+    """What stands in the editor at first: a shipped design, that of another experiment, or choices
+    that were made here or on the form for runs.
+    """
+    context = _choices(request)
+    if key := request.GET.get("preset", ""):
+        found = next((one for one in presets() if one.key == key), None)
+        if found is None:
+            raise Http404("There is no such design.")
+        return found.text, context
+    if (copied := paging.as_id(request.GET.get("copy", ""))) is not None:
+        return _design_text(request, copied), context
+    choices: ChoicesForm | None = context["choices"]
+    if choices is not None and choices.is_bound:
+        return (choices.design.text if choices.is_valid() else ""), context
+    return _text_of_run_form(request), context
+
+
+def _choices(request: HttpRequest) -> dict[str, Any]:
+    """The form for the simple case, for the dataset that the address names or the newest."""
+    seen = visibility(request)
+    known = [one for one in seen.of(Dataset.objects.all()) if system_of(one.system)]
+    wanted = request.GET.get("dataset", "")
+    dataset = next((one for one in known if str(one.pk) == wanted), known[0] if known else None)
+    bound = request.GET if "c-replicates" in request.GET else None
+    form = ChoicesForm(bound, dataset=dataset, seen=seen) if dataset is not None else None
+    return {"choices": form, "dataset": dataset, "datasets": known, "presets": presets()}
+
+
+def _text_of_run_form(request: HttpRequest) -> str:
+    """The design that the form for runs describes, three runs of each; empty without one."""
+    seen = visibility(request)
+    wanted = paging.as_id(request.GET.get("dataset", ""))
+    dataset = seen.of(Dataset.objects.all()).filter(pk=wanted or 0).first()
+    system = system_of(dataset.system) if dataset is not None else None
+    if dataset is None or system is None or "agents" not in request.GET:
+        return ""
+    form = NewRunForm(request.GET, dataset=dataset, system=system, seen=seen)
+    if not form.is_valid():
+        messages.error(request, "The form for runs has faults, so no design was written from it.")
+        return ""
+    usual = {one.name: one.default for one in system.settings}
+    first = form.cleaned_data["seed"]
+    return Design(
+        name=form.cleaned_data["name"] or f"{dataset.name}, three runs of each",
+        dataset=f"{dataset.name}@{dataset.version}",
+        agents=tuple(agent.name for agent in form.chosen_agents),
+        levels=tuple(form.cleaned_data.get("levels", ())),
+        conditions=({k: v for k, v in form.chosen_settings.items() if v != usual[k]},),
+        seeds=(first, first + 1, first + 2),
+        roles={role: tuple(names) for role, names in form.chosen_roles.items()},
+        tasks=tuple(form.cleaned_data["tasks"]) or None,
+    ).text
+
+
+# --- One experiment -------------------------------------------------------------------------------
+
+
+def _open(request: HttpRequest, pk: int, permission: str = VIEW) -> tuple[Experiment, bool]:
+    """The experiment, and whether all of its runs are open to this person."""
+    rows = Experiment.objects.select_related("created_by")
+    found = fetch(request, rows, permission, pk=pk)
+    seen = visibility(request)
+    closed = seen.closed.intersection(
+        {*found.runs.values_list("pk", flat=True), *experiments.taken_runs(found)}
+    )
+    return found, not closed
+
+
+def _design_text(request: HttpRequest, pk: int) -> str:
+    """The design of an experiment as YAML; it names all agents, so it is closed with any run."""
+    found, whole = _open(request, pk)
+    stored = stored_design(found)
+    if stored is None or not whole:
+        raise Http404("This experiment has no design that can be shown.")
+    return stored[0].text
+
+
+@signed_in
+@require_safe
+def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
+    found, whole = _open(request, experiment_id)
+    stored = stored_design(found) if whole else None
+    context = _progress(request, found, whole)
+    places = context["matrix"].places
+    context |= {
+        "design": stored[0] if stored is not None else None,
+        "caution": runs_caution(place.run for place in places),
+        "pair": [place.run.pk for place in places[:2]] if len(places) > 1 else [],
+        "system": places[0].run.dataset.system if places else "",
+    }
+    return render(request, "benchmarks/experiment.html", context)
+
+
+def _progress(request: HttpRequest, found: Experiment, whole: bool) -> dict[str, Any]:
+    runs = experiments.experiment_runs(found, visibility(request))
+    matrix = experiments.experiment_matrix(found, runs)
+    lacking = control.runs_lacking(found) if whole else 0
+    making = control.making_jobs(found).first() if lacking else None
+    own = [place.run for place in matrix.places if not place.taken]
+    statuses = [run.status for run in own]
+    moving = making is not None or any(status in MOVING for status in statuses)
+    may = request.user.has_perm(START) and whole
+    S = control.S
+    counts = (matrix.ended, matrix.failed, matrix.waiting, len(runs), lacking)
+    return {
+        "experiment": found,
+        "whole": whole,
+        "matrix": matrix,
+        "lines": matrix.lines[:LINES],
+        "hidden_lines": max(0, len(matrix.groups) - LINES),
+        "lacking": lacking,
+        "making": making,
+        "moving": moving,
+        "spent": experiments.experiment_spent(found, runs),
+        "at_cap": sum(1 for run in own if run.status == S.PAUSED and run.problem),
+        "version": "-".join(map(str, (*counts, *sorted(set(statuses)), len(statuses)))),
+        "may_start": may,
+        "can_pause": may
+        and any(status in (*MOVING, S.WAITING, S.ATTENTION) for status in statuses),
+        "can_resume": may
+        and (any(r.status == S.PAUSED and not r.problem for r in own) or (lacking and not making)),
+        "can_cancel": may
+        and (bool(lacking) or any(status not in (S.DONE, S.CANCELLED) for status in statuses)),
+    }
+
+
+@signed_in
+@require_safe
+def experiment_progress(request: HttpRequest, experiment_id: int) -> HttpResponse:
+    """The fragment, asked for every two seconds: 204 while nothing moved, 286 at the end."""
+    found, whole = _open(request, experiment_id)
+    context = _progress(request, found, whole)
+    if context["moving"] and request.GET.get("v") == context["version"]:
+        return HttpResponse(status=204)
+    response = render(request, "benchmarks/_experiment_progress.html", context)
+    if not context["moving"]:
+        response.status_code = STOP_POLLING
+        response["HX-Trigger"] = "experiment-ended"
+    return response
+
+
+@signed_in
+@require_safe
+def experiment_design(request: HttpRequest, experiment_id: int) -> HttpResponse:
+    """The design as a YAML file."""
+    allow(request, VIEW)
+    text = _design_text(request, experiment_id)
+    response = HttpResponse(text, content_type="application/yaml; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="experiment-{experiment_id}.yaml"'
+    return response
+
+
+def _change(
+    request: HttpRequest, pk: int, act: Callable[[Experiment], str]
+) -> HttpResponseRedirect:
+    found, whole = _open(request, pk, START)
+    if not whole:
+        raise PermissionDenied("Some runs of this experiment are closed to you.")
+    try:
+        messages.success(request, act(found))
+    except CoreError as error:
+        tell(request, error)
+    return HttpResponseRedirect(reverse("benchmarks:experiment", args=[found.pk]))
+
+
+def _runs(n: int) -> str:
+    return "1 run" if n == 1 else f"{n:,} runs"
+
+
+@signed_in
+@require_POST
+def experiment_pause(request: HttpRequest, experiment_id: int) -> HttpResponse:
+    def act(found: Experiment) -> str:
+        n = control.pause_experiment(experiment=found)
+        return f"{_runs(n)} paused: nothing further is begun."
+
+    return _change(request, experiment_id, act)
+
+
+@signed_in
+@require_POST
+def experiment_resume(request: HttpRequest, experiment_id: int) -> HttpResponse:
+    def act(found: Experiment) -> str:
+        person = request.user if request.user.is_authenticated else None
+        n = control.resume_experiment(experiment=found, person=person)
+        return f"The experiment goes on where it was left; {_runs(n)} resumed."
+
+    return _change(request, experiment_id, act)
+
+
+@signed_in
+@require_POST
+def experiment_cancel(request: HttpRequest, experiment_id: int) -> HttpResponse:
+    def act(found: Experiment) -> str:
+        n = control.cancel_experiment(experiment=found)
+        return f"{_runs(n)} cancelled. What had ended before is kept."
+
+    return _change(request, experiment_id, act)
+
+
+@signed_in
+@require_POST
+def experiment_share(request: HttpRequest, experiment_id: int) -> HttpResponse:
+    def act(found: Experiment) -> str:
+        left = control.share_out(experiment=found)
+        return f"{left:.2f} of the cap for all are shared out among the runs that go on."
+
+    return _change(request, experiment_id, act)

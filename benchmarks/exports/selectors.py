@@ -1,0 +1,129 @@
+"""Stored trajectories as the values that exporters take, one by one."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import Prefetch
+
+from benchmarks.asks.played import played
+from benchmarks.formats.trajectory import (
+    ImportedMessage,
+    ImportedTask,
+    ImportedTrajectory,
+    RubricScore,
+    ToolCall,
+)
+from benchmarks.mappers import core_messages
+from benchmarks.models import Exchange, JudgeScore, Run, StoredMessage, Trajectory
+
+
+def exported(run: Run) -> Iterator[ImportedTrajectory]:
+    """The trajectories of a run that are done, a few at a time."""
+    rows = (
+        run.trajectories.filter(status=Trajectory.Status.DONE)
+        .select_related("task", "profile")
+        .prefetch_related(
+            "turns",
+            "profile__constraints",
+            Prefetch("scores", JudgeScore.objects.select_related("judge", "judging")),
+        )
+        .order_by("pk")
+    )
+    for row in rows.iterator(chunk_size=100):
+        yield _trajectory(run, row)
+
+
+def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
+    imported = run.kind == Run.Kind.IMPORTED
+    payload = row.payload if imported else {}
+    times = payload.get("times") or ["", ""]
+    return ImportedTrajectory(
+        task=ImportedTask(
+            row.task.external_id,
+            row.task.prompt,
+            row.task.category,
+            hidden=row.task.payload.get("hidden", {}) if imported else _constraints(row),
+            payload=row.task.payload.get("stated", {}) if imported else {},
+        ),
+        messages=tuple(_stored(row) if imported else _made(row)),
+        agent=run.agent.title,
+        attempt=row.attempt,
+        seed=row.seed,
+        scores=payload.get("scores", row.metrics),
+        undefined=payload.get("undefined", row.undefined),
+        termination=payload.get("termination") or row.termination,
+        started=times[0],
+        finished=times[1],
+        tools=tuple(payload.get("tools", ())),
+        hidden=payload.get("hidden", {}),
+        metadata=payload.get("metadata", {}) if imported else _people(run, row),
+        rubric=tuple(RubricScore(**score) for score in payload.get("rubric", ()))
+        or tuple(_rubric(row)),
+    )
+
+
+def _people(run: Run, row: Trajectory) -> dict[str, Any]:
+    """The part of people in it, where they had one."""
+    row.run = run
+    found = played(row)
+    return {} if found is None else {"played": asdict(found)}
+
+
+def _rubric(row: Trajectory) -> Iterator[RubricScore]:
+    """The scores of judges, turn by turn."""
+    for score in row.scores.all():
+        yield RubricScore(
+            turn=score.turn_index,
+            dimension=score.dimension,
+            value=score.value,
+            reason=score.reason,
+            judge=str(score.judge),
+            kind=score.judge.kind,
+            seat=score.seat,
+            judging=score.judging.name,
+            replicate=score.replicate,
+        )
+
+
+def _constraints(row: Trajectory) -> dict[str, list[str]]:
+    """The hidden conditions of a profile by kind."""
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for constraint in row.profile.constraints.all() if row.profile else ():
+        kinds[constraint.kind].append(constraint.text)
+    return dict(kinds)
+
+
+def _made(row: Trajectory) -> Iterator[ImportedMessage]:
+    """What the agent was first told, as logged, and then turn by turn."""
+    first = Exchange.objects.filter(trajectory=row, role="agent").order_by("step", "slot").first()
+    opening = core_messages(first.messages) if first else []
+    for message in opening:
+        yield ImportedMessage(message.speaker, message.text)
+    if not opening:
+        yield ImportedMessage("user", row.task.prompt)
+    for turn in row.turns.all():
+        yield ImportedMessage("assistant", turn.text)
+        if turn.feedback:
+            yield ImportedMessage("user", turn.feedback)
+
+
+def _stored(row: Trajectory) -> Iterator[ImportedMessage]:
+    rows = [
+        message
+        for payload in (row.payload, *(turn.payload for turn in row.turns.all()))
+        for message in (*payload.get("opening", ()), *payload.get("messages", ()))
+    ]
+    digests = {message["digest"] for message in rows if "digest" in message}
+    prompts = StoredMessage.objects.in_bulk(digests) if digests else {}
+    for message in rows:
+        yield _message(message, prompts)
+
+
+def _message(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) -> ImportedMessage:
+    given = {name: row[name] for name in row if name not in ("digest", "calls", "text")}
+    text = prompts[row["digest"]].text if "digest" in row else row.get("text", "")
+    return ImportedMessage(
+        text=text, calls=tuple(ToolCall(**call) for call in row.get("calls", ())), **given
+    )

@@ -1,0 +1,117 @@
+"""Writing runs into files that other tools read."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.exporters import atif, chat, parquet
+from benchmarks.exporters.huggingface import card
+from benchmarks.exports.ratings import ratings_of
+from benchmarks.exports.selectors import exported
+from benchmarks.formats.parquet import pyarrow
+from benchmarks.models import Run
+
+
+class ExportRefused(CoreError):
+    """An export that would write over what is there."""
+
+
+def check_exportable(run: Run) -> None:
+    """Refuse runs that have no trajectories of their own."""
+    if run.kind == Run.Kind.JUDGING:
+        judged = Run.objects.filter(judgings__made_by=run).values_list("pk", flat=True).first()
+        raise ExportRefused(
+            f"{run} judges what another one played; export run {judged}, which has these scores too"
+        )
+
+
+def trajectory_rows(run: Run) -> Iterator[dict[str, Any]]:
+    """What is done of a run, one row a trajectory."""
+    return map(chat.row, exported(run))
+
+
+def rating_rows(run: Run) -> Iterator[dict[str, Any]] | None:
+    """What people said of a run, one row an answer; None where nobody said anything."""
+    rows = map(asdict, ratings_of(run))
+    first = next(rows, None)
+    return None if first is None else chain([first], rows)
+
+
+def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Rows as lines of JSON."""
+    return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def folder_texts(run: Run, title: str) -> Iterator[tuple[str, Iterable[str]]]:
+    """(name, text piece by piece) of the files of a data set folder."""
+    ratings = rating_rows(run)
+    about = {"agent": str(run.agent), "dataset": str(run.dataset), "ending": "jsonl"}
+    yield "README.md", [card(title, **about, rated=ratings is not None)]
+    yield "trajectories.jsonl", json_lines(trajectory_rows(run))
+    if ratings is not None:
+        yield "ratings.jsonl", json_lines(ratings)
+
+
+def _write_lines(lines: Iterable[str], target: Path) -> int:
+    count = 0
+    with target.open("x", encoding="utf-8") as file:
+        for line in lines:
+            file.write(line)
+            count += 1
+    return count
+
+
+def _write_chat(run: Run, target: Path) -> int:
+    return _write_lines(json_lines(trajectory_rows(run)), target)
+
+
+def _write_atif(run: Run, target: Path) -> int:
+    count = 0
+    target.mkdir(parents=True)
+    for count, trajectory in enumerate(exported(run), 1):
+        text = json.dumps(atif.document(trajectory), ensure_ascii=False, indent=1)
+        (target / f"{count:06}.json").write_text(text, encoding="utf-8")
+    return count
+
+
+def _write_folder(run: Run, target: Path) -> int:
+    target.mkdir(parents=True)
+    counts = {n: _write_lines(lines, target / n) for n, lines in folder_texts(run, target.name)}
+    return counts["trajectories.jsonl"]
+
+
+def _write_parquet(run: Run, target: Path) -> int:
+    pyarrow()  # before anything is made
+    target.mkdir(parents=True)
+    ratings = rating_rows(run)
+    about = {"agent": str(run.agent), "dataset": str(run.dataset), "ending": "parquet"}
+    text = card(target.name, **about, rated=ratings is not None)
+    (target / "README.md").write_text(text, encoding="utf-8")
+    if ratings is not None:
+        parquet.write_ratings(ratings, target / "ratings.parquet")
+    return parquet.write_trajectories(trajectory_rows(run), target / "trajectories.parquet")
+
+
+WRITERS: dict[str, Callable[[Run, Path], int]] = {
+    "openai-chat": _write_chat,
+    "atif": _write_atif,
+    "huggingface": _write_folder,
+    "huggingface-parquet": _write_parquet,
+}
+
+
+def export_run(*, run: Run, format: str, target: Path) -> int:
+    """Write what is done of a run; the number of trajectories written. Nothing is overwritten."""
+    if format not in WRITERS:
+        raise UnknownName("format", format, sorted(WRITERS))
+    check_exportable(run)
+    try:
+        return WRITERS[format](run, target)
+    except FileExistsError:
+        raise ExportRefused(f"{target.name} exists; name a new file or folder") from None
+    except OSError as error:
+        raise ExportRefused(f"{target.name} cannot be written: {error.strerror}") from None

@@ -1,0 +1,106 @@
+"""Exports while they are being written: nothing is kept in memory or on disk as a whole."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from benchmarks.core.errors import UnknownName
+from benchmarks.exporters import atif
+from benchmarks.exports.selectors import exported
+from benchmarks.exports.services import folder_texts, json_lines, trajectory_rows
+from benchmarks.models import Run
+
+Member = tuple[str, Iterable[str]]
+# Characters that are packed at once.
+PIECE = 1 << 16
+# Rows repeat each other so much that to look harder saves little.
+LEVEL = 3
+
+
+def _stream_chat(run: Run) -> Iterator[bytes]:
+    return (line.encode() for line in json_lines(trajectory_rows(run)))
+
+
+def _stream_atif(run: Run) -> Iterator[bytes]:
+    def members() -> Iterator[Member]:
+        for place, trajectory in enumerate(exported(run), 1):
+            text = json.dumps(atif.document(trajectory), ensure_ascii=False, indent=1)
+            yield f"{place:06}.json", [text]
+
+    return zipped(members())
+
+
+def _stream_folder(run: Run) -> Iterator[bytes]:
+    return zipped(folder_texts(run, f"Run {run.pk}"))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """How a format is sent: the kind and the ending of the file, and what writes it."""
+
+    content_type: str
+    ending: str
+    write: Callable[[Run], Iterator[bytes]]
+
+
+STREAMS: dict[str, Stream] = {
+    "openai-chat": Stream("application/x-ndjson", ".jsonl", _stream_chat),
+    "atif": Stream("application/zip", "-atif.zip", _stream_atif),
+    "huggingface": Stream("application/zip", "-huggingface.zip", _stream_folder),
+}
+
+
+def stream_of(format: str) -> Stream:
+    """The way in which a format is sent."""
+    if format not in STREAMS:
+        raise UnknownName("format", format, sorted(STREAMS))
+    return STREAMS[format]
+
+
+class _Sink(io.RawIOBase):
+    """Takes what the archive writes, until it is sent on."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        part = bytes(data)  # type: ignore[call-overload]  # any buffer
+        self.parts.append(part)
+        return len(part)
+
+    def taken(self) -> bytes:
+        found = b"".join(self.parts)
+        self.parts.clear()
+        return found
+
+
+def _pieces(texts: Iterable[str]) -> Iterator[bytes]:
+    """Texts put together: to pack every line for itself takes twice the time."""
+    waiting: list[str] = []
+    size = 0
+    for text in texts:
+        waiting.append(text)
+        size += len(text)
+        if size >= PIECE:
+            yield "".join(waiting).encode()
+            waiting, size = [], 0
+    yield "".join(waiting).encode()
+
+
+def zipped(members: Iterable[Member]) -> Iterator[bytes]:
+    """Members as a ZIP archive, piece by piece."""
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+        for name, texts in members:
+            with archive.open(name, "w", force_zip64=True) as file:
+                for piece in _pieces(texts):
+                    file.write(piece)
+                    if part := sink.taken():
+                        yield part
+            yield sink.taken()
+    yield sink.taken()

@@ -1,1 +1,0 @@
-"""The forms, by page."""

@@ -1,0 +1,86 @@
+"""Forms for what comes in from outside: files of trajectories, and tokens of programs."""
+
+from datetime import datetime, timedelta
+
+from django import forms
+from django.conf import settings
+from django.utils import timezone
+
+from benchmarks.core.problems import text_fault
+from benchmarks.imports.formats import import_formats
+
+DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("0", "Until it is revoked"))
+
+
+class TrajectoryImportForm(forms.Form):
+    """A file of trajectories made elsewhere, and what it does not say itself."""
+
+    use_required_attribute = False
+
+    file = forms.FileField(
+        label="File",
+        max_length=255,
+        error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+    )
+    format = forms.ChoiceField(label="Format", required=False)
+    name = forms.CharField(
+        label="Name of the dataset",
+        required=False,
+        max_length=120,
+        help_text="Files of one format under one name share their tasks, so that their agents can "
+        "be compared. Left empty, it is the file’s name.",
+    )
+    agent = forms.CharField(
+        label="Agent",
+        required=False,
+        max_length=120,
+        help_text="Who it was, where the file does not say. Left empty, it is the file’s name.",
+    )
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.fields[
+            "file"
+        ].help_text = f"At most {settings.UPLOAD_BYTES >> 20} MB; it may be gzipped."
+        field = self.fields["format"]
+        assert isinstance(field, forms.ChoiceField)
+        offered = [(one.name, one.title) for one in import_formats()]
+        field.choices = [("", "Recognise it"), *offered]
+
+    def clean_file(self) -> object:
+        file = self.cleaned_data["file"]
+        if file.size > settings.UPLOAD_BYTES:
+            raise forms.ValidationError(too_large())
+        return file
+
+
+def too_large() -> str:
+    """What to do about a file above the bound."""
+    return (
+        f"The file is larger than {settings.UPLOAD_BYTES >> 20} MB. Gzip it, or import it on the "
+        "server: manage.py import_trajectories."
+    )
+
+
+class TokenForm(forms.Form):
+    """A new token."""
+
+    use_required_attribute = False
+
+    name = forms.CharField(
+        label="Name", max_length=80, help_text="What it is for, such as “nightly export”."
+    )
+    days = forms.ChoiceField(label="Lasts", choices=DAYS, initial="90")
+    read_only = forms.BooleanField(label="May only read", required=False, initial=True)
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if fault := text_fault(name, 80):
+            raise forms.ValidationError(f"Expected {fault}.")
+        return name
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """The moment from which it no longer works."""
+        days = int(self.cleaned_data["days"])
+        return timezone.now() + timedelta(days=days) if days else None

@@ -1,0 +1,296 @@
+"""Rows of trajectories made elsewhere, stored chunk by chunk inside the import's transaction."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.text import slugify
+
+from benchmarks.core.digests import digest_text
+from benchmarks.core.registry import EXTERNAL
+from benchmarks.core.types import Message
+from benchmarks.datasets.services import ImportRefused
+from benchmarks.formats.registry import agent_title
+from benchmarks.formats.trajectory import (
+    ImportedMessage,
+    ImportedTask,
+    ImportedTrajectory,
+    ImportedTurn,
+    ToolCall,
+    split_turns,
+)
+from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
+from benchmarks.systems.external.metrics import trajectory_metrics
+
+# A chunk ends when it holds this many messages: trajectories differ in size a hundredfold.
+CHUNK = 2000
+CONDITION = "as imported"
+_WHOLE = (-(2**63), 2**63 - 1)
+_PLAIN = ("call_id", "name", "hidden", "reasoning", "at")
+_FIGURES = ("tokens_in", "tokens_out", "cost")
+_plain, _figures = attrgetter(*_PLAIN), attrgetter(*_FIGURES)
+
+
+def chunks(found: Iterable[ImportedTrajectory]) -> Iterator[list[ImportedTrajectory]]:
+    """Lists of trajectories with about CHUNK messages each."""
+    chunk: list[ImportedTrajectory] = []
+    size = 0
+    for trajectory in found:
+        chunk.append(trajectory)
+        size += len(trajectory.messages)
+        if size >= CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+@dataclass
+class RowSaver:
+    """Stores chunks; keeps the runs, the counts, and which system prompts are stored."""
+
+    dataset: Dataset
+    format: str
+    file: str
+    checksum: str
+    header: Mapping[str, Any]
+    agent: str
+    agent_note: str
+    created_by: User | None
+    runs: dict[str, Run] = field(default_factory=dict)
+    prompts: set[str] = field(default_factory=set)
+    trajectories: int = 0
+    turns: int = 0
+
+    def save(self, chunk: Sequence[ImportedTrajectory]) -> None:
+        """Store a chunk."""
+        tasks = self._tasks([t.task for t in chunk])
+        split = [split_turns(t.messages) for t in chunk]
+        rows = Trajectory.objects.bulk_create(
+            [
+                self._trajectory(t, tasks[t.task.id], len(turns), () if turns else opening)
+                for t, (opening, turns) in zip(chunk, split, strict=True)
+            ]
+        )
+        self._store_prompts({m.text for t in chunk for m in t.messages if m.speaker == "system"})
+        made = [
+            _turn(row.pk, turn, opening if turn.index == 1 else (), turn.index == len(turns))
+            for row, (opening, turns) in zip(rows, split, strict=True)
+            for turn in turns
+        ]
+        Turn.objects.bulk_create(made, batch_size=CHUNK)
+        for row in rows:
+            row.run.created_trajectories += 1
+        self.trajectories += len(rows)
+        self.turns += len(made)
+
+    def finish(self) -> tuple[Run, ...]:
+        """The runs, with what the file said at its end."""
+        runs = tuple(self.runs.values())
+        for run in runs:
+            run.settings = self._settings()
+            run.save(update_fields=["settings", "created_trajectories"])
+        return runs
+
+    def _settings(self) -> dict[str, Any]:
+        return {"format": self.format, **_flat(self.header)}
+
+    def _tasks(self, given: Sequence[ImportedTask]) -> dict[str, int]:
+        """The ids of the tasks' rows; new ones are made, contradicting ones refused."""
+        first: dict[str, ImportedTask] = {}
+        for task in given:
+            if first.setdefault(task.id, task).hidden != task.hidden:
+                self._contradiction(task.id)
+        known = {
+            row.external_id: row
+            for row in Task.objects.filter(dataset=self.dataset, external_id__in=list(first))
+        }
+        for row in known.values():
+            if row.payload.get("hidden", {}) != first[row.external_id].hidden:
+                self._contradiction(row.external_id)
+        new = Task.objects.bulk_create(
+            [
+                Task(
+                    dataset=self.dataset,
+                    external_id=task.id,
+                    prompt=task.prompt or "(no opening words)",
+                    category=task.category,
+                    payload={"hidden": dict(task.hidden), "stated": dict(task.payload)},
+                )
+                for task in first.values()
+                if task.id not in known
+            ]
+        )
+        return {row.external_id: row.pk for row in (*known.values(), *new)}
+
+    def _contradiction(self, task: str) -> None:
+        raise ImportRefused(
+            f"task {task[:60]} was stored in the dataset {self.dataset.name!r} with other hidden "
+            f"conditions than those in {self.file}; give another name with --name"
+        )
+
+    def _trajectory(
+        self,
+        given: ImportedTrajectory,
+        task: int,
+        turns: int,
+        opening: Sequence[ImportedMessage],
+    ) -> Trajectory:
+        metrics, undefined = trajectory_metrics(given, turns)
+        seed = given.seed or 0
+        return Trajectory(
+            run=self._run(given.agent),
+            task_id=task,
+            attempt=given.attempt or 1,
+            seed=seed if _WHOLE[0] <= seed <= _WHOLE[1] else 0,
+            status=Trajectory.Status.DONE,
+            termination=given.termination[:40],
+            turn_count=turns,
+            metrics=metrics,
+            undefined=undefined,
+            payload={
+                "termination": given.termination,
+                "hidden": given.hidden,
+                "metadata": given.metadata,
+                "tools": given.tools,
+                "times": [given.started, given.finished],
+                # as the file has them; the metrics hold more, which was counted
+                "scores": given.scores,
+                "undefined": given.undefined,
+                **({"opening": [_stored_message(m) for m in opening]} if opening else {}),
+                **({"rubric": [asdict(score) for score in given.rubric]} if given.rubric else {}),
+            },
+            started_at=_moment(given.started),
+            finished_at=_moment(given.finished),
+        )
+
+    def _run(self, stated: str) -> Run:
+        title = agent_title(stated or self.agent)
+        run = self.runs.get(title)
+        if run is None:
+            note = "" if stated else self.agent_note
+            run = self.runs[title] = Run.objects.create(
+                kind=Run.Kind.IMPORTED,
+                dataset=self.dataset,
+                agent=_agent(title, note),
+                condition=CONDITION,
+                settings=self._settings(),
+                roles={"agent": [{"kind": "imported", "label": "imported"}]},
+                status=Run.Status.DONE,
+                source=self.file[:400],
+                checksum=self.checksum,
+                created_by=self.created_by,
+                finished_at=timezone.now(),
+            )
+        return run
+
+    def _store_prompts(self, texts: set[str]) -> None:
+        """What the system said, once each: the same text opens every trajectory."""
+        new = {_digest(text): text for text in texts if text not in self.prompts}
+        StoredMessage.objects.bulk_create(
+            [
+                StoredMessage(digest=digest, speaker="system", text=text)
+                for digest, text in sorted(new.items())
+            ],
+            ignore_conflicts=True,
+        )
+        # Texts of different lengths: only a few are worth remembering.
+        self.prompts = texts if len(texts) < 100 else set()
+
+
+@lru_cache(maxsize=32)
+def _digest(text: str) -> str:
+    """The digest under which a text of the system is stored."""
+    return Message("system", text).digest
+
+
+def _turn(
+    trajectory: int, turn: ImportedTurn, opening: Sequence[ImportedMessage], final: bool
+) -> Turn:
+    payload = {"messages": [_stored_message(message) for message in turn.messages]}
+    if turn.index == 1:
+        payload["opening"] = [_stored_message(message) for message in opening]
+    return Turn(
+        trajectory_id=trajectory,
+        index=turn.index,
+        text=turn.text,
+        feedback=turn.feedback,
+        payload=payload,
+        is_final=final,
+    )
+
+
+def _stored_message(message: ImportedMessage) -> dict[str, Any]:
+    """A message as JSON, without what is empty; a system's text is named by its digest."""
+    kept: dict[str, Any] = {"speaker": message.speaker}
+    if message.speaker == "system":
+        kept["digest"] = _digest(message.text)
+    elif message.text:
+        kept["text"] = message.text
+    if message.calls:
+        kept["calls"] = [_stored_call(call) for call in message.calls]
+    for name, value in zip(_PLAIN, _plain(message), strict=True):
+        if value:
+            kept[name] = value
+    for name, value in zip(_FIGURES, _figures(message), strict=True):
+        if value is not None:
+            kept[name] = value
+    if message.extra:
+        kept["extra"] = message.extra
+    return kept
+
+
+def _stored_call(call: ToolCall) -> dict[str, Any]:
+    kept: dict[str, Any] = {"name": call.name, "id": call.id, "arguments": call.arguments}
+    if call.by == "user":
+        kept["by"] = "user"
+    if call.raw:
+        kept["raw"] = True
+    return kept
+
+
+def _flat(value: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """A file's header as settings: one line for each value, nothing left out."""
+    flat: dict[str, Any] = {}
+    for name, inner in value.items():
+        key = f"{above}.{name}" if above else str(name)
+        if isinstance(inner, dict):
+            flat |= _flat(inner, key)
+        elif isinstance(inner, list):
+            flat[key] = json.dumps(inner, ensure_ascii=False)
+        elif inner is not None:
+            flat[key] = inner
+    return flat
+
+
+def _moment(text: str) -> datetime | None:
+    """A point in time as files write it; without a zone it is taken for UTC."""
+    if not text:
+        return None
+    try:
+        found = parse_datetime(text)
+        if found is None:
+            return None
+        return (found if timezone.is_aware(found) else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _agent(title: str, note: str) -> Agent:
+    """The agent of this title among those made elsewhere."""
+    found = Agent.objects.filter(kind=Agent.Kind.IMPORTED, title=title).first()
+    if found is not None:
+        return found
+    name = f"imported-{slugify(title)[:50]}".rstrip("-")
+    if Agent.objects.filter(name=name).exists() or name == "imported":
+        name = f"{name}-{digest_text(title)[:12]}"
+    return Agent.objects.create(
+        name=name, title=title, kind=Agent.Kind.IMPORTED, system=EXTERNAL, note=note
+    )

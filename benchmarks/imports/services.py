@@ -1,0 +1,125 @@
+"""Storing trajectories made elsewhere: a file is stored as a whole, or not at all."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Sum
+
+from benchmarks.core.digests import storable
+from benchmarks.core.problems import FileRefused, Said
+from benchmarks.core.registry import EXTERNAL
+from benchmarks.datasets.services import ImportRefused
+from benchmarks.formats.registry import FORMATS, check_file, open_source, read_source, settle
+from benchmarks.formats.source import refused
+from benchmarks.imports.rows import RowSaver, chunks
+from benchmarks.locks import only_one
+from benchmarks.models import Dataset, Run
+
+_SUFFIXES = (".gz", ".json", ".jsonl", ".ndjson", ".eval", ".zip", ".parquet", ".slice")
+
+
+@dataclass(frozen=True)
+class SavedImport:
+    """The runs of a file, one for each agent in it, and whether this call stored them."""
+
+    created: bool
+    runs: tuple[Run, ...]
+    trajectories: int
+    turns: int
+    format: str = ""
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.runs[0].dataset
+
+
+def import_trajectories(
+    *,
+    path: Path,
+    format: str = "",
+    name: str = "",
+    agent: str = "",
+    created_by: User | None = None,
+    others: Sequence[Path] = (),
+    progress: Callable[[int], None] | None = None,
+) -> SavedImport:
+    """Import a file or a folder; the same content a second time adds nothing.
+
+    Without a ``format`` it is recognised. Files of one format under one ``name`` share their
+    dataset, so that their agents can be compared on the same tasks. ``agent`` names who is not
+    named in the file. ``others`` are files that belong to the first one. ``progress`` is told the
+    number of turns stored so far, which still wait for the end of the transaction.
+    """
+    format, source = settle(open_source(path, others), format)
+    checksum = source.checksum()
+    if stored := _stored(checksum):
+        return stored
+    stem, file = plain_stem(path), str(storable(path.name))
+    unnamed = str(storable(agent)) or stem
+    header: dict[str, Any] = {}
+    try:
+        with only_one("import"):
+            if stored := _stored(checksum):  # another process was quicker
+                return stored
+            saver = RowSaver(
+                dataset=_dataset(format, checksum, str(storable(name)) or stem, file),
+                format=format,
+                file=file,
+                checksum=checksum,
+                header=header,
+                agent=unnamed,
+                agent_note="" if agent else "Its file names no model; this is the file's name.",
+                created_by=created_by,
+            )
+            for chunk in chunks(read_source(source, format, header, unnamed)):
+                saver.save(chunk)
+                if progress:
+                    progress(saver.turns)
+            if source.checksum() != checksum:
+                raise refused(file, "the same content to the end", Said("it changed meanwhile"))
+            return SavedImport(True, saver.finish(), saver.trajectories, saver.turns, format)
+    except FileRefused:
+        check_file(path, format, others, unnamed)  # tells all faults, not just the first
+        raise
+
+
+def plain_stem(path: Path) -> str:
+    """``gpt-4o-airline`` of ``gpt-4o-airline.json.gz``."""
+    stem = str(storable(path.name))
+    while (suffix := Path(stem).suffix) in _SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    return stem[:120] or "imported"
+
+
+def _stored(checksum: str) -> SavedImport | None:
+    rows = Run.objects.filter(kind=Run.Kind.IMPORTED, checksum=checksum)
+    runs = tuple(rows.select_related("dataset", "agent").order_by("pk"))
+    if not runs:
+        return None
+    counts = rows.aggregate(number=Count("trajectories"), turns=Sum("trajectories__turn_count"))
+    format = str(runs[0].settings.get("format", ""))
+    return SavedImport(False, runs, counts["number"], counts["turns"] or 0, format)
+
+
+def _dataset(format: str, checksum: str, name: str, file: str) -> Dataset:
+    """The dataset of this name, made at the first file; it holds tasks of one format."""
+    title = FORMATS[format][0]
+    dataset, created = Dataset.objects.get_or_create(
+        system=EXTERNAL,
+        name=name[:120],
+        version="1",
+        defaults={
+            "source": title,
+            "checksum": checksum,
+            "notes": f"Tasks of trajectories made elsewhere, first seen in {file[:200]}.",
+        },
+    )
+    if not created and dataset.source != title:
+        raise ImportRefused(
+            f"the dataset {name!r} holds tasks of {dataset.source}; give another name than that "
+            f"for {title}"
+        )
+    return dataset

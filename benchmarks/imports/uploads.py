@@ -1,0 +1,303 @@
+"""Files that people or programs send: kept in the database until a worker has imported them.
+
+A worker may run on another machine than the web server, and the database is all that both see.
+"""
+
+import hashlib
+import re
+import tempfile
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.utils import timezone
+
+from benchmarks.core.apart import Limits, check_apart
+from benchmarks.core.errors import CoreError
+from benchmarks.core.problems import FileRefused
+from benchmarks.imports.selectors import IMPORT
+from benchmarks.imports.services import SavedImport, import_trajectories
+from benchmarks.jobs.services import (
+    JobCancelled,
+    Progress,
+    enqueue_job,
+    job_kind,
+    lease_kept,
+)
+from benchmarks.models import Job, Upload, UploadChunk
+
+CHUNK = 1 << 20
+# What a file may take to read grows with its size.
+SECONDS_PER_MB = 2
+LONGEST_NAME = 100
+ROOM_FOR_FIELDS = 1 << 16
+# What was stored but never got its job belongs to a request that was cut off.
+FORGOTTEN = timedelta(hours=1)
+ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
+# How gzip, ZIP, Parquet and Zstandard files begin.
+PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"\x28\xb5\x2f\xfd")
+_UNSAFE = re.compile(r"[^\w.+@=,()\[\] -]")
+
+
+class TooLarge(CoreError):
+    """A file above the bound that the operator set."""
+
+
+def safe_name(name: str) -> str:
+    """A file name that can lie in a folder of ours: no path, no control, not too long."""
+    plain = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
+    plain = _UNSAFE.sub("_", plain).strip(" .")
+    stem, dot, ending = plain.partition(".")
+    ending = f"{dot}{ending}"[-30:] if dot else ""
+    while len(f"{stem}{ending}".encode()) > LONGEST_NAME and stem:
+        stem = stem[:-1]
+    return f"{stem or 'upload'}{ending}" if len(ending.encode()) <= LONGEST_NAME else "upload"
+
+
+def check_size(upload: "UploadedFile[bytes]") -> None:
+    """Refuse a file above ``PLANJURY_UPLOAD_MB``."""
+    if (upload.size or 0) > settings.UPLOAD_BYTES:
+        raise TooLarge(
+            f"the file is larger than {settings.UPLOAD_BYTES >> 20} MB; gzip it, or import it on "
+            "the server: manage.py import_trajectories"
+        )
+
+
+def announces_too_much(length: str, most: int | None = None) -> bool:
+    """Whether the length that a request announces leaves no doubt, before any of it is read.
+
+    ``most``: bytes of a file, where it is not ``PLANJURY_UPLOAD_MB``.
+    """
+    announced = int(length) if length.isascii() and length.isdigit() and len(length) < 19 else 0
+    return announced > (most or settings.UPLOAD_BYTES) + ROOM_FOR_FIELDS
+
+
+def _pieces(upload: "UploadedFile[bytes]") -> Iterator[bytes]:
+    """The content from its beginning; small files would come as one by Django's own ``chunks``."""
+    upload.seek(0)
+    while piece := upload.read(CHUNK):
+        yield piece
+
+
+def store_upload(
+    *,
+    upload: "UploadedFile[bytes]",
+    created_by: User | None,
+    check: "Callable[[UploadedFile[bytes]], None]" = check_size,
+) -> Upload:
+    """Keep a file piece by piece; each piece is a transaction, so nobody waits for all of it.
+
+    ``check`` refuses what is too large.
+    """
+    check(upload)
+    forget_uploads()
+    row = Upload.objects.create(name=safe_name(upload.name or ""), created_by=created_by)
+    size = 0
+    for index, piece in enumerate(_pieces(upload)):
+        UploadChunk.objects.create(upload=row, index=index, data=piece)
+        size += len(piece)
+    Upload.objects.filter(pk=row.pk).update(size=size)
+    row.size = size
+    return row
+
+
+def forget_uploads() -> None:
+    """Delete what no job needs any more."""
+    waiting = Job.objects.filter(payload__has_key="upload").exclude(status__in=ENDED)
+    payloads = waiting.values_list("payload", flat=True)
+    needed = [payload.get(name) for payload in payloads for name in ("upload", "results")]
+    old = Upload.objects.filter(created_at__lt=timezone.now() - FORGOTTEN)
+    old.exclude(pk__in=[pk for pk in needed if pk is not None]).delete()
+
+
+def upload_digest(upload: "UploadedFile[bytes]") -> str:
+    """SHA-256 of a file that was sent."""
+    sha = hashlib.sha256()
+    for piece in _pieces(upload):
+        sha.update(piece)
+    return sha.hexdigest()
+
+
+def enqueue_import(
+    *, upload: Upload, format: str, name: str, agent: str, created_by: User | None
+) -> Job:
+    """Have a worker import an upload."""
+    return enqueue_job(
+        kind=IMPORT,
+        title=f"Importing {upload.name}",
+        payload={
+            "upload": upload.pk,
+            "file": upload.name,
+            "size": upload.size,
+            "format": format,
+            "name": name,
+            "agent": agent,
+        },
+        created_by=created_by,
+    )
+
+
+def is_quick(upload: "UploadedFile[bytes]") -> bool:
+    """Whether a file is imported while its sender waits: small, and what it holds is no larger."""
+    if (upload.size or 0) > settings.IMPORT_AT_ONCE_BYTES:
+        return False
+    upload.seek(0)
+    start = upload.read(4)
+    upload.seek(0)
+    return not start.startswith(PACKED)
+
+
+def import_now(
+    *, upload: "UploadedFile[bytes]", format: str, name: str, agent: str, created_by: User | None
+) -> SavedImport:
+    """Import a small file while its sender waits."""
+    check_size(upload)
+    with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
+        path = Path(folder) / safe_name(upload.name or "")
+        with path.open("wb") as file:
+            for piece in _pieces(upload):
+                file.write(piece)
+        return import_trajectories(
+            path=path, format=format, name=name, agent=agent, created_by=created_by
+        )
+
+
+# --- The job ----------------------------------------------------------------------------------
+
+
+@job_kind(IMPORT)
+def import_upload(job: Job, progress: Progress) -> None:
+    """Put the file together, import it, say in the job's payload what came of it.
+
+    Begun anew it finds the same file; what was imported already is found by its checksum.
+    """
+    given = job.payload
+    upload = upload_of(job)
+    with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
+        path = Path(folder) / safe_name(upload.name)
+        put_together(upload, path, progress)
+        progress.report(message="Checking and storing; nothing is shown until all of it is there")
+        try:
+            check_upload_apart(
+                "benchmarks.formats.registry:check_upload",
+                [str(path), given["format"], given["agent"]],
+                upload=upload,
+                progress=progress,
+            )
+            with _told(progress) as tell:
+                saved = import_trajectories(
+                    path=path,
+                    format=given["format"],
+                    name=given["name"],
+                    agent=given["agent"],
+                    created_by=job.created_by,
+                    progress=tell,
+                )
+        except CoreError as error:
+            conclude(job, upload, {"refused": refusal(error)})
+            raise
+        except JobCancelled:
+            raise  # whoever took the job over needs the file
+        except Exception:
+            conclude(job, upload, {})
+            raise
+    conclude(job, upload, {"result": import_result(saved)})
+
+
+def check_upload_apart(
+    checker: str, arguments: list[str], *, upload: Upload, progress: Progress
+) -> None:
+    """Have a child process read a file within limits, while the job keeps its lease.
+
+    Raises what the checker refuses, and ``LimitReached`` where the child had to be stopped.
+    """
+    seconds = settings.READING_SECONDS + SECONDS_PER_MB * (upload.size >> 20)
+    with lease_kept(progress) as lost:
+
+        def goes_on() -> None:
+            if lost.is_set():
+                raise JobCancelled
+
+        check_apart(
+            checker,
+            arguments,
+            file=upload.name,
+            limits=Limits(seconds, settings.READING_MB),
+            goes_on=goes_on,
+        )
+
+
+def import_result(saved: SavedImport) -> dict[str, Any]:
+    """What came of an import, as it is stored and told."""
+    return {
+        "created": saved.created,
+        "dataset": saved.dataset.pk,
+        "runs": [run.pk for run in saved.runs],
+        "trajectories": saved.trajectories,
+        "turns": saved.turns,
+    }
+
+
+def refusal(error: CoreError) -> dict[str, Any]:
+    """Why a file was refused, as it is stored with its job."""
+    if isinstance(error, FileRefused):
+        faults = [[p.where, p.expected, p.found] for p in error.problems]
+        return {"faults": faults, "total": error.total, "message": ""}
+    return {"faults": [], "total": 0, "message": str(error)}
+
+
+def upload_of(job: Job, name: str = "upload") -> Upload:
+    """The file that a job is about; ``name`` is where its payload names it."""
+    upload = Upload.objects.filter(pk=job.payload[name]).first()
+    if upload is None:
+        raise CoreError("the file is not kept any more; send it again")
+    return upload
+
+
+def put_together(upload: Upload, path: Path, progress: Progress) -> None:
+    """Write the pieces of a file where it can be read as one."""
+    indexes = list(upload.chunks.order_by("index").values_list("index", flat=True))
+    with path.open("wb") as file:
+        for done, index in enumerate(indexes):
+            progress.report(done=done, total=len(indexes), message="Fetching the file")
+            file.write(bytes(UploadChunk.objects.get(upload=upload, index=index).data))
+    progress.report(done=len(indexes), total=len(indexes))
+
+
+def conclude(job: Job, upload: Upload, outcome: dict[str, Any], *others: Upload) -> None:
+    """Note the outcome and delete the files, all or nothing."""
+    with transaction.atomic():
+        job.payload = {**job.payload, **outcome}
+        Job.objects.filter(pk=job.pk).update(payload=job.payload, message="")
+        for row in (upload, *others):
+            row.delete()
+
+
+@contextmanager
+def _told(progress: Progress) -> Iterator[Callable[[int], None]]:
+    """Tell of the import while its transaction is open, and keep the job's lease meanwhile.
+
+    SQLite takes one writer at a time, so there the words stay as they were. Where the lease is
+    lost all the same, another worker finds the import by its checksum.
+    """
+    turns = 0
+
+    def words() -> str | None:
+        return f"{turns:,} turns stored so far" if turns else None
+
+    with lease_kept(progress, words) as lost:
+
+        def note(stored: int) -> None:
+            nonlocal turns
+            turns = stored
+            if lost.is_set():
+                raise JobCancelled
+
+        yield note

@@ -1,0 +1,139 @@
+"""Importing trajectories made elsewhere: the form, and how far an import is."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from benchmarks.access import START, allow, fetch, signed_in, visibility
+from benchmarks.imports.formats import import_formats
+from benchmarks.imports.forms import TrajectoryImportForm, too_large
+from benchmarks.imports.selectors import ImportView, import_jobs
+from benchmarks.imports.uploads import announces_too_much, enqueue_import, store_upload
+
+STOP_POLLING = 286
+LATEST = 5
+BLOCK = 1 << 20
+# So much of a file that is too large is read and thrown away, because browsers show an answer only
+# when all is sent; a connection that brings more than this is cut off.
+PATIENCE = 5
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+@csrf_exempt  # the length is looked at before anything is read; what follows is protected
+def trajectory_import(request: HttpRequest) -> HttpResponse:
+    allow(request, START)
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if request.method == "POST" and announces_too_much(length):
+        throw_away(request, settings.UPLOAD_BYTES)
+        form = TrajectoryImportForm()
+        return _form(request, form, status=413, too_large=too_large())
+    return _import(request)
+
+
+def throw_away(request: HttpRequest, most: int) -> None:
+    """Read a file that is refused for its length, up to some times of what is taken."""
+    for _ in range(PATIENCE * most // BLOCK):
+        if not request.read(BLOCK):
+            break
+
+
+def bounded_upload(
+    most: Callable[[], int], todo: str
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Make a decorator that refuses a POST for the length it announces, before anything is read.
+
+    A form sees a file only when all of it is on the disk. ``most`` is how many bytes of files the
+    view takes, ``todo`` what to do about more. Views so decorated are for who may start runs.
+    """
+
+    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        protected = csrf_protect(view)
+
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            length = request.META.get("CONTENT_LENGTH") or ""
+            if request.method != "POST" or not announces_too_much(length, most()):
+                return protected(request, *args, **kwargs)
+            allow(request, START)
+            throw_away(request, most())
+            context = {"most": most(), "todo": todo, "back": request.path}
+            return render(request, "benchmarks/upload_too_large.html", context, status=413)
+
+        # The token is in the body, which is not read before its length is known.
+        return csrf_exempt(guarded)
+
+    return decorate
+
+
+@csrf_protect
+def _import(request: HttpRequest) -> HttpResponse:
+    form = TrajectoryImportForm(request.POST or None, request.FILES or None)
+    if request.method != "POST":
+        return _form(request, form)
+    if not form.is_valid():
+        return _form(request, form, status=422)
+    assert isinstance(request.user, User)
+    given = form.cleaned_data
+    upload = store_upload(upload=given["file"], created_by=request.user)
+    job = enqueue_import(
+        upload=upload,
+        format=given["format"],
+        name=given["name"],
+        agent=given["agent"],
+        created_by=request.user,
+    )
+    return HttpResponseRedirect(reverse("benchmarks:import_job", args=[job.pk]))
+
+
+def _form(
+    request: HttpRequest, form: TrajectoryImportForm, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "formats": import_formats(),
+        "latest": [ImportView(job) for job in visibility(request).of(import_jobs())[:LATEST]],
+        **more,
+    }
+    return render(request, "benchmarks/trajectory_import.html", context, status=status)
+
+
+@signed_in
+@require_safe
+def import_job(request: HttpRequest, job_id: int) -> HttpResponse:
+    """One import; where it was refused, the form again with all but the file."""
+    view = ImportView(fetch(request, import_jobs(), START, pk=job_id))
+    payload = view.job.payload
+    kept = {name: payload.get(name, "") for name in ("format", "name", "agent")}
+    context = {
+        "view": view,
+        "form": TrajectoryImportForm(initial=kept) if view.over and not view.result else None,
+        "formats": import_formats(),
+    }
+    return render(request, "benchmarks/import_job.html", context)
+
+
+@signed_in
+@require_safe
+def import_progress(request: HttpRequest, job_id: int) -> HttpResponse:
+    """The fragment, asked for every second: 204 while nothing moved; the page anew at the end."""
+    return answer_progress(request, ImportView(fetch(request, import_jobs(), START, pk=job_id)))
+
+
+def answer_progress(request: HttpRequest, view: ImportView) -> HttpResponse:
+    """How far an import is, if that differs from what is shown."""
+    if not view.over and request.GET.get("v") == view.mark:
+        return HttpResponse(status=204)
+    response = render(request, "benchmarks/_import_progress.html", {"view": view})
+    if view.over:
+        response.status_code = STOP_POLLING
+        response["HX-Refresh"] = "true"
+    return response

@@ -1,0 +1,228 @@
+"""Background jobs: rows are the truth, messages are doorbells, a sweep rings again.
+
+Also the sweep of runs: whatever a dead worker held, or a lost message forgot, is taken up again.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import Error, connection, transaction
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils import timezone
+
+from benchmarks.core.errors import CoreError
+from benchmarks.jobs import wake_up as doorbell
+from benchmarks.locks import if_free
+from benchmarks.models import Job, Run, Trajectory
+from benchmarks.runs.worker import WORKABLE
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=60)
+RING_AGAIN = timedelta(seconds=20)
+MAX_ATTEMPTS = 5
+BEAT_SECONDS = 2.0
+MOST_RESERVED = 200
+
+
+class JobCancelled(Exception):
+    """Raised at a progress report when somebody asked for the job to be cancelled."""
+
+
+def enqueue_job(
+    *,
+    kind: str,
+    title: str,
+    payload: Mapping[str, Any] | None = None,
+    total: int | None = None,
+    created_by: User | None = None,
+) -> Job:
+    """Store a job and ring for a worker once the transaction is committed."""
+    job = Job.objects.create(
+        kind=kind,
+        title=title,
+        payload=dict(payload or {}),
+        total=total,
+        created_by=created_by,
+        rung_at=timezone.now(),
+    )
+    _ring(job.pk)
+    return job
+
+
+def _ring(job_id: int) -> None:
+    transaction.on_commit(lambda: doorbell.ring_job(job_id))
+
+
+class Progress:
+    """Handed to a job's work: reports progress, keeps the lease, notices a wish to cancel."""
+
+    def __init__(self, job: Job, owner: str) -> None:
+        self.job, self.owner = job, owner
+
+    def report(
+        self,
+        *,
+        done: int | None = None,
+        total: int | None = None,
+        failed: int | None = None,
+        message: str | None = None,
+    ) -> None:
+        given = {"done": done, "total": total, "failed": failed, "message": message}
+        changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        held = Job.objects.filter(pk=self.job.pk, lease_owner=self.owner, cancel=False)
+        if not held.update(lease_until=timezone.now() + LEASE, **changes):
+            raise JobCancelled
+
+
+@contextmanager
+def lease_kept(
+    progress: Progress, words: Callable[[], str | None] = lambda: None
+) -> Iterator[threading.Event]:
+    """Keep a job's lease while its work reports nothing itself; ``words`` say how far it is.
+
+    A thread does so on a connection of its own, since nobody sees what an open transaction of the
+    work writes. The event that is given is set once the lease is lost: the job was cancelled, or
+    another worker took it over.
+    """
+    over, lost = threading.Event(), threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT_SECONDS):
+            try:
+                progress.report(message=words())
+            except JobCancelled:
+                lost.set()
+                break
+            except Error:
+                logger.info("lease of job %s not renewed; trying again", progress.job.pk)
+                connection.close()
+        connection.close()
+
+    thread = threading.Thread(target=beat, name="job-lease", daemon=True)
+    thread.start()
+    try:
+        yield lost
+    finally:
+        over.set()
+        thread.join()
+
+
+Work = Callable[[Job, Progress], None]
+WORK: dict[str, Work] = {}
+
+
+def job_kind(name: str) -> Callable[[Work], Work]:
+    """Register the work of a kind of job. It may be begun anew at any time: it must resume."""
+
+    def register(work: Work) -> Work:
+        WORK[name] = work
+        return work
+
+    return register
+
+
+def perform(*, job_id: int, owner: str) -> None:
+    """Claim a job and do its work; a second doorbell for the same job finds nothing to claim."""
+    now = timezone.now()
+    free = Q(status=Job.Status.QUEUED) | Q(status=Job.Status.RUNNING, lease_until__lt=now)
+    claimed = Job.objects.filter(free, pk=job_id).update(
+        status=Job.Status.RUNNING,
+        lease_owner=owner,
+        lease_until=now + LEASE,
+        attempts=F("attempts") + 1,
+    )
+    if not claimed:
+        return
+    Job.objects.filter(pk=job_id, started_at=None).update(started_at=now)
+    job = Job.objects.get(pk=job_id)
+    if job.attempts > MAX_ATTEMPTS:
+        _finish(job, owner, Job.Status.FAILED, "given up: its workers died several times")
+        return
+    try:
+        WORK[job.kind](job, Progress(job, owner))
+    except JobCancelled:
+        _finish(job, owner, Job.Status.CANCELLED, "cancelled")
+    except CoreError as error:  # refused on purpose: its text says all there is to say
+        _finish(job, owner, Job.Status.FAILED, str(error))
+    except Exception as error:
+        logger.exception("job %s (%s) failed", job.pk, job.kind)
+        _finish(job, owner, Job.Status.FAILED, f"{type(error).__name__}: {error}")
+    else:
+        _finish(job, owner, Job.Status.DONE, None)
+
+
+def _finish(job: Job, owner: str, status: str, message: str | None) -> None:
+    changes: dict[str, Any] = {"status": status, "finished_at": timezone.now()}
+    if message is not None:
+        changes["message"] = message
+    Job.objects.filter(pk=job.pk, lease_owner=owner).update(
+        lease_owner="", lease_until=None, **changes
+    )
+
+
+def cancel_job(*, job: Job) -> None:
+    """Ask a job to stop at its next progress report; a queued one is over at once."""
+    Job.objects.filter(pk=job.pk).update(cancel=True)
+    Job.objects.filter(pk=job.pk, status=Job.Status.QUEUED).update(
+        status=Job.Status.CANCELLED, finished_at=timezone.now()
+    )
+
+
+def sweep() -> int:
+    """Ring for jobs and runs that nobody works on though they should be; returns how many.
+
+    Every server command calls it every ten seconds, on however many machines. Ringing twice is
+    harmless, for work is claimed; so that it stays rare, one sweeps at a time, and only while no
+    message waits to be heard.
+    """
+    with if_free("sweep") as free:
+        if not free or not doorbell.nobody_waits():
+            return 0
+        jobs, runs, reserved = _unattended_jobs(), _unattended_runs(), _unattended_reserved()
+        if runs:
+            transaction.on_commit(lambda: doorbell.ring_runs(runs))
+        for pk in reserved:
+            transaction.on_commit(partial(doorbell.ring_trajectory, pk))
+        return jobs + len(runs) + len(reserved)
+
+
+def _unattended_jobs() -> int:
+    now = timezone.now()
+    stale = Q(status=Job.Status.QUEUED, rung_at__lt=now - RING_AGAIN) | Q(
+        status=Job.Status.RUNNING, lease_until__lt=now
+    )
+    jobs = list(Job.objects.filter(stale).values_list("pk", flat=True))
+    Job.objects.filter(pk__in=jobs).update(rung_at=now)
+    for pk in jobs:
+        _ring(pk)
+    return len(jobs)
+
+
+def _unattended_reserved() -> list[int]:
+    """Trajectories that people wait for: each was rung for by itself, so each is looked at."""
+    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=timezone.now())
+    free = Trajectory.objects.filter(Q(status=Trajectory.Status.PENDING) | lapsed)
+    rows = free.filter(reserved=True, run__status__in=WORKABLE).order_by("pk")
+    return list(rows.values_list("pk", flat=True)[:MOST_RESERVED])
+
+
+def _unattended_runs() -> list[int]:
+    now = timezone.now()
+    units = Trajectory.objects.filter(run=OuterRef("pk"))
+    held = units.filter(status=Trajectory.Status.RUNNING, lease_until__gte=now)
+    free = units.filter(
+        Q(status=Trajectory.Status.PENDING)
+        | Q(status=Trajectory.Status.RUNNING, lease_until__lt=now)
+    )
+    left = units.filter(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
+    idle = Run.objects.filter(status__in=WORKABLE).filter(
+        Exists(free) & ~Exists(held) | Q(status=Run.Status.RUNNING) & ~Exists(left)
+    )
+    return list(idle.filter(created_at__lt=now - RING_AGAIN).values_list("pk", flat=True))

@@ -1,0 +1,315 @@
+"""Judges that were asked so far, exactly who they were, and the judgings that they made."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Max, Min, QuerySet
+
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.rejudging import find_rejudging
+from benchmarks.core.system import ScriptedPolicy
+from benchmarks.core.words import plain
+from benchmarks.endpoints.selectors import agent_title
+from benchmarks.mappers import endpoint_config
+from benchmarks.models import (
+    AnswererVersion,
+    Endpoint,
+    Exchange,
+    Job,
+    JudgeScore,
+    Judging,
+    Run,
+)
+from benchmarks.roles.selectors import LABELS, filler_label, policy_title, system_of
+from benchmarks.runs.selectors import RunRow, run_rows
+from benchmarks.trajectories.exchanges import TONES
+from benchmarks.visibility import EVERYTHING, Visibility
+
+S = Exchange.State
+_READ = (S.ANSWERED, S.UNREADABLE)
+JUDGINGS = 50
+
+
+@dataclass(frozen=True)
+class JudgeVersion:
+    """A script or model that judged in a role, exactly: ``parameters`` shape its replies.
+
+    ``replies`` were read or could not be; ``prompts`` are the versions with which it was asked
+    first and last. ``scores`` are numbers given; constraint judges give none.
+    """
+
+    who: AnswererVersion
+    title: str
+    label: str
+    role: str
+    endpoint: Endpoint | None
+    parameters: tuple[tuple[str, str], ...]
+    prompts: tuple[str, ...]
+    last_asked: datetime
+    replies: int
+    unreadable: int
+    scores: int | None
+
+    @property
+    def unreadable_share(self) -> float | None:
+        return self.unreadable / self.replies if self.replies else None
+
+
+@dataclass
+class _Asked:
+    """Replies of an answerer, by whether they could be read, with its first and last exchange."""
+
+    replies: int = 0
+    unreadable: int = 0
+    first: int = 0
+    last: int = 0
+
+    def add(self, state: str, n: int, first: int, last: int) -> None:
+        self.first = min(self.first or first, first)
+        self.last = max(self.last, last)
+        self.replies += n
+        self.unreadable += n if state == S.UNREADABLE else 0
+
+
+def judge_roles() -> dict[str, str]:
+    """The roles in which somebody judges, in any system, with their titles."""
+    systems = [get_system(key) for key in SYSTEMS]
+    return {role.name: role.title for system in systems for role in system.roles if role.judges}
+
+
+def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
+    """Every script and model that was asked to judge, by role.
+
+    Replies are counted in the index of exchanges, which knows no roles: a script has one, and only
+    of endpoints that fill several are the rows themselves read.
+    """
+    titles = judge_roles()
+    rows = seen.of(Exchange.objects.filter(state__in=_READ).exclude(answerer__kind="human"))
+    spread = _in_several_roles()
+    asked: dict[tuple[int, str], _Asked] = defaultdict(_Asked)
+    extent = {"n": Count("pk"), "first": Min("pk"), "last": Max("pk")}
+    once = rows.exclude(answerer__in=spread) if spread else rows
+    for answerer, state, *numbers in (
+        once.order_by().values_list("answerer", "state").annotate(**extent)
+    ):
+        asked[answerer, ""].add(state, *numbers)
+    if spread:
+        several = rows.filter(answerer__in=spread, role__in=list(titles)).order_by()
+        for answerer, role, state, *numbers in several.values_list(
+            "answerer", "role", "state"
+        ).annotate(**extent):
+            asked[answerer, role].add(state, *numbers)
+    ends = {pk for one in asked.values() for pk in (one.first, one.last)}
+    exchanges = (
+        Exchange.objects.select_related("answerer", "trajectory__run")
+        .only("role", "sent_at", "answerer", "trajectory__run__pins")
+        .in_bulk(ends)
+    )
+    scores = dict(
+        seen.of(JudgeScore.objects.filter(value__isnull=False))
+        .order_by()
+        .values_list("judge")
+        .annotate(n=Count("pk"))
+    )
+    named = {e.answerer.name for e in exchanges.values() if e.answerer.kind == "endpoint"}
+    endpoints = Endpoint.objects.in_bulk(named, field_name="name") if named else {}
+    found = []
+    for (answerer, _), one in asked.items():
+        first, last = exchanges[one.first], exchanges[one.last]
+        who, role = last.answerer, last.role
+        if role not in titles:
+            continue
+        pins = [str(e.trajectory.run.pins.get("prompts", "")) for e in (first, last)]
+        endpoint = endpoints.get(who.name) if who.kind == "endpoint" else None
+        found.append(
+            JudgeVersion(
+                who, _title(who, endpoint), _label(who, endpoint), titles[role], endpoint,
+                _parameters(who), tuple(dict.fromkeys(filter(None, pins))), last.sent_at,
+                one.replies, one.unreadable,
+                scores.get(answerer, 0) if role == "rubric_judge" else None,
+            )
+        )  # fmt: skip
+    order = list(titles.values())
+    return sorted(found, key=lambda one: (order.index(one.role), one.title.lower(), one.who.pk))
+
+
+def _in_several_roles() -> list[int]:
+    """The versions of endpoints that fill several roles, over all runs."""
+    roles: dict[str, set[str]] = defaultdict(set)
+    for fillers in Run.objects.exclude(currency="").order_by().values_list("roles", flat=True):
+        for role, rows in fillers.items():
+            for row in rows:
+                if "endpoint" in row:
+                    roles[row["endpoint"]].add(role)
+    names = [name for name, filled in roles.items() if len(filled) > 1]
+    versions = AnswererVersion.objects.filter(kind="endpoint", name__in=names)
+    return list(versions.values_list("pk", flat=True)) if names else []
+
+
+def _title(who: AnswererVersion, endpoint: Endpoint | None) -> str:
+    if endpoint is not None:
+        return agent_title(endpoint)
+    policy = _policy(who)
+    return policy.title if policy else plain(who.name)
+
+
+def _policy(who: AnswererVersion) -> ScriptedPolicy | None:
+    """The script; None for others, and for one that is gone."""
+    systems = map(system_of, SYSTEMS) if who.kind == "scripted" else ()
+    return next((s.scripted[who.name] for s in systems if s and who.name in s.scripted), None)
+
+
+def _label(who: AnswererVersion, endpoint: Endpoint | None) -> str:
+    kind = who.kind
+    if policy := _policy(who):
+        kind = policy.label
+    if endpoint is not None:
+        local = endpoint_config(endpoint).address.loopback
+        kind = "simulated" if endpoint.simulated else "local" if local else kind
+    return LABELS[kind]
+
+
+def _parameters(who: AnswererVersion) -> tuple[tuple[str, str], ...]:
+    """What shapes the replies, by name; what is as good as nothing is left out."""
+    flat = {**who.parameters, **(who.parameters.get("parameters") or {})}
+    flat.pop("parameters", None)
+    return tuple(
+        (plain(name).lower(), ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        for name, value in flat.items()
+        if value not in ({}, [], None, "", False)
+    )
+
+
+# --- Judgings -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JudgingRow:
+    """A judging with the run that makes it, how far that is, and whether it counts."""
+
+    judging: Judging
+    row: RunRow | None
+    counts: bool
+    scores: int
+
+
+def later_judgings(seen: Visibility = EVERYTHING) -> QuerySet[Judging]:
+    """Judgings of what is stored, the newest first."""
+    runs = seen.of(Run.objects.filter(kind=Run.Kind.JUDGING)).order_by()
+    rows = Judging.objects.filter(made_by__in=runs.values("pk"), run__in=seen.of(Run.objects.all()))
+    return with_runs(rows).order_by("-pk")
+
+
+def with_runs(judgings: QuerySet[Judging]) -> QuerySet[Judging]:
+    """Judgings with what their lines show, joined."""
+    return judgings.select_related(
+        "run__dataset", "run__agent", "made_by__dataset", "made_by__agent", "made_by__experiment"
+    )
+
+
+def judging_rows(found: Sequence[Judging]) -> list[JudgingRow]:
+    """Lines for judgings; two queries for all."""
+    made = [one.made_by for one in found if one.made_by is not None]
+    rows: Mapping[int, RunRow] = {row.run.pk: row for row in run_rows(made)}
+    scores = dict(
+        JudgeScore.objects.filter(judging__in=found)
+        .order_by()
+        .values_list("judging")
+        .annotate(n=Count("pk"))
+    )
+    return [
+        JudgingRow(
+            one,
+            rows.get(one.made_by_id) if one.made_by_id else None,
+            one.run.primary_judging_id == one.pk,
+            scores.get(one.pk, 0),
+        )
+        for one in found
+    ]
+
+
+def run_judgings(run: Run) -> Sequence[JudgingRow]:
+    """All judgings of a run, the live one first; none where there is no choice."""
+    rows = judging_rows(list(with_runs(run.judgings.order_by("pk"))))
+    return rows if len(rows) > 1 or any(row.row for row in rows) else []
+
+
+def judged_by(run: Run) -> Judging | None:
+    """What a run of judges makes, with the run that it looks at; None for other runs."""
+    if run.kind != Run.Kind.JUDGING:
+        return None
+    return Judging.objects.filter(made_by=run).select_related("run__agent").first()
+
+
+def is_judgeable(run: Run) -> bool:
+    """Whether the trajectories of a run can be judged anew."""
+    tries = run.kind in (Run.Kind.MADE, Run.Kind.IMPORTED)
+    return tries and find_rejudging(run.dataset.system) is not None
+
+
+# --- Trials ---------------------------------------------------------------------------------------
+
+TRIAL = "judge-trial"
+
+
+def judge_trials() -> QuerySet[Job]:
+    """Judges tried on a turn, the newest first."""
+    return Job.objects.filter(kind=TRIAL).select_related("created_by").order_by("-pk")
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """A trial: who was asked what, and what came of it once somebody answered."""
+
+    job: Job
+
+    @property
+    def moving(self) -> bool:
+        return self.job.status in (Job.Status.QUEUED, Job.Status.RUNNING)
+
+    @property
+    def mark(self) -> str:
+        return str(self.job.status)
+
+    @property
+    def result(self) -> Mapping[str, Any] | None:
+        found: Mapping[str, Any] | None = self.job.payload.get("result")
+        return found
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """A word and its tone."""
+        if self.moving:
+            return "being asked", "info"
+        if self.result is None:
+            return "given up", "bad"
+        state = self.result["state"]
+        return state, TONES.get(state, "")
+
+    @property
+    def value(self) -> str:
+        """The parsed reply as indented JSON; empty where nothing was parsed."""
+        value = (self.result or {}).get("value")
+        return json.dumps(value, indent=2, ensure_ascii=False) if value is not None else ""
+
+    @property
+    def role(self) -> str:
+        role = str(self.job.payload["role"])
+        return judge_roles().get(role, role)
+
+    @property
+    def judge(self) -> str:
+        filler = self.job.payload["filler"]
+        if "endpoint" in filler:
+            return str(filler.get("title") or filler["endpoint"])
+        systems = [system_of(key) for key in SYSTEMS]
+        known = next((s for s in systems if s and filler["policy"] in s.scripted), None)
+        return policy_title(known, filler["policy"])
+
+    @property
+    def label(self) -> str:
+        return filler_label(self.job.payload["filler"])

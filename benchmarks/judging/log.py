@@ -1,0 +1,63 @@
+"""Where the scores of judges who look at stored turns again are written."""
+
+from typing import Any
+
+from benchmarks.models import Trajectory, Turn
+from benchmarks.prepared import Prepared
+from benchmarks.runs.log import DatabaseLog
+
+_TURNS = Prepared(
+    lambda trajectory: Turn.objects.filter(trajectory=trajectory).values_list(
+        "pk", "index", "is_final"
+    ),
+    trajectory=int,
+)
+
+
+class JudgingLog(DatabaseLog):
+    """The log of a trajectory that is judged anew.
+
+    Its scores are about the stored turns, in the judging that its run makes. What was scored and
+    found before stays as it is.
+    """
+
+    def __init__(self, trajectory: Trajectory, owner: str) -> None:
+        super().__init__(trajectory, owner)
+        assert trajectory.judged is not None
+        self.judged = trajectory.judged
+        rows = _TURNS.all(trajectory=self.judged.pk)
+        self._turns = {index: (pk, final) for pk, index, final in rows}
+
+    @staticmethod
+    def _judging(trajectory: Trajectory) -> int:
+        assert trajectory.run.primary_judging_id is not None
+        return trajectory.run.primary_judging_id
+
+    def _scored_trajectory(self) -> Trajectory:
+        return self.judged
+
+    def _mark_last(self) -> None:
+        """Whether a turn is the last one is known from the start."""
+
+    def _scored(self, row: Turn) -> dict[str, Any]:
+        run = self.judged.run
+        pk, final = self._turns[row.index]
+        return {
+            "turn_id": pk,
+            "trajectory": self.judged,
+            "run": run,
+            "agent_id": run.agent_id,
+            "level": run.level,
+            "condition": run.condition,
+            "turn_index": row.index,
+            "is_final": final,
+        }
+
+
+def log_of(trajectory: Trajectory, owner: str) -> DatabaseLog:
+    """The log that a trajectory is carried with."""
+    return (
+        DatabaseLog(trajectory, owner)
+        if trajectory.judged_id is None
+        else JudgingLog(trajectory, owner)
+    )

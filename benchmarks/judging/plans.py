@@ -1,0 +1,135 @@
+"""What judging anew would take, before anything of it is made."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.core.answerers import most_cost
+from benchmarks.core.errors import CoreError
+from benchmarks.endpoints.services import answerer_at, currency_of, endpoints_in
+from benchmarks.judging.selectors import Chosen, Found, chosen_shares, judgeable
+from benchmarks.judging.services import Panel, check_people, read_panel, system_of_runs
+from benchmarks.mappers import core_task, stored_trajectory
+from benchmarks.models import Exchange, Trajectory
+from benchmarks.roles.services import assign_roles, build_answerer
+from benchmarks.runs.estimates import LEAST
+
+LATEST = 500
+
+
+@dataclass(frozen=True)
+class JudgingPlan:
+    """What a judging comes to. ``calls`` are by role, and the most there can be unless replies
+    cannot be read.
+
+    ``likely`` is by the mean of at least ``n`` earlier calls of each judge in its role, ``most``
+    by the prices and the longest reply allowed, going by one turn; both in ``currency`` and None
+    where nobody can tell. Without a currency nobody is paid.
+    """
+
+    found: Found
+    turns: int
+    calls: Mapping[str, int]
+    likely: float | None
+    n: int
+    most: float | None
+    currency: str
+
+    @property
+    def total_calls(self) -> int:
+        return sum(self.calls.values())
+
+
+def plan_judging(
+    *,
+    chosen: Chosen,
+    roles: Mapping[str, Sequence[str]],
+    settings: Mapping[str, Any] | None = None,
+    found: Found | None = None,
+) -> JudgingPlan:
+    """Count what ``start_judging`` would make; refuses what that refuses.
+
+    ``found``: what the choice comes to, where the caller has looked already.
+    """
+    found = found or chosen_shares(chosen)
+    panel = read_panel(system=system_of_runs(found.runs), roles=roles, settings=settings or {})
+    last = panel.settings["turns"] == "last"
+    calls: Counter[str] = Counter()
+    turns = 0
+    for share in found.shares:
+        asked = share.begun if last else share.turns
+        turns += asked
+        for role, number in panel.rejudging.calls_per_turn(
+            share.run.settings, panel.settings
+        ).items():
+            calls[role] += number * asked
+    run = found.shares[0].run
+    fillers = assign_roles(panel.rejudging, run.dataset, run.agent, panel.settings, panel.roles)
+    check_people(run.dataset.system, fillers, panel.settings)
+    paid = endpoints_in(fillers)
+    currency = currency_of(paid)
+    likely, n, most = 0.0, 0, 0.0
+    known = bounded = True
+    if paid:
+        sample = _sample(chosen)
+        for role, number in calls.items():
+            for filler in fillers[role]:
+                if "endpoint" not in filler:
+                    continue
+                share_ = number / len(fillers[role])
+                mean, count = _earlier(role, filler["endpoint"])
+                n = count if not n else min(n, count)
+                known = known and mean is not None
+                likely += (mean or 0.0) * share_
+                bound = _bound(panel, sample, role, filler)
+                bounded = bounded and bound is not None
+                most += (bound or 0.0) * share_
+    return JudgingPlan(
+        found, turns, calls,
+        likely if known else None, n, most if bounded else None, currency,
+    )  # fmt: skip
+
+
+def _earlier(role: str, endpoint: str) -> tuple[float | None, int]:
+    """The mean cost of an endpoint's latest calls in a role, and of how many; None for too few."""
+    rows = Exchange.objects.filter(
+        answerer__kind="endpoint", answerer__name=endpoint, role=role, cost__isnull=False
+    )
+    costs = [
+        cost
+        for cost in rows.order_by("-pk").values_list("cost", flat=True)[:LATEST]
+        if cost is not None
+    ]
+    return (sum(costs) / len(costs) if len(costs) >= LEAST else None), len(costs)
+
+
+def _sample(chosen: Chosen) -> Trajectory | None:
+    for rows in chosen.parts():
+        found = (
+            judgeable(rows)
+            .filter(turn_count__gt=0)
+            .select_related("run__dataset", "task__dataset", "profile")
+            .first()
+        )
+        if found is not None:
+            return found
+    return None
+
+
+def _bound(
+    panel: Panel, sample: Trajectory | None, role: str, filler: Mapping[str, Any]
+) -> float | None:
+    """The most that one call of a judge can cost, going by the last turn of a trajectory."""
+    if sample is None:
+        return None
+    task = core_task(sample.task, sample.profile)
+    stored = stored_trajectory(sample)
+    ask = panel.rejudging.one_ask(task, stored, stored.turns[-1].index, role, panel.settings)
+    if ask is None:
+        return None
+    try:
+        who = build_answerer(panel.rejudging, task, filler, answerer_at(panel.rejudging.key))
+        return most_cost(who, ask, 0)
+    except CoreError:
+        return None

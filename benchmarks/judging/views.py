@@ -1,0 +1,226 @@
+"""Judges: who they were, one of them tried on a turn, and stored trajectories judged anew."""
+
+from contextlib import suppress
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks import paging
+from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.rejudging import find_rejudging, rejudging_of
+from benchmarks.endpoints.services import CapError
+from benchmarks.judging import judges
+from benchmarks.judging.choice import choose_judging
+from benchmarks.judging.forms import JudgeAnewForm, TryJudgeForm, read_chosen
+from benchmarks.judging.plans import plan_judging
+from benchmarks.judging.selectors import Chosen, Found, chosen_shares
+from benchmarks.judging.services import start_judging, system_of_runs
+from benchmarks.judging.trials import try_judge
+from benchmarks.models import Run, Trajectory
+from benchmarks.responses import go_back, respond, tell, wants_part
+from benchmarks.trajectories.selectors import whole_trajectories
+
+STOP_POLLING = 286
+SHARES = 12
+LATEST = 8
+# By which fields of an address trajectories are chosen (``read_chosen``).
+CHOOSING = ("run", "id", "list")
+
+
+@signed_in
+@require_safe
+def judge_list(request: HttpRequest) -> HttpResponse:
+    allow(request, VIEW)
+    seen = visibility(request)
+    page = paging.page_by_id(judges.later_judgings(seen), request.GET, size=judges.JUDGINGS)
+    context = {
+        "versions": judges.judge_versions(seen),
+        "rows": judges.judging_rows(page.rows),
+        "page": page,
+        "may_start": request.user.has_perm(START),
+    }
+    return render(request, "benchmarks/judge_list.html", context)
+
+
+# --- Judging anew ---------------------------------------------------------------------------------
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def judging_new(request: HttpRequest) -> HttpResponse:
+    """What is chosen, who is to judge it and how, with what that takes; then it begins."""
+    allow(request, START)
+    given = request.POST if request.method == "POST" else request.GET
+    chosen = read_chosen(given, visibility(request))
+    found = chosen_shares(chosen)
+    context: dict[str, Any] = {
+        "found": found,
+        "shares": found.shares[:SHARES],
+        "more_runs": len(found.shares) - SHARES,
+        "choice": [(name, value) for name in CHOOSING for value in given.getlist(name)],
+    }
+    page = "benchmarks/judging_new.html"
+    try:
+        rejudging = rejudging_of(system_of_runs(found.runs))
+    except CoreError as error:
+        context["refused"] = str(error)
+        return render(request, page, context, status=422 if request.method == "POST" else 200)
+    form = JudgeAnewForm(
+        given if "name" in given else None,
+        dataset=found.runs[0].dataset,
+        rejudging=rejudging,
+        seen=visibility(request),
+    )
+    context |= {"form": form, **_planned(form, chosen, found)}
+    if request.method != "POST":
+        return respond(request, page, "benchmarks/_judging_size.html", context)
+    if form.is_valid() and (started := _start(request, form, chosen, found)):
+        words = "1 trajectory is" if found.trajectories == 1 else f"{found.trajectories:,} are"
+        messages.success(request, f"{words} judged anew. What was scored before is kept.")
+        alone = reverse("benchmarks:run", args=[started[0].pk])
+        return HttpResponseRedirect(alone if len(started) == 1 else _list())
+    return render(request, page, context, status=422)
+
+
+def _planned(form: JudgeAnewForm, chosen: Chosen, found: Found) -> dict[str, Any]:
+    """What the form would make, or what hinders it; neither while a field is wrong."""
+    if form.is_bound and not form.is_valid() and set(form.errors) - {"name", "expected"}:
+        return {"plan": None, "hindrance": ""}
+    try:
+        plan = plan_judging(
+            chosen=chosen, roles=form.chosen_roles, settings=form.chosen_settings, found=found
+        )
+    except CoreError as error:
+        return {"plan": None, "hindrance": str(error)}
+    return {"plan": plan, "hindrance": ""}
+
+
+def _start(request: HttpRequest, form: JudgeAnewForm, chosen: Chosen, found: Found) -> list[Run]:
+    """Start what the form asks for; on refusal nothing is stored and the form says why."""
+    expected = form.cleaned_data["expected"]
+    if expected is not None and expected != found.trajectories:
+        words = (
+            f"There are {found.trajectories:,} of them now. Look at the count, and send it again."
+        )
+        form.add_error(None, words)
+        return []
+    try:
+        return start_judging(
+            name=form.cleaned_data["name"],
+            chosen=chosen,
+            roles=form.chosen_roles,
+            settings=form.chosen_settings,
+            seed=form.cleaned_data["seed"],
+            cost_cap=form.cleaned_data["cost_cap"],
+            created_by=_person(request),
+        )
+    except CapError as error:
+        form.add_error("cost_cap", str(error))
+    except SettingError as error:
+        field = f"set_{error.name}"
+        form.add_error(field if field in form.fields else None, f"Expected {error.expected}.")
+    except CoreError as error:
+        form.add_error(None, str(error))
+    return []
+
+
+@signed_in
+@require_POST
+def judging_choose(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Let one of a run's judgings count."""
+    found = fetch(request, Run.objects.all(), START, pk=run_id)
+    wanted = paging.as_id(request.POST.get("judging", ""))
+    judging = found.judgings.filter(pk=wanted).first() if wanted is not None else None
+    if judging is None and wanted is not None:
+        raise Http404
+    try:
+        choose_judging(run=found, judging=judging, by=_person(request))
+    except CoreError as error:
+        tell(request, error)
+    else:
+        name = f"“{judging.name}” counts" if judging else "No judging counts"
+        messages.success(request, f"{name} for run {found.pk} from now on.")
+    return go_back(request, reverse("benchmarks:run", args=[found.pk]))
+
+
+# --- Trying a judge -------------------------------------------------------------------------------
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def judge_try(request: HttpRequest) -> HttpResponse:
+    """One judge on one stored turn: scripts answer at once, models through a worker."""
+    allow(request, START)
+    given = request.POST if request.method == "POST" else request.GET
+    words = given.get("trajectory", "").strip()
+    page = "benchmarks/judge_try.html"
+    found = _tried(request, words)
+    if found is None:
+        empty = {"trajectory": None, "unknown": words, "latest": _latest(request)}
+        status = 404 if words else 422 if request.method == "POST" else 200
+        return render(request, page, empty, status=status)
+    rejudging = find_rejudging(found.run.dataset.system)
+    turns = list(found.turns.exclude(text="").order_by("index").values_list("index", flat=True))
+    context: dict[str, Any] = {"trajectory": found, "latest": _latest(request)}
+    if rejudging is None or not turns or found.judged_id is not None:
+        context["refused"] = "It has no turn that a judge could look at."
+        return render(request, page, context, status=422 if request.method == "POST" else 200)
+    form = TryJudgeForm(
+        request.POST if request.method == "POST" else None,
+        rejudging=rejudging,
+        turns=turns,
+        seen=visibility(request),
+    )
+    context["form"] = form
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = try_judge(trajectory=found, asked_by=_person(request), **form.chosen)
+        except CoreError as error:
+            form.add_error(None, str(error))
+        else:
+            return HttpResponseRedirect(reverse("benchmarks:judge_trial", args=[job.pk]))
+    return render(request, page, context, status=422 if form.errors else 200)
+
+
+def _tried(request: HttpRequest, number: str) -> Trajectory | None:
+    """The trajectory of this number; None where there is none, or none that may be seen."""
+    pk = paging.as_id(number)
+    with suppress(Http404):
+        return fetch(request, whole_trajectories(), START, pk=pk) if pk is not None else None
+    return None
+
+
+def _latest(request: HttpRequest) -> list[judges.TrialView]:
+    rows = visibility(request).of(judges.judge_trials()).filter(created_by=_person(request))
+    return [judges.TrialView(job) for job in rows[:LATEST]]
+
+
+@signed_in
+@require_safe
+def judge_trial(request: HttpRequest, trial_id: int) -> HttpResponse:
+    """What came of a trial; the part that is awaited asks for itself every second."""
+    view = judges.TrialView(fetch(request, judges.judge_trials(), START, pk=trial_id))
+    trajectory = fetch(request, whole_trajectories(), START, pk=view.job.payload["trajectory"])
+    if wants_part(request) and view.moving and request.GET.get("v") == view.mark:
+        return HttpResponse(status=204)
+    context = {"view": view, "trajectory": trajectory}
+    response = respond(
+        request, "benchmarks/judge_trial.html", "benchmarks/_judge_trial.html", context
+    )
+    if wants_part(request) and not view.moving:
+        response.status_code = STOP_POLLING
+    return response
+
+
+def _list() -> str:
+    return reverse("benchmarks:judge_list")
+
+
+def _person(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None

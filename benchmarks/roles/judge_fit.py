@@ -1,0 +1,221 @@
+"""Whether the judges of a run can read what its agents write, and which agents have recordings.
+
+A scripted judge knows the plans of a task's own pool. An endpoint or a person writes plans of their
+own: what such a judge says of them is a guess, and it scores none.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from benchmarks.core.registry import get_system
+from benchmarks.core.system import Role, ScriptedPolicy, System
+from benchmarks.core.types import Constraint
+from benchmarks.mappers import core_task
+from benchmarks.models import Agent, Dataset
+from benchmarks.models import Constraint as ConstraintRow
+from benchmarks.roles.assignments import Filler, Roles
+
+# Who writes plans that are in no pool.
+AUTHORS = ("endpoint", "human")
+# Constraints without an "about" are decided by their text; so many of them are looked at.
+MOST_TEXTS = 2000
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A judge that cannot do its part for the agents of a run; ``why`` is a sentence."""
+
+    role: Role
+    policy: ScriptedPolicy
+    why: str
+
+
+def misfit_words(misfits: Sequence[Misfit]) -> list[str]:
+    """What is wrong with these judges, those that fail alike in one sentence."""
+    unread = [misfit for misfit in misfits if misfit.policy.pool_only]
+    told = []
+    if guess := [misfit.policy.title for misfit in unread if misfit.role.decides]:
+        told.append(
+            f"{_listed(guess)} cannot read plans that the agent writes itself: what they say of "
+            "validity is a guess."
+        )
+    if mute := [misfit.policy.title for misfit in unread if not misfit.role.decides]:
+        told.append(
+            f"{_listed(mute)} cannot read plans that the agent writes itself: they score none."
+        )
+    return [*told, *(misfit.why for misfit in misfits if not misfit.policy.pool_only)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def writes_own_plans(agent: Agent) -> bool:
+    """Whether an agent writes plans that are in no task's pool."""
+    return agent.kind in (Agent.Kind.ENDPOINT, Agent.Kind.HUMAN)
+
+
+def unread_judges(system: System, roles: Roles, *, deciding: bool = False) -> list[Misfit]:
+    """The judges that cannot read what the agent of these roles writes.
+
+    ``deciding``: of these only who decides whether a plan is valid.
+    """
+    if not any(filler["kind"] in AUTHORS for filler in roles.get("agent", ())):
+        return []
+    found: dict[str, Misfit] = {}
+    for role in system.roles:
+        if not role.judges or deciding and not role.decides:
+            continue
+        for policy in _policies(system, roles.get(role.name, ())):
+            if policy.pool_only:
+                does = "guesses whether they are valid" if role.decides else "scores none of them"
+                why = f"{policy.title} cannot read plans that the agent writes itself: it {does}."
+                found.setdefault(policy.name, Misfit(role, policy, why))
+    return list(found.values())
+
+
+def undecided_judges(
+    system: System, dataset: Dataset, levels: Collection[str], roles: Roles
+) -> list[Misfit]:
+    """The judges that have no words for some constraint of these levels, so that they decline."""
+    found = []
+    for role in system.roles:
+        for policy in {p.name: p for p in _policies(system, roles.get(role.name, ()))}.values():
+            if policy.can_decide is None:
+                continue
+            kind = role.name.removesuffix("_judge")
+            rows = _constraints(dataset, levels, kind)
+            left = sum(not policy.can_decide(row) for row in rows)
+            if left:
+                why = (
+                    f"{policy.title} has no words for {left:,} of {len(rows):,} conditions here: "
+                    "trajectories with one of them end undecided."
+                )
+                found.append(Misfit(role, policy, why))
+    return found
+
+
+def judge_misfits(
+    system: System, dataset: Dataset, levels: Collection[str], roles: Roles
+) -> list[Misfit]:
+    """All judges that cannot do their part where the agent writes its own plans."""
+    unread = unread_judges(system, roles)
+    if not any(filler["kind"] in AUTHORS for filler in roles.get("agent", ())):
+        return []
+    return [*unread, *undecided_judges(system, dataset, levels, roles)]
+
+
+def partial_judges(system: System, roles: Roles) -> list[Misfit]:
+    """The judges that leave some dimensions unscored, whatever the plan."""
+    titles = {dimension.key: dimension.title.lower() for dimension in system.dimensions}
+    found: dict[str, Misfit] = {}
+    for role in system.roles:
+        for policy in _policies(system, roles.get(role.name, ())):
+            if policy.unscored:
+                names = ", ".join(titles.get(key, key) for key in policy.unscored)
+                why = f"{policy.title} gives no score for {names}."
+                found.setdefault(policy.name, Misfit(role, policy, why))
+    return list(found.values())
+
+
+def fitting_names(
+    system: System,
+    dataset: Dataset,
+    levels: Collection[str],
+    agents: Sequence[Agent],
+    usual: Mapping[str, Sequence[str]],
+    endpoints: Sequence[str],
+) -> dict[str, list[str]]:
+    """Who can judge in each role what these agents write, by name; the usual ones where they can.
+
+    Lexicon judges where they have words for all conditions, else an endpoint, if possible one that
+    is no agent of the run.
+    """
+    if not any(map(writes_own_plans, agents)):
+        return {role: list(names) for role, names in usual.items()}
+    own = {agent.endpoint.name for agent in agents if agent.endpoint is not None}
+    others = [name for name in endpoints if name not in own] or [n for n in endpoints if n in own]
+    asked = [f"endpoint:{name}" for name in others[:1]]
+    chosen: dict[str, list[str]] = {}
+    for role in system.roles:
+        names = list(usual.get(role.name, ()))
+        pool = [name for name in names if _is_pool_only(system, name)]
+        if not role.judges or not pool:
+            chosen[role.name] = names
+            continue
+        lexicon = [
+            policy.name
+            for policy in system.scripted.values()
+            if policy.role == role.name and policy.label == "lexicon" and not policy.pool_only
+        ]
+        if role.decides:
+            able = [name for name in lexicon if _decides_all(system, dataset, levels, role, name)]
+            chosen[role.name] = able[:1] or asked or names
+        else:
+            chosen[role.name] = asked or lexicon or names
+    return chosen
+
+
+def _is_pool_only(system: System, name: str) -> bool:
+    policy = system.scripted.get(name)
+    return policy is not None and policy.pool_only
+
+
+def _decides_all(
+    system: System, dataset: Dataset, levels: Collection[str], role: Role, name: str
+) -> bool:
+    filler = {"kind": "scripted", "policy": name}
+    return not undecided_judges(system, dataset, levels, {role.name: [filler]})
+
+
+def _policies(system: System, fillers: Sequence[Filler]) -> list[ScriptedPolicy]:
+    names = [filler.get("policy", "") for filler in fillers if filler["kind"] == "scripted"]
+    return [system.scripted[name] for name in names if name in system.scripted]
+
+
+def _constraints(dataset: Dataset, levels: Collection[str], kind: str) -> list[Constraint]:
+    """The different constraints of a kind, by what they are about; by text where they name none."""
+    rows = ConstraintRow.objects.filter(profile__task__dataset=dataset, kind=kind).order_by()
+    if levels:
+        rows = rows.filter(profile__level__in=list(levels))
+    abouts = rows.exclude(about="").values_list("about", flat=True).distinct()
+    texts = rows.filter(about="").values_list("text", flat=True).distinct()[:MOST_TEXTS]
+    return [
+        *(Constraint("", kind, "", about) for about in abouts),
+        *(Constraint("", kind, text) for text in texts),
+    ]
+
+
+# --- Recorded agents ------------------------------------------------------------------------------
+
+
+def unrecorded(system: System, dataset: Dataset, agents: Sequence[Agent]) -> list[Agent]:
+    """The recorded agents of whom the dataset holds no recording."""
+    recorded = [agent for agent in agents if agent.kind == Agent.Kind.RECORDED]
+    if not recorded:
+        return []
+    there = _recorded_policies(system.key, dataset.pk, dataset.checksum, dataset.tasks.count())
+    return [agent for agent in recorded if agent.policy not in there]
+
+
+@lru_cache(maxsize=200)
+def _recorded_policies(system: str, dataset: int, checksum: str, tasks: int) -> frozenset[str]:
+    """The recorded policies with an answer to some task; a dataset keeps those that it has."""
+    left = {
+        name: policy
+        for name, policy in get_system(system).scripted.items()
+        if policy.label == "recorded"
+    }
+    found = {name for name, policy in left.items() if policy.has_recordings is None}
+    rows = Dataset.objects.get(pk=dataset).tasks.order_by("pk").iterator(chunk_size=50)
+    for row in rows:
+        task = core_task(row, None)
+        found |= {
+            name
+            for name, policy in left.items()
+            if name not in found and policy.has_recordings and policy.has_recordings(task)
+        }
+        if len(found) == len(left):
+            break
+    return frozenset(found)

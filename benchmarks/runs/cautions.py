@@ -1,0 +1,153 @@
+"""What readers must be told over everything that is not the real thing."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from benchmarks.core.digests import canonical_json
+from benchmarks.models import Dataset, Run
+from benchmarks.roles.assignments import Roles, all_fillers, with_recast
+from benchmarks.roles.selectors import is_local, judged_run, roles_behind, system_of
+from benchmarks.visibility import recasts_in
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What a banner says over everything that is not the real thing."""
+
+    title: str
+    text: str
+
+
+_SAYS = {
+    "recorded": Caution(
+        "Recorded answers",
+        "The agent proposes answers that were given elsewhere, without knowing the feedback.",
+    ),
+    "scripted": Caution("Scripted agent", "Plans are chosen by a rule, not by a model."),
+    "lexicon": Caution("Lexicon judges", "Violations are found by looking for words."),
+    "rules": Caution("Scripted judges", "Judges follow rules, not a model."),
+    "feedback": Caution("Scripted user simulator", "Feedback is put together by a rule."),
+    "suggestions": Caution(
+        "Scripted suggestions", "Rules say what they would have judged; people decide."
+    ),
+    "imported": Caution("Made elsewhere", "These trajectories were imported from a file."),
+    "simulated": Caution(
+        "Simulated answers",
+        "A fake endpoint took part, a program that makes answers up: "
+        "nothing here says anything about a model.",
+    ),
+    "local": Caution(
+        "Endpoint on this machine",
+        "A server on this machine answered; PlanJury cannot tell whether a model stands behind it.",
+    ),
+    "construction": Caution(
+        "Scripted construction",
+        "Scripts took part: constraints were proposed, merged or checked by rules, not by a model.",
+    ),
+    "demo tasks": Caution("Demo tasks", "Tasks were written for this demo."),
+    "demo": Caution(
+        "Demo data",
+        "Tasks were written for this demo, agents and judges are scripts. "
+        "Nothing here says anything about a real model.",
+    ),
+}
+_UNREAL = (_SAYS["simulated"], _SAYS["local"])
+# The same of those who constructed the tasks that a run is about.
+_CONSTRUCTED = {
+    "scripted": Caution(
+        "Tasks constructed by scripts",
+        "What is hidden in these tasks was proposed, merged or checked by rules, not by a model.",
+    ),
+    "simulated": Caution(
+        "Tasks constructed with simulated answers",
+        "A fake endpoint, a program that makes answers up, took part when these tasks were made.",
+    ),
+    "local": Caution(
+        "Tasks constructed at an endpoint on this machine",
+        "A server on this machine took part when these tasks were made; PlanJury cannot tell "
+        "whether a model stands behind it.",
+    ),
+}
+
+
+def run_caution(run: Run, recast: Roles | None = None) -> Caution | None:
+    """What must be said over results of this run, in one; None where everything is real.
+
+    ``recast`` names who took over in the one trajectory that is shown; without it, it is said of
+    all trajectories of the run.
+    """
+    return _in_one(_said(run, recast))
+
+
+def runs_caution(runs: Iterable[Run]) -> Caution | None:
+    """What must be said over results of all these runs together, each thing once."""
+    # Runs of a matrix are many, and differ in few things that matter here.
+    differing = {
+        (
+            canonical_json([run.roles, run.kind, run.is_demo, run.primary_judging_id]),
+            run.dataset_id,
+            # What people took over, and what judges look at, is of this run and no other.
+            run.pk if _played(run) or run.kind == Run.Kind.JUDGING else None,
+        ): run
+        for run in runs
+    }
+    return _in_one(one for run in differing.values() for one in _said(run))
+
+
+def tasks_cautions(dataset: Dataset) -> list[Caution]:
+    """What must be said wherever these tasks are used: who constructed them, where not models."""
+    if dataset.made_by is None:
+        return []
+    fillers = list(all_fillers(_roles(dataset.made_by)))
+    labels = {
+        "scripted": any(row["kind"] == "scripted" for row in fillers),
+        "simulated": any(row.get("label") == "simulated" for row in fillers),
+        "local": any(map(is_local, fillers)),
+    }
+    return [_CONSTRUCTED[label] for label, found in labels.items() if found]
+
+
+def _in_one(said: Iterable[Caution]) -> Caution | None:
+    each = list(dict.fromkeys(said))
+    if not each:
+        return None
+    return Caution(" · ".join(c.title for c in each), " ".join(c.text for c in each))
+
+
+def _said(run: Run, recast: Roles | None = None) -> list[Caution]:
+    roles = _roles(run, recast)
+    labels = {name: {row.get("label", row["kind"]) for row in rows} for name, rows in roles.items()}
+    system = system_of(run.dataset.system)
+    judging = {role.name for role in system.roles if role.judges} if system else set()
+    agent = labels.pop("agent", set())
+    judges: set[str] = set().union(*(labels[name] for name in labels if name in judging))
+    others: set[str] = set().union(*(labels[name] for name in labels if name not in judging))
+    said = [_SAYS[label] for label in ("recorded", "scripted", "imported") if label in agent]
+    said += [_SAYS["lexicon"]] * ("lexicon" in judges)
+    said += [_SAYS["rules"]] * ("scripted" in judges)
+    said += [_SAYS["feedback"]] * ("scripted" in others)
+    fillers = list(all_fillers(roles))
+    beside = [row["suggests"] for row in fillers if "suggests" in row]
+    said += [_SAYS["suggestions"]] * any(row["kind"] == "scripted" for row in beside)
+    asked = [row for row in fillers if row["kind"] in ("endpoint", "human")]
+    simulated = any(row.get("label") == "simulated" for row in asked)
+    said += [_SAYS["simulated"]] * simulated + [_SAYS["local"]] * any(map(is_local, asked))
+    if run.kind == Run.Kind.CONSTRUCTION:
+        ruled = any(row["kind"] == "scripted" for row in fillers)
+        said = [_SAYS["construction"]] * ruled + [one for one in said if one in _UNREAL]
+    if (judged_run(run) or run).is_demo:
+        said = [_SAYS["demo tasks"], *said] if asked else [_SAYS["demo"]]
+    return [*said, *tasks_cautions(run.dataset)]
+
+
+def _roles(run: Run, recast: Roles | None = None) -> Roles:
+    return with_recast(roles_behind(run), [recast] if recast is not None else _recasts(run))
+
+
+def _played(run: Run) -> bool:
+    return any(row["kind"] == "human" for row in all_fillers(run.roles))
+
+
+def _recasts(run: Run) -> Iterable[Roles]:
+    """Who took over in a run; asked for only where people play, for nobody else can be followed."""
+    return recasts_in([run.pk]) if _played(run) else ()

@@ -1,0 +1,263 @@
+"""Starting runs: who plays, who judges, under which settings, and for how much."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from django import forms
+
+from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.system import System
+from benchmarks.datasets.selectors import dataset_levels
+from benchmarks.endpoints.services import check_cap
+from benchmarks.filters import set_choices
+from benchmarks.models import Agent, Dataset, Endpoint
+from benchmarks.roles.forms import CastForm
+from benchmarks.roles.judge_checks import unfit_judges
+from benchmarks.roles.judge_fit import Misfit, fitting_names, partial_judges, unrecorded
+from benchmarks.roles.selectors import agents_for
+from benchmarks.roles.services import AT
+from benchmarks.runs.services import check_cost_cap
+from benchmarks.visibility import EVERYTHING, Visibility
+
+LARGEST_SEED = 2**63 - 1
+
+
+class CapField(forms.FloatField):
+    """An amount that a run may cost; None for no cap."""
+
+    def __init__(self, **given: Any) -> None:
+        widget = forms.NumberInput(attrs={"min": "0", "step": "any", "inputmode": "decimal"})
+        super().__init__(required=False, widget=widget, **given)
+
+    def clean(self, value: Any) -> float | None:
+        cap: float | None = super().clean(value)
+        try:
+            check_cost_cap(cap)
+        except SettingError as error:
+            raise forms.ValidationError(f"Expected {error.expected}.") from None
+        return cap
+
+
+class CapForm(forms.Form):
+    """Another cap for a run."""
+
+    cap = CapField(label="Cost cap")
+
+
+class StartForm(CastForm):
+    """What is asked whenever something is started: who, for how much, under which seed and name."""
+
+    cost_cap = CapField(label="Cost cap per run")
+    name = forms.CharField(label="Name", required=False, max_length=160)
+    seed = forms.IntegerField(
+        label="Seed",
+        initial=0,
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text="The same seed gives the same answers of scripted agents and judges.",
+    )
+    tasks = forms.CharField(
+        label="Only these tasks",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Task ids, one a line. Left empty, all tasks of the dataset are run.",
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        dataset: Dataset,
+        system: System,
+        seen: Visibility = EVERYTHING,
+    ) -> None:
+        super().__init__(data, dataset=dataset, system=system, seen=seen)
+        self.fields["cost_cap"].help_text = _told_of_cap(self.endpoints.values())
+
+    def clean_seed(self) -> int:
+        return self.cleaned_data["seed"] or 0
+
+    def clean_tasks(self) -> list[str]:
+        ids = [line.strip() for line in self.cleaned_data["tasks"].splitlines() if line.strip()]
+        known = set(
+            self.dataset.tasks.filter(external_id__in=ids).values_list("external_id", flat=True)
+        )
+        unknown = [task for task in ids if task not in known]
+        if unknown:
+            named = ", ".join(unknown[:5])
+            raise forms.ValidationError(f"This dataset has no task {named}.")
+        return ids
+
+    def clean(self) -> dict[str, Any]:
+        found: dict[str, Any] = super().clean() or {}
+        try:
+            check_cap(found.get("cost_cap"), self.chosen_endpoints)
+        except CoreError as error:
+            text = str(error)
+            self.add_error("cost_cap", f"{text[:1].upper()}{text[1:]}.")
+        return found
+
+    @property
+    def chosen_endpoints(self) -> list[Endpoint]:
+        """The endpoints that would be asked, each once."""
+        names = {self.endpoint_of(self.cleaned_data.get(name, "")) for name in self.role_names}
+        found = [endpoint for name, endpoint in self.endpoints.items() if name in names]
+        return sorted(found, key=lambda endpoint: endpoint.title)
+
+    def paid_seats(self) -> list[tuple[str, str]]:
+        """The (role, endpoint) of each seat that an endpoint would fill."""
+        seats = [
+            (role, self.endpoint_of(chosen[place % len(chosen)]))
+            for role, chosen in self.chosen_roles.items()
+            for place, _ in enumerate(self.system.seats(role, self.chosen_settings))
+        ]
+        return [(role, name) for role, name in seats if name]
+
+    @staticmethod
+    def endpoint_of(filler: str) -> str:
+        """The name of the endpoint that a choice means; empty for scripts and people."""
+        return filler.removeprefix(AT) if filler.startswith(AT) else ""
+
+
+class NewRunForm(StartForm):
+    """Runs on one dataset: agents, levels, and in folds roles, settings, seed and tasks."""
+
+    agents = forms.MultipleChoiceField(
+        label="Agents",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": "Choose at least one agent.",
+            "invalid_choice": "Select a valid choice. %(value)s cannot play this dataset: there is "
+            "no such agent, or the dataset holds no recorded answers of it.",
+        },
+    )
+    levels = forms.MultipleChoiceField(
+        label="Levels",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one level."},
+    )
+    accept_undefined = forms.BooleanField(
+        label="Start anyway. Metrics may stay undefined.", required=False
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        dataset: Dataset,
+        system: System,
+        seen: Visibility = EVERYTHING,
+    ) -> None:
+        super().__init__(data, dataset=dataset, system=system, seen=seen)
+        offered = agents_for(system.key, seen)
+        self.unrecorded = unrecorded(system, dataset, offered)
+        self.all_agents: list[Agent] = [one for one in offered if one not in self.unrecorded]
+        self.all_levels = dataset_levels(dataset)
+        self.fields[
+            "name"
+        ].help_text = (
+            "What you will find these runs by. Left empty, it is made of dataset and levels."
+        )
+        set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
+        self.fields["agents"].initial = dataset.roles.get("agent", [])
+        if self.all_levels:
+            set_choices(self, "levels", [(level, level) for level in self.all_levels])
+            self.fields["levels"].initial = self.all_levels[:1]
+        else:
+            del self.fields["levels"]
+
+    @cached_property
+    def misfits(self) -> list[Misfit]:
+        """The judges that cannot read what some chosen agent writes; none while roles are wrong."""
+        if any(name in self.errors for name in (*self.role_names, *self.setting_names)):
+            return []
+        return unfit_judges(
+            dataset=self.dataset,
+            agents=self.chosen_agents,
+            levels=self.cleaned_data.get("levels", ()),
+            settings=self.chosen_settings,
+            roles=self.chosen_roles,
+        )
+
+    @property
+    def partial(self) -> list[Misfit]:
+        """The chosen judges that leave dimensions unscored."""
+        fillers = {
+            role: [{"kind": "scripted", "policy": name} for name in names]
+            for role, names in self.chosen_roles.items()
+            if self.system.seats(role, self.chosen_settings)
+        }
+        return partial_judges(self.system, fillers)
+
+    def fitting_roles(self) -> dict[str, str]:
+        """By role field whom to choose so that judges can read what the chosen agents write."""
+        names = fitting_names(
+            self.system,
+            self.dataset,
+            self.cleaned_data.get("levels", ()),
+            self.chosen_agents,
+            self.chosen_roles,
+            list(self.endpoints),
+        )
+        found = {}
+        for name in self.role_names:
+            role, _, seat = name.removeprefix("role_").rpartition("_")
+            wanted = names.get(role) or [self.cleaned_data[name]]
+            found[name] = wanted[(int(seat) - 1) % len(wanted)]
+        return found
+
+    @property
+    def proposed(self) -> list[tuple[str, list[str]]]:
+        """Whom ``fitting_roles`` newly chooses, each with the roles; empty where nobody can."""
+        titles = {
+            value: title
+            for name in self.role_names
+            for _, pairs in self.fields[name].choices  # type: ignore[attr-defined]
+            for value, title in pairs
+        }
+        found: dict[str, list[str]] = {}
+        for name, value in self.fitting_roles().items():
+            if value != self.cleaned_data[name]:
+                found.setdefault(titles.get(value, value), []).append(str(self.fields[name].label))
+        return list(found.items())
+
+    @property
+    def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:
+        """The agents on offer by kind."""
+        options = list(self["agents"])
+        groups: dict[str, list[forms.boundfield.BoundWidget]] = {}
+        for agent, option in zip(self.all_agents, options, strict=True):
+            groups.setdefault(agent.get_kind_display(), []).append(option)
+        return list(groups.items())
+
+    @property
+    def chosen_endpoints(self) -> list[Endpoint]:
+        """The endpoints that any of the runs would ask, each once."""
+        found = {a.endpoint.name: a.endpoint for a in self.chosen_agents if a.endpoint}
+        found |= {endpoint.name: endpoint for endpoint in super().chosen_endpoints}
+        return sorted(found.values(), key=lambda endpoint: endpoint.title)
+
+    def paid_parts(self) -> list[list[tuple[str, str]]]:
+        """For every agent, the (role, endpoint) of each seat that an endpoint would fill."""
+        others = self.paid_seats()
+        return [
+            [("agent", a.endpoint.name), *others] if a.endpoint else list(others)
+            for a in self.chosen_agents
+        ]
+
+    @property
+    def chosen_agents(self) -> list[Agent]:
+        wanted = self.cleaned_data.get("agents", ())
+        return [agent for agent in self.all_agents if agent.name in wanted]
+
+
+def _told_of_cap(endpoints: Iterable[Endpoint]) -> str:
+    """What a cap means, and in which currency it is given."""
+    currencies = sorted({endpoint.currency for endpoint in endpoints})
+    unit = currencies[0] if len(currencies) == 1 else "the currency of the endpoints that are asked"
+    return (
+        f"In {unit}. A call that might lift a run above it is not sent; the run is paused, and "
+        "goes on when the cap is raised. It needs endpoints with both prices and a max_tokens."
+    )

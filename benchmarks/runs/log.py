@@ -1,0 +1,332 @@
+"""The log port on the database: what cannot be derived is committed when a method returns."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from benchmarks.core import types
+from benchmarks.core.answerers import Identity
+from benchmarks.core.log import (
+    Call,
+    Exchange,
+    Settled,
+    Verdict,
+    check_same_turn,
+    counted_cost,
+    total_most,
+)
+from benchmarks.core.types import Outcome
+from benchmarks.models import (
+    Constraint,
+    JudgeScore,
+    Judging,
+    OpenAsk,
+    Trajectory,
+    Turn,
+    Violation,
+)
+from benchmarks.models import Exchange as ExchangeRow
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row, add_rows, change_row
+from benchmarks.runs.calls import (
+    answerer_version,
+    people_are_asked,
+    put_aside,
+    store_messages,
+    take_back,
+)
+from benchmarks.runs.leases import LEASE
+from benchmarks.runs.log_rows import ask_row, call_row, settled_fields, turns_with_scores
+
+_EXCHANGES = Prepared(
+    lambda trajectory: ExchangeRow.objects.filter(trajectory=trajectory).order_by(
+        "step", "slot", "attempt"
+    ),
+    trajectory=int,
+)
+_LAST_SCORES = PreparedUpdate(
+    lambda turn: (JudgeScore.objects.filter(turn=turn), {"is_final": True}), turn=int
+)
+
+
+class LeaseLost(Exception):
+    """Another worker holds the trajectory now; this one must not write any more."""
+
+
+class DatabaseLog:
+    """``benchmarks.core.log.Log`` for one trajectory that ``owner`` holds the lease of.
+
+    Every write is fenced: a worker that lost its lease raises ``LeaseLost`` and changes nothing.
+    """
+
+    def __init__(self, trajectory: Trajectory, owner: str) -> None:
+        self.judging_id = self._judging(trajectory)
+        self.trajectory = trajectory
+        self.owner = owner
+        self.run = trajectory.run
+        self._told: set[str] = set()
+        self._versions: dict[str, int] = {}
+        self._sent: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._settled: dict[tuple[int, int], tuple[int, int]] = {}
+        self._stored_turns = trajectory.turn_count
+        self._last_turn: int | None = None
+        self._kept: list[types.Turn] = []
+        self._turns_before: dict[int, types.Turn] | None = None
+        self._constraints: dict[str, int] | None = None
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def exchanges(self) -> list[Exchange]:
+        rows = []
+        for row in _EXCHANGES.all(trajectory=self.trajectory.pk):
+            self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
+            self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
+            self._told.update(row.messages)
+            rows.append(
+                Exchange(
+                    row.step,
+                    row.slot,
+                    row.attempt,
+                    row.ask_digest,
+                    row.state,  # type: ignore[arg-type]
+                    row.text,
+                    row.value,
+                    row.reason,
+                    tuple(row.messages),
+                )
+            )
+        return rows
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
+        now = timezone.now()
+        most = total_most(calls, capped=self.run.cost_cap is not None)
+        rows = [self._row(call, state=ExchangeRow.State.SENT, sent_at=now) for call in calls]
+        rows += [
+            self._row(call, sent_at=now, **settled_fields(verdict, now))
+            for call, verdict in settled
+        ]
+        told = [*calls, *(call for call, _ in settled)]
+        lost = [self._sent[c.step, c.slot, c.repeats][0] for c in told if c.repeats]
+        with self._writing(now):
+            put_aside(self.run.pk, most)
+            self._tell(told)
+            open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
+            if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
+                raise LeaseLost  # a late worker's reply came in since this one read the log
+            for row in rows:
+                add_row(row)
+            take_back(self.run.pk, -sum(counted_cost(*each) for each in settled))
+        for row in rows:
+            self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
+        for call, _ in settled:
+            self._settled[call.step, call.slot] = self._sent[call.step, call.slot, call.attempt]
+
+    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+        pk, version = self._sent[call.step, call.slot, call.attempt]
+        settled = settled_fields(verdict, timezone.now())
+        if verdict.state == "failed" and call.most:
+            settled["most"] = 0.0  # nothing was billed, so nothing stays put aside
+        back = counted_cost(call, verdict) - (call.most or 0.0)
+        with transaction.atomic():
+            # A row that is no longer *sent* was given up by another worker, so this reply comes
+            # from one that had lost its lease.
+            row = ExchangeRow(pk=pk, **settled)
+            if not change_row(row, *settled, state=ExchangeRow.State.SENT):
+                raise LeaseLost
+            take_back(self.run.pk, -back)
+        self._settled[call.step, call.slot] = (pk, version)
+
+    def open_asks(self, calls: Sequence[Call]) -> None:
+        """Opens them and lays the trajectory aside, for now it can only wait."""
+        now = timezone.now()
+        # Held before it looks: of this and a person who answers, the second sees the first.
+        with self._writing(now):
+            self._tell(calls)
+            OpenAsk.objects.bulk_create(
+                [ask_row(self.trajectory, call, now) for call in calls], ignore_conflicts=True
+            )
+            S = Trajectory.Status
+            waits = people_are_asked(self.trajectory.pk)
+            self._renew(
+                now,
+                status=S.WAITING if waits else S.PENDING,  # people were quicker
+                problem="",
+                lease_owner="",
+                lease_until=None,
+            )
+
+    def record_turn(self, turn: types.Turn) -> None:
+        """Kept for the transaction of what comes next, or for ``store_kept``."""
+        if turn.index <= self._stored_turns:
+            check_same_turn(self._stored_turn(turn.index), turn)
+            return
+        self._kept.append(turn)
+        self._stored_turns = turn.index
+
+    def store_kept(self) -> None:
+        """Store the turns after which nothing came."""
+        if self._kept:
+            with self._writing(timezone.now()):
+                pass
+
+    def record_outcome(self, outcome: Outcome) -> None:
+        now = timezone.now()
+        ended = {
+            "status": Trajectory.Status.DONE,
+            "termination": outcome.termination,
+            "metrics": dict(outcome.metrics),
+            "undefined": dict(outcome.undefined),
+            "payload": dict(outcome.payload),
+            "problem": "",
+            "scorer_version": self.run.pins.get("scorer", ""),
+            "finished_at": now,
+            "lease_owner": "",
+            "lease_until": None,
+        }
+        with self._writing(now, **ended):
+            self._mark_last()
+
+    # --- parts ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self, now: datetime, **changes: Any) -> Iterator[None]:
+        """A transaction in which the lease is renewed and the turns that were kept are stored."""
+        kept = self._kept
+        if kept:
+            changes["turn_count"] = kept[-1].index
+        with transaction.atomic():
+            self._renew(now, **changes)
+            for turn in kept:
+                row = add_row(
+                    Turn(
+                        trajectory=self.trajectory,
+                        index=turn.index,
+                        text=turn.text,
+                        feedback=turn.feedback,
+                        payload=dict(turn.payload),
+                    )
+                )
+                add_rows(self._violations(row, turn))
+                add_rows(self._scores(row, turn))
+                self._last_turn = row.pk
+            yield
+        self._kept = []
+
+    def _row(self, call: Call, **changes: Any) -> ExchangeRow:
+        return call_row(self.trajectory, call, self._version(call.by), **changes)
+
+    @staticmethod
+    def _judging(trajectory: Trajectory) -> int:
+        """The judging that scores given here belong to: the live one, whichever is primary."""
+        run = trajectory.run
+        if run.primary_judging is None:
+            raise ValueError(f"{run} has no judging to write scores to")
+        if run.primary_judging.made_by_id is None:
+            return run.primary_judging.pk
+        return Judging.objects.filter(run=run, made_by=None).values_list("pk", flat=True).get()
+
+    def _stored_turn(self, index: int) -> types.Turn:
+        """A turn that was there when this worker began; all are read at once."""
+        if self._turns_before is None:
+            self._turns_before = turns_with_scores(
+                self.trajectory.pk, scored=self._scored_trajectory().pk, judging=self.judging_id
+            )
+        return self._turns_before[index]
+
+    def _scored_trajectory(self) -> Trajectory:
+        """The one that scores given here are about."""
+        return self.trajectory
+
+    def _mark_last(self) -> None:
+        last = self._last_turn or (
+            Turn.objects.filter(trajectory=self.trajectory, index=self._stored_turns)
+            .values_list("pk", flat=True)
+            .first()
+        )
+        if last is not None:
+            change_row(Turn(pk=last, is_final=True), "is_final")
+            _LAST_SCORES.run(turn=last)
+
+    def _version(self, identity: Identity) -> int:
+        """The answerer's row, looked up once per trajectory."""
+        known = self._versions.get(identity.digest)
+        if known is None:
+            known = self._versions[identity.digest] = answerer_version(identity)
+        return known
+
+    def _renew(self, now: datetime, **changes: Any) -> None:
+        changes.setdefault("lease_until", now + LEASE)
+        held = Trajectory(pk=self.trajectory.pk, **changes)
+        if not change_row(held, *changes, lease_owner=self.owner):
+            raise LeaseLost
+
+    def _tell(self, calls: Sequence[Call]) -> None:
+        new = {
+            message.digest: message
+            for call in calls
+            for message in call.ask.messages
+            if message.digest not in self._told
+        }
+        if new:
+            store_messages(new.values())
+            self._told.update(new)
+
+    def _violations(self, row: Turn, turn: types.Turn) -> list[Violation]:
+        if not turn.violations:
+            return []
+        if self._constraints is None:
+            self._constraints = dict(
+                Constraint.objects.filter(profile=self.trajectory.profile_id).values_list(
+                    "key", "pk"
+                )
+            )
+        return [
+            Violation(
+                turn=row,
+                constraint_id=self._constraints.get(v.key),
+                key=v.key,
+                kind=v.kind,
+                text=v.text,
+                revealed=v.revealed,
+                new=v.new,
+                repeated=v.repeated,
+            )
+            for v in turn.violations
+        ]
+
+    def _scored(self, row: Turn) -> dict[str, Any]:
+        """What a score is about, as its row names it."""
+        return {
+            "turn": row,
+            "trajectory": self.trajectory,
+            "run": self.run,
+            "agent_id": self.run.agent_id,
+            "level": self.run.level,
+            "condition": self.run.condition,
+            "turn_index": row.index,
+        }
+
+    def _scores(self, row: Turn, turn: types.Turn) -> list[JudgeScore]:
+        about = self._scored(row)
+        scores = []
+        for score in turn.scores:
+            exchange, judge = self._settled[score.step, score.slot]
+            scores.append(
+                JudgeScore(
+                    judging_id=self.judging_id,
+                    judge_id=judge,
+                    seat=score.seat,
+                    dimension=score.dimension,
+                    replicate=score.replicate,
+                    value=score.value,
+                    reason=score.reason,
+                    exchange_id=exchange,
+                    **about,
+                )
+            )
+        return scores

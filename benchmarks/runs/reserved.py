@@ -1,0 +1,160 @@
+"""Trajectories that belong to people: made beforehand, begun when they are there, recast later.
+
+What such a trajectory asks of a person is for whoever holds that place (an app above says who). It
+is carried by the same workers and stored in the same log as every other.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+
+from benchmarks.core.registry import get_system
+from benchmarks.core.seeds import derive_seed
+from benchmarks.core.system import read_settings
+from benchmarks.locks import lock_run, lock_trajectory
+from benchmarks.models import (
+    Agent,
+    Dataset,
+    Experiment,
+    OpenAsk,
+    Profile,
+    Run,
+    Task,
+    Trajectory,
+)
+from benchmarks.roles.assignments import Filler
+from benchmarks.roles.judge_checks import refuse_unrecorded
+from benchmarks.roles.services import agent_filler, assign_roles
+from benchmarks.runs.calls import people_are_asked
+from benchmarks.runs.services import (
+    RunError,
+    bump_data_version,
+    count_created,
+    create_empty_run,
+    reopen_run,
+)
+from benchmarks.runs.worker import settle_run
+
+S = Trajectory.Status
+# A recast while a worker is at it would change who answers in the middle of a step.
+AT_REST = (S.WAITING, S.FAILED, S.DECISION)
+
+
+def make_shared_run(
+    *,
+    experiment: Experiment,
+    dataset: Dataset,
+    agent: Agent,
+    level: str,
+    settings: Mapping[str, Any],
+    roles: Mapping[str, Sequence[str]],
+    seed: int,
+    suggests: Mapping[str, Sequence[str]] | None = None,
+    practice: bool = False,
+    by: User | None = None,
+) -> Run:
+    """The run of an experiment to which trajectories with this cast belong; made on first need.
+
+    ``roles`` names who fills a role, as ``start_runs`` does, ``suggests`` who suggests to people.
+    """
+    system = get_system(dataset.system)
+    refuse_unrecorded(dataset, [agent])
+    complete = read_settings(system.settings, settings)
+    fillers = assign_roles(system, dataset, agent, complete, roles, suggests)
+    kind = Run.Kind.PRACTICE if practice else Run.Kind.MADE
+    with transaction.atomic():
+        # Of two who need it at once the second finds what the first made.
+        Experiment.objects.select_for_update(no_key=True).get(pk=experiment.pk)
+        rows = Run.objects.filter(
+            experiment=experiment, kind=kind, dataset=dataset, agent=agent, level=level
+        )
+        for run in rows.exclude(status=Run.Status.CANCELLED).order_by("pk"):
+            if run.settings == complete and run.roles == fillers:
+                return run
+        run = create_empty_run(
+            system, experiment, dataset, agent, level, complete, fillers, seed, None, kind
+        )
+        Run.objects.filter(pk=run.pk).update(
+            created_by=by, is_demo=dataset.is_demo, status=Run.Status.WAITING
+        )
+    run.refresh_from_db()
+    return run
+
+
+def reserve_trajectory(*, run: Run, task: Task) -> Trajectory:
+    """A further attempt at a task that waits for its people to begin (``release_trajectory``)."""
+    with transaction.atomic():
+        lock_run(run.pk)
+        profile = Profile.objects.filter(task=task, level=run.level).first() if run.level else None
+        if run.level and profile is None:
+            raise RunError(f"task {task.external_id} has no level {run.level}")
+        rows = Trajectory.objects.filter(run=run, task=task, profile=profile)
+        attempt = (rows.aggregate(last=Max("attempt"))["last"] or 0) + 1
+        count_created(run.pk, 1)
+        return Trajectory.objects.create(
+            run=run,
+            task=task,
+            profile=profile,
+            attempt=attempt,
+            seed=derive_seed(run.seed, task.external_id, run.level, attempt),
+            status=S.WAITING,
+            reserved=True,
+        )
+
+
+def release_trajectory(*, trajectory: Trajectory) -> None:
+    """Let workers begin a reserved trajectory; harmless where they have."""
+    with transaction.atomic():
+        lock_trajectory(trajectory.pk)
+        rows = Trajectory.objects.filter(pk=trajectory.pk, status=S.WAITING)
+        if people_are_asked(trajectory.pk):
+            return
+        if rows.update(status=S.PENDING):
+            reopen_run(trajectory.run, people=trajectory)
+
+
+def recast_roles(*, trajectory: Trajectory, roles: Mapping[str, Sequence[Filler]]) -> None:
+    """From now on others fill these roles of one trajectory; what was answered stays as it is.
+
+    Asks of the roles that wait for a person are put to the new fillers. Raises ``RunError`` while a
+    worker is at the trajectory, and where it is over.
+    """
+    with transaction.atomic():
+        lock_trajectory(trajectory.pk)
+        trajectory.refresh_from_db()
+        if trajectory.status not in AT_REST:
+            word = trajectory.get_status_display().lower()
+            raise RunError(f"this is {word} now; who plays can change while it waits or has failed")
+        changed = {role: [dict(one) for one in fillers] for role, fillers in roles.items()}
+        trajectory.recast = {**trajectory.recast, **changed}
+        trajectory.save(update_fields=["recast"])
+        waits = OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)
+        begun = trajectory.started_at is not None
+        # The driver asks anew, whoever it is that answers now.
+        withdrawn, _ = waits.filter(role__in=roles).delete()
+        resting = trajectory.status != S.WAITING or withdrawn
+        if begun and resting and not waits.exists():
+            Trajectory.objects.filter(pk=trajectory.pk).update(status=S.PENDING, problem="")
+            reopen_run(trajectory.run, people=trajectory)
+
+
+def recast_agent(*, trajectory: Trajectory, agent: Agent) -> None:
+    """Hand a trajectory to another agent from here on."""
+    system = get_system(trajectory.run.dataset.system)
+    recast_roles(trajectory=trajectory, roles={"agent": [agent_filler(system, agent)]})
+
+
+def cancel_trajectory(*, trajectory: Trajectory) -> bool:
+    """End one trajectory where it stands; False where it was over. What was answered stays."""
+    with transaction.atomic():
+        lock_trajectory(trajectory.pk)
+        over = [S.DONE, S.CANCELLED]
+        rows = Trajectory.objects.filter(pk=trajectory.pk).exclude(status__in=over)
+        if not rows.update(status=S.CANCELLED, lease_owner="", lease_until=None):
+            return False
+        bump_data_version(trajectory.run_id)
+    settle_run(run_id=trajectory.run_id)
+    return True

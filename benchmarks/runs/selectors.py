@@ -1,0 +1,246 @@
+"""Reading runs: progress and metrics."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
+
+from benchmarks.core.registry import EXTERNAL, get_system
+from benchmarks.core.words import Ending, Measure, Tone, ending, measures_of, reason_words
+from benchmarks.judging.selectors import outcomes_by
+from benchmarks.models import Dataset, Profile, Run, Trajectory
+from benchmarks.roles.selectors import system_of
+from benchmarks.systems.external.metrics import summarise as summarise_imported
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far a run is. ``rate`` is trajectories per minute, ``left`` seconds; None if unknown."""
+
+    total: int
+    done: int
+    failed: int
+    waiting: int
+    running: int
+    cancelled: int
+    rate: float | None
+    left: float | None
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.failed + self.cancelled
+
+    @property
+    def share(self) -> float:
+        return self.ended / self.total if self.total else 0.0
+
+
+def run_progress(run: Run) -> RunProgress:
+    """Counts by status, with the rate since the run began while it is under way."""
+    return runs_progress([run])[run.pk]
+
+
+def runs_progress(runs: list[Run]) -> dict[int, RunProgress]:
+    """The same for many runs in one query."""
+    S = Trajectory.Status
+    rows = (
+        Trajectory.objects.filter(run__in=runs)
+        .values("run")
+        .annotate(
+            total=Count("pk"),
+            done=Count("pk", filter=Q(status=S.DONE)),
+            failed=Count("pk", filter=Q(status__in=[S.FAILED, S.DECISION])),
+            waiting=Count("pk", filter=Q(status=S.WAITING)),
+            running=Count("pk", filter=Q(status=S.RUNNING)),
+            cancelled=Count("pk", filter=Q(status=S.CANCELLED)),
+            latest=Max("finished_at"),
+        )
+    )
+    found = {row["run"]: row for row in rows}
+    return {run.pk: _progress(run, found.get(run.pk, {})) for run in runs}
+
+
+def _progress(run: Run, row: Mapping[str, Any]) -> RunProgress:
+    names = ("total", "done", "failed", "waiting", "running", "cancelled")
+    counts = {name: row.get(name, 0) for name in names}
+    rate = left = None
+    if run.started_at and counts["done"]:
+        until: datetime = timezone.now() if run.finished_at is None else row["latest"]
+        minutes = (until - run.started_at).total_seconds() / 60
+        if minutes > 0:
+            rate = counts["done"] / minutes
+            open_ = counts["total"] - counts["done"] - counts["failed"] - counts["cancelled"]
+            left = 60 * open_ / rate if run.finished_at is None else None
+    return RunProgress(**counts, rate=rate, left=left)
+
+
+def run_metrics(run: Run) -> dict[str, Any]:
+    """The run's metrics under its primary judging, with what is outside them counted by reason."""
+    external = run.dataset.system == EXTERNAL
+    summarise = summarise_imported if external else get_system(run.dataset.system).summarise
+    rows = list(run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk"))
+    counts = dict(run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status"))
+    return {
+        "run": run.pk,
+        "system": run.dataset.system,
+        "dataset": str(run.dataset),
+        "agent": run.agent.name,
+        "level": run.level,
+        "condition": run.condition,
+        "seed": run.seed,
+        "judging": run.primary_judging.name if run.primary_judging else None,
+        "status": counts,
+        **summarise(outcomes_by(run, rows)),
+    }
+
+
+def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
+    """The runs of a choice; names are those of ``forms.RunFilter``."""
+    rows = Run.objects.select_related("dataset", "agent", "experiment").defer(
+        "settings", "roles", "pins"
+    )
+    for name in ("dataset", "agent", "level", "condition", "status", "experiment"):
+        if chosen.get(name):
+            rows = rows.filter(**{name: chosen[name]})
+    return rows
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a run has cost, with what is put aside for calls under way, and its cap."""
+
+    amount: float
+    cap: float | None
+    currency: str
+
+    @property
+    def share(self) -> float | None:
+        return min(1.0, self.amount / self.cap) if self.cap else None
+
+
+def spent(run: Run) -> Spent | None:
+    """None where there is nothing to tell: no endpoint is asked, or its calls have no price."""
+    if not run.currency or (run.cost_cap is None and not run.committed):
+        return None
+    return Spent(max(0.0, run.committed), run.cost_cap, run.currency)
+
+
+TONES: Mapping[str, Tone] = {
+    Run.Status.QUEUED: "idle",
+    Run.Status.RUNNING: "info",
+    Run.Status.PAUSED: "warn",
+    Run.Status.WAITING: "warn",
+    Run.Status.ATTENTION: "bad",
+    Run.Status.DONE: "ok",
+    Run.Status.CANCELLED: "idle",
+}
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One line of a list of runs."""
+
+    run: Run
+    progress: RunProgress
+    tone: Tone
+
+    @property
+    def spent(self) -> Spent | None:
+        return spent(self.run)
+
+
+def run_rows(runs: Sequence[Run]) -> list[RunRow]:
+    """Lines for these runs; their progress in one query."""
+    progress = runs_progress(list(runs))
+    return [RunRow(run, progress[run.pk], TONES[run.status]) for run in runs]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A metric for a page: ``value`` None is undefined, and ``excluded`` says what is left out."""
+
+    name: str
+    measure: Measure
+    value: float | None
+    n: int
+    excluded: Mapping[str, int]
+
+    @property
+    def left_out(self) -> int:
+        return sum(self.excluded.values())
+
+    @property
+    def why(self) -> str:
+        """Why there is no value, or what is outside it."""
+        if not self.left_out:
+            return "" if self.n else "no trajectory has ended yet"
+        return "; ".join(f"{n} left out: {reason}" for reason, n in self.excluded.items())
+
+
+def run_figures(system: str, metrics: Mapping[str, Any]) -> list[Figure]:
+    """The metrics that a system puts into words, in its order."""
+    return [
+        Figure(name, measure, found["value"], found["n"], found["excluded"])
+        for name, measure in measures_of(system).items()
+        if (found := metrics["metrics"].get(name)) is not None
+    ]
+
+
+# A metric that lacks more than this share of the trajectories is told of in red.
+MUCH_UNDEFINED = 0.1
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A metric that is undefined for many trajectories: ``reasons`` by how often."""
+
+    measure: Measure
+    left_out: int
+    trajectories: int
+    reasons: tuple[tuple[str, int], ...]
+
+
+def much_undefined(
+    system: str, figures: Sequence[Figure], metrics: Mapping[str, Any]
+) -> list[Undefined]:
+    """The metrics that are undefined for more than a tenth of the ended trajectories, and why."""
+    total = metrics["trajectories"]
+    return [
+        Undefined(
+            figure.measure,
+            figure.left_out,
+            total,
+            tuple(
+                (reason_words(system, reason), n)
+                for reason, n in sorted(figure.excluded.items(), key=lambda pair: -pair[1])
+            ),
+        )
+        for figure in figures
+        if figure.left_out > MUCH_UNDEFINED * total
+    ]
+
+
+def run_size(dataset: Dataset, levels: Sequence[str], tasks: Sequence[str]) -> int:
+    """How many trajectories one agent would play: tasks that have a profile at these levels."""
+    if levels:
+        rows = Profile.objects.filter(task__dataset=dataset, level__in=levels)
+        return (rows.filter(task__external_id__in=tasks) if tasks else rows).count()
+    found = dataset.tasks.filter(external_id__in=tasks) if tasks else dataset.tasks.all()
+    return found.count()
+
+
+def ended_metrics(run: Run) -> dict[str, Any] | None:
+    """The run's metrics, or None where its system is not known here or nothing ended."""
+    if run.dataset.system != EXTERNAL and system_of(run.dataset.system) is None:
+        return None
+    metrics = run_metrics(run)
+    return metrics if metrics["trajectories"] else None
+
+
+def ending_counts(run: Run, metrics: Mapping[str, Any]) -> list[tuple[str, Ending, int]]:
+    """(code, words, number) of every ending, the most frequent first."""
+    counts = sorted(metrics["terminations"].items(), key=lambda pair: (-pair[1], pair[0]))
+    return [(code, ending(run.dataset.system, code), n) for code, n in counts]

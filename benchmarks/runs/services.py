@@ -1,0 +1,354 @@
+"""Starting, pausing, resuming and cancelling runs."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from benchmarks.core.digests import digest_text
+from benchmarks.core.errors import CoreError, SettingError, UnknownName
+from benchmarks.core.making import making_of
+from benchmarks.core.registry import get_system
+from benchmarks.core.seeds import derive_seed
+from benchmarks.core.system import System, read_settings
+from benchmarks.endpoints.services import check_cap, currency_of, endpoints_in
+from benchmarks.jobs import wake_up as doorbell
+from benchmarks.locks import lock_run, lock_trajectories_of
+from benchmarks.mappers import system_of_run
+from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
+from benchmarks.roles.assignments import Filler
+from benchmarks.roles.judge_checks import refuse_unrecorded
+from benchmarks.roles.services import assign_roles
+from benchmarks.runs.versions import current_pins
+
+CHUNK = 1000
+# Settings that make a run another condition than the standard one, for labels and grouping.
+_STANDARD = "standard"
+_LONGEST = 200
+
+
+class RunError(CoreError):
+    """A run that cannot be started or changed; the text says what to do."""
+
+
+def condition_name(
+    system: System, settings: Mapping[str, Any], roles: Mapping[str, Sequence[Filler]] | None = None
+) -> str:
+    """``standard``, or the settings that differ from the defaults, as ``name=value``.
+
+    A role that people fill beside the agent makes another condition too, as ``role=person``: what
+    people and models judged or said is never pooled.
+    """
+    changed = [
+        f"{setting.name}={settings[setting.name]}"
+        for setting in system.settings
+        if settings[setting.name] != setting.default
+    ]
+    changed += [
+        f"{role}=person"
+        for role, fillers in (roles or {}).items()
+        if role != "agent" and any(filler["kind"] == "human" for filler in fillers)
+    ]
+    name = ", ".join(changed) or _STANDARD
+    if len(name) <= _LONGEST:
+        return name
+    # Cut, but not so that two conditions become one.
+    return f"{name[: _LONGEST - 14]}… {digest_text(name)[:12]}"
+
+
+def start_runs(
+    *,
+    dataset: Dataset,
+    agents: Sequence[Agent],
+    levels: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
+    roles: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
+    tasks: Sequence[str] = (),
+    name: str = "",
+    cost_cap: float | None = None,
+    created_by: User | None = None,
+    ring: bool = True,
+    experiment: Experiment | None = None,
+) -> list[Run]:
+    """One run per agent and level, with all their trajectories pending; all or nothing.
+
+    They belong to ``experiment``, else to a new one of this ``name``. ``tasks`` restricts to
+    external ids. ``cost_cap`` is what each run may cost, in the currency of
+    its endpoints; reaching it pauses the run. ``ring=False`` leaves waking workers to the caller.
+    """
+    system = get_system(dataset.system)
+    complete = read_settings(system.settings, settings or {})
+    if not agents:
+        raise RunError("choose at least one agent")
+    refuse_unrecorded(dataset, agents)
+    check_cost_cap(cost_cap)
+    wanted_levels = _levels(dataset, levels)
+    with transaction.atomic():
+        title = name or f"{dataset.name}: {len(agents)} × {', '.join(wanted_levels) or 'tasks'}"
+        if experiment is None:
+            experiment = Experiment.objects.create(name=title[:160], created_by=created_by)
+        runs = [
+            _create_run(
+                system,
+                experiment,
+                dataset,
+                agent,
+                level,
+                complete,
+                roles or {},
+                seed,
+                tasks,
+                cost_cap,
+            )
+            for level in wanted_levels or [""]
+            for agent in agents
+        ]
+        Run.objects.filter(pk__in=[run.pk for run in runs]).update(
+            created_by=created_by, is_demo=dataset.is_demo
+        )
+        if ring:
+            _ring_on_commit([run.pk for run in runs])
+    return runs
+
+
+def check_cost_cap(cap: float | None) -> None:
+    """Refuse a cap that is no amount of money."""
+    if cap is not None and not 0 < cap < math.inf:
+        raise SettingError("cost cap", "an amount above 0, or nothing", cap)
+
+
+def _levels(dataset: Dataset, levels: Sequence[str]) -> list[str]:
+    known = list(
+        Profile.objects.filter(task__dataset=dataset)
+        .values_list("level", flat=True)
+        .order_by("rank")
+        .distinct()
+    )
+    known = list(dict.fromkeys(known))
+    for level in levels:
+        if level not in known:
+            raise UnknownName("level", level, known)
+    return list(dict.fromkeys(levels)) or known[:1]
+
+
+def _create_run(
+    system: System,
+    experiment: Experiment,
+    dataset: Dataset,
+    agent: Agent,
+    level: str,
+    settings: Mapping[str, Any],
+    roles: Mapping[str, Sequence[str]],
+    seed: int,
+    tasks: Sequence[str],
+    cost_cap: float | None,
+) -> Run:
+    fillers = assign_roles(system, dataset, agent, settings, roles)
+    run = create_empty_run(
+        system, experiment, dataset, agent, level, settings, fillers, seed, cost_cap, _kind(system)
+    )
+    units = _units(dataset, level, tasks)
+    if not units:
+        raise RunError(f"{dataset} has no task at level {level or 'none'} to run")
+    Trajectory.objects.bulk_create(
+        [
+            Trajectory(
+                run=run,
+                task_id=task_id,
+                profile_id=profile_id,
+                seed=derive_seed(seed, external_id, level, 1),
+            )
+            for task_id, profile_id, external_id in units
+        ],
+        batch_size=CHUNK,
+    )
+    count_created(run.pk, len(units))
+    return run
+
+
+def count_created(run_id: int, more: int) -> None:
+    """Add to the number of trajectories that were created for a run."""
+    rows = Run.objects.filter(pk=run_id)
+    rows.update(created_trajectories=F("created_trajectories") + more)
+
+
+def _kind(system: System) -> str:
+    """In runs of a system that makes tasks no agent is tried."""
+    return Run.Kind.CONSTRUCTION if making_of(system.key) else Run.Kind.MADE
+
+
+def create_empty_run(
+    system: System,
+    experiment: Experiment,
+    dataset: Dataset,
+    agent: Agent,
+    level: str,
+    settings: Mapping[str, Any],
+    fillers: Mapping[str, Sequence[Filler]],
+    seed: int,
+    cost_cap: float | None,
+    kind: str = Run.Kind.MADE,
+) -> Run:
+    """A run without trajectories, within a transaction; ``settings`` are complete."""
+    paid = endpoints_in(fillers)
+    check_cap(cost_cap, paid)
+    run = Run.objects.create(
+        experiment=experiment,
+        kind=kind,
+        dataset=dataset,
+        agent=agent,
+        level=level,
+        condition=condition_name(system, settings, fillers),
+        settings=dict(settings),
+        roles=dict(fillers),
+        currency=currency_of(paid),
+        cost_cap=cost_cap,
+        pins=current_pins(system),
+        seed=seed,
+    )
+    run.primary_judging = Judging.objects.create(run=run, name="live")
+    run.save(update_fields=["primary_judging"])
+    return run
+
+
+def _units(dataset: Dataset, level: str, tasks: Sequence[str]) -> list[tuple[int, int | None, str]]:
+    """(task, profile, external id) of everything that a run at ``level`` has to play."""
+    if level:
+        rows = Profile.objects.filter(task__dataset=dataset, level=level).order_by("task_id")
+        found: list[tuple[int, int | None, str]] = list(
+            rows.values_list("task_id", "pk", "task__external_id")
+        )
+    else:
+        found = [
+            (pk, None, external_id)
+            for pk, external_id in dataset.tasks.order_by("pk").values_list("pk", "external_id")
+        ]
+    if not tasks:
+        return found
+    known = {external_id for _, _, external_id in found}
+    for name in tasks:
+        if name not in known:
+            raise UnknownName("task", name, sorted(known)[:20])
+    return [unit for unit in found if unit[2] in tasks]
+
+
+def _ring_on_commit(run_ids: Sequence[int]) -> None:
+    transaction.on_commit(lambda: doorbell.ring_runs(run_ids))
+
+
+def _move(run: Run, allowed: Sequence[str], status: str, verb: str) -> None:
+    """A conditional change of status; says plainly when the run is past it."""
+    changed = Run.objects.filter(pk=run.pk, status__in=allowed).update(status=status)
+    run.refresh_from_db()
+    if not changed:
+        raise RunError(f"{run} is {run.get_status_display().lower()} and cannot be {verb}")
+
+
+def pause_run(*, run: Run) -> None:
+    """No further step is begun; what is in flight is still logged."""
+    S = Run.Status
+    _move(run, [S.QUEUED, S.RUNNING, S.WAITING, S.ATTENTION], S.PAUSED, "paused")
+
+
+def resume_run(*, run: Run) -> None:
+    """Go on where a paused run was left."""
+    with transaction.atomic():
+        _move(run, [Run.Status.PAUSED], Run.Status.QUEUED, "resumed")
+        Run.objects.filter(pk=run.pk).update(problem="")
+        _ring_on_commit([run.pk])
+
+
+def cancel_run(*, run: Run) -> None:
+    """End the run: what is finished stays, what is not is marked cancelled."""
+    S = Run.Status
+    with transaction.atomic():
+        lock_trajectories_of(run.pk)
+        _move(
+            run, [S.QUEUED, S.RUNNING, S.WAITING, S.ATTENTION, S.PAUSED], S.CANCELLED, "cancelled"
+        )
+        run.trajectories.filter(
+            status__in=[
+                Trajectory.Status.PENDING,
+                Trajectory.Status.WAITING,
+                Trajectory.Status.RUNNING,
+            ]
+        ).update(status=Trajectory.Status.CANCELLED, lease_owner="", lease_until=None)
+        Run.objects.filter(pk=run.pk).update(finished_at=timezone.now())
+
+
+def retry_trajectory(*, trajectory: Trajectory) -> None:
+    """Take up a failed trajectory, or one that waits for a decision, from what is logged of it."""
+    S = Trajectory.Status
+    with transaction.atomic():
+        _refuse_cancelled(trajectory.run, lock=False)
+        changed = Trajectory.objects.filter(
+            pk=trajectory.pk, status__in=[S.FAILED, S.DECISION]
+        ).update(status=S.PENDING, problem="", lease_owner="", lease_until=None)
+        if not changed:
+            raise RunError(f"{trajectory} has not failed, so there is nothing to run again")
+        _refuse_cancelled(trajectory.run)
+        reopen_run(trajectory.run, people=trajectory)
+
+
+def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
+    """Play a trajectory anew as a further attempt; the old one stays as it is."""
+    run = trajectory.run
+    S = Trajectory.Status
+    with transaction.atomic():
+        ended = Trajectory.objects.filter(pk=trajectory.pk, status__in=[S.DECISION, S.FAILED])
+        if not ended.update(status=S.CANCELLED):
+            raise RunError(f"{trajectory} is neither failed nor waiting for a decision")
+        _refuse_cancelled(run)
+        latest = run.trajectories.filter(
+            task=trajectory.task_id, profile=trajectory.profile_id
+        ).order_by("-attempt")[0]
+        attempt = latest.attempt + 1
+        # the new attempt is made with today's versions, which therefore become the run's
+        Run.objects.filter(pk=run.pk).update(pins=current_pins(system_of_run(run)))
+        fresh = Trajectory.objects.create(
+            run=run,
+            task=trajectory.task,
+            profile=trajectory.profile,
+            attempt=attempt,
+            seed=derive_seed(run.seed, trajectory.task.external_id, run.level, attempt),
+            judged_id=trajectory.judged_id,
+        )
+        count_created(run.pk, 1)
+        reopen_run(run)
+    return fresh
+
+
+def _refuse_cancelled(run: Run, *, lock: bool = True) -> None:
+    """Nothing of a cancelled run is begun again: no worker would ever take it up."""
+    if lock:
+        lock_run(run.pk)
+    if Run.objects.filter(pk=run.pk, status=Run.Status.CANCELLED).exists():
+        raise RunError(f"{run} is cancelled; start a new one")
+
+
+def reopen_run(run: Run, *, people: Trajectory | None = None) -> None:
+    """Let workers take up a run again; one that is paused or cancelled stays as it is.
+
+    For the sake of one trajectory with ``people`` in it, a worker is sent to just that one; their
+    run waits for people before and after.
+    """
+    R = Run.Status
+    alone = people is not None and people.reserved
+    as_is = [R.PAUSED, R.CANCELLED, *([R.QUEUED, R.RUNNING, R.WAITING] if alone else [])]
+    rows = Run.objects.filter(pk=run.pk).exclude(status__in=as_is)
+    rows.update(status=R.QUEUED, finished_at=None)
+    if people is not None and people.reserved:
+        pk = people.pk
+        transaction.on_commit(lambda: doorbell.ring_trajectory(pk))
+    else:
+        _ring_on_commit([run.pk])
+
+
+def bump_data_version(run_id: int) -> None:
+    """Tell caches that what is shown of a run has changed."""
+    Run.objects.filter(pk=run_id).update(data_version=F("data_version") + 1)

@@ -1,0 +1,358 @@
+"""Runs: the list, starting them, one run and its progress, and what can be done with it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks import paging
+from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.asks import selectors as asks
+from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.making import making_of
+from benchmarks.endpoints.selectors import run_use
+from benchmarks.endpoints.services import CapError
+from benchmarks.filters import RunFilter
+from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
+from benchmarks.models import Dataset, Run, Trajectory
+from benchmarks.responses import address, go_back, own_template, respond, tell, wants_part
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.judge_checks import consequence
+from benchmarks.roles.judge_fit import misfit_words, unread_judges
+from benchmarks.roles.selectors import playing_system, roles_behind, run_roles, system_of
+from benchmarks.runs import selectors as runs
+from benchmarks.runs.budgets import change_cost_cap
+from benchmarks.runs.cautions import run_caution
+from benchmarks.runs.estimates import cost_estimate
+from benchmarks.runs.forms import CapForm, NewRunForm
+from benchmarks.runs.prompts import run_prompts
+from benchmarks.runs.services import cancel_run, pause_run, resume_run, start_runs
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.verification.selectors import latest_verification
+
+ROWS = 30
+TRAJECTORIES = 50
+PROBLEMS = 20
+MOVING = (Run.Status.QUEUED, Run.Status.RUNNING)
+STOP_POLLING = 286
+
+
+@signed_in
+@require_safe
+def run_list(request: HttpRequest) -> HttpResponse:
+    allow(request, VIEW)
+    seen = visibility(request)
+    form = RunFilter(request.GET, trajectories.run_options(seen))
+    rows = seen.of(runs.run_list(form.chosen()))
+    page = paging.page_by_id(rows, request.GET, size=ROWS)
+    context = {
+        "form": form,
+        "active": form.active(),
+        "page": page,
+        "rows": runs.run_rows(page.rows),
+        "matching": paging.count_up_to(rows, "run", "runs"),
+        "may_start": request.user.has_perm(START),
+        "waiting": asks.open_asks(seen).count() if _answers(request) else 0,
+    }
+    response = respond(request, "benchmarks/run_list.html", "benchmarks/_run_results.html", context)
+    response["HX-Push-Url"] = address(request)
+    return response
+
+
+def _answers(request: HttpRequest) -> bool:
+    """Whether this person may answer for roles that people fill."""
+    return request.user.has_perm(START) or request.user.has_perm(ANSWER)
+
+
+def _open_asks(request: HttpRequest, found: Run) -> int:
+    """How many asks of a run this person may answer."""
+    return asks.open_ask_counts([found.pk]).get(found.pk, 0) if _answers(request) else 0
+
+
+def _runs() -> Any:
+    return Run.objects.select_related(
+        "dataset", "agent", "experiment", "primary_judging", "created_by"
+    )
+
+
+@signed_in
+@require_safe
+def run(request: HttpRequest, run_id: int) -> HttpResponse:
+    found = fetch(request, _runs(), pk=run_id)
+    part = "benchmarks/_run_report.html"
+    if wants_part(request):  # the run has ended while its page was open
+        more = {"judgeable": is_judgeable(found), "may_start": request.user.has_perm(START)}
+        return render(request, part, {**_report(found), **more})
+    context = {
+        **_progress(request, found),
+        **_report(found),
+        "caution": run_caution(found),
+        "roles": run_roles(found),
+        "settings": _settings(found),
+        "prompts": run_prompts(found),
+        "verification": latest_verification(found),
+        "others": _beside(request, found),
+        "judgings": run_judgings(found),
+    }
+    return render(request, "benchmarks/run.html", context)
+
+
+def _beside(request: HttpRequest, found: Run) -> int:
+    """How many other runs were started together with this one."""
+    if found.experiment is None:
+        return 0
+    return visibility(request).of(found.experiment.runs.all()).count() - 1
+
+
+def _report(found: Run) -> dict[str, Any]:
+    """What came of a run so far: figures, endings, problems, the first of its trajectories."""
+    S = Trajectory.Status
+    metrics = runs.ended_metrics(found)
+    rows = trajectories.with_parts(trajectories.trajectory_list({"run": found.pk}))
+    shown = rows.order_by("-pk")[: TRAJECTORIES + 1]
+    listed = trajectories.trajectory_rows(shown)
+    figures = runs.run_figures(found.dataset.system, metrics) if metrics else []
+    problems = trajectories.with_parts(found.trajectories.filter(status__in=[S.FAILED, S.DECISION]))
+    return {
+        "run": found,
+        "metrics": metrics,
+        "figures": figures,
+        "undefined": runs.much_undefined(found.dataset.system, figures, metrics) if metrics else [],
+        "unread": _unread(found),
+        "endings": runs.ending_counts(found, metrics) if metrics else [],
+        "notes": own_template(found.dataset.system, "_run_notes.html"),
+        "rows": listed[:TRAJECTORIES],
+        "columns": trajectories.list_columns([found.dataset.system]),
+        "query": f"run={found.pk}",
+        "more": len(listed) > TRAJECTORIES,
+        "problems": list(problems.order_by("pk")[:PROBLEMS]),
+        "use": run_use(found) if found.currency else None,
+    }
+
+
+def _unread(found: Run) -> list[str]:
+    """Which judges behind what the run shows cannot read what its agent writes, in sentences."""
+    system = playing_system(found)
+    return misfit_words(unread_judges(system, roles_behind(found))) if system is not None else []
+
+
+def _settings(found: Run) -> list[tuple[str, Any, bool, str]]:
+    """(name, value, whether it is the default, help) of every setting of a run."""
+    system = playing_system(found)
+    known = {setting.name: setting for setting in system.settings} if system else {}
+    return [
+        (
+            name,
+            value,
+            name in known and known[name].default == value,
+            known[name].help if name in known else "",
+        )
+        for name, value in found.settings.items()
+    ]
+
+
+def _progress(request: HttpRequest, found: Run) -> dict[str, Any]:
+    progress = runs.run_progress(found)
+    counts = (
+        progress.done,
+        progress.failed,
+        progress.running,
+        progress.waiting,
+        progress.cancelled,
+    )
+    return {
+        "run": found,
+        "judged": judged_by(found),
+        "judgeable": is_judgeable(found),
+        "spent": runs.spent(found),
+        "asks": _open_asks(request, found) if progress.waiting else 0,
+        "progress": progress,
+        "tone": runs.TONES[found.status],
+        "moving": found.status in MOVING,
+        "version": "-".join([found.status, *map(str, counts), f"{found.committed:.3g}"]),
+        "may_start": request.user.has_perm(START),
+        "can_pause": found.status in (*MOVING, Run.Status.WAITING, Run.Status.ATTENTION),
+        "can_resume": found.status == Run.Status.PAUSED,
+        "can_cancel": found.status not in (Run.Status.DONE, Run.Status.CANCELLED),
+    }
+
+
+@signed_in
+@require_safe
+def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The fragment, asked for every second: 204 while nothing moved, 286 at the end."""
+    found = fetch(request, _runs(), pk=run_id)
+    context = _progress(request, found)
+    if context["moving"] and request.GET.get("v") == context["version"]:
+        return HttpResponse(status=204)
+    response = render(request, "benchmarks/_run_progress.html", context)
+    if not context["moving"]:
+        response.status_code = STOP_POLLING
+        response["HX-Trigger"] = "run-ended"
+    return response
+
+
+def _change(
+    request: HttpRequest, run_id: int, act: Callable[..., None], words: str
+) -> HttpResponse:
+    found = fetch(request, _runs(), START, pk=run_id)
+    try:
+        act(run=found)
+    except CoreError as error:
+        tell(request, error)
+    else:
+        messages.success(request, words)
+    return go_back(request, reverse("benchmarks:run", args=[found.pk]))
+
+
+@signed_in
+@require_POST
+def run_pause(request: HttpRequest, run_id: int) -> HttpResponse:
+    return _change(request, run_id, pause_run, "The run is paused: nothing further is begun.")
+
+
+@signed_in
+@require_POST
+def run_resume(request: HttpRequest, run_id: int) -> HttpResponse:
+    return _change(request, run_id, resume_run, "The run goes on where it was left.")
+
+
+@signed_in
+@require_POST
+def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
+    return _change(
+        request, run_id, cancel_run, "The run is cancelled. What had ended before is kept."
+    )
+
+
+@signed_in
+@require_POST
+def run_cap(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Another cost cap, or none where the field is left empty."""
+    found = fetch(request, _runs(), START, pk=run_id)
+    form = CapForm(request.POST)
+    if not form.is_valid():
+        for error in form.errors.get("cap", ()):
+            messages.error(request, f"The cap was not changed. {error}")
+    else:
+        cap = form.cleaned_data["cap"]
+        try:
+            change_cost_cap(run=found, cap=cap)
+        except CoreError as error:
+            tell(request, error)
+        else:
+            words = "no cap any more" if cap is None else f"a cap of {cap:g} {found.currency}"
+            messages.success(request, f"The run has {words}.")
+    return HttpResponseRedirect(reverse("benchmarks:run", args=[found.pk]))
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_new(request: HttpRequest) -> HttpResponse:
+    allow(request, START)
+    ensure_scripted_agents()
+    seen = visibility(request)
+    datasets = [
+        d
+        for d in seen.of(Dataset.objects.all())
+        if system_of(d.system) and making_of(d.system) is None
+    ]
+    wanted = (request.POST or request.GET).get("dataset", "")
+    chosen = next((d for d in datasets if str(d.pk) == wanted), datasets[0] if datasets else None)
+    if chosen is None:
+        return render(request, "benchmarks/run_new.html", {"datasets": []})
+    system = system_of(chosen.system)
+    assert system is not None
+    asked = request.method == "POST" or "agents" in request.GET
+    form = NewRunForm(
+        (request.POST or request.GET) if asked else None, dataset=chosen, system=system, seen=seen
+    )
+    context = {"datasets": datasets, "dataset": chosen, "form": form, "size": _size(form)}
+    if request.method != "POST":
+        return respond(request, "benchmarks/run_new.html", "benchmarks/_run_size.html", context)
+    if "propose" in request.POST and form.is_valid():
+        data = _with(request.POST.copy(), form.fitting_roles())
+        form = NewRunForm(data, dataset=chosen, system=system, seen=seen)
+        context |= {"form": form, "size": _size(form), "proposed": True}
+        return render(request, "benchmarks/run_new.html", context)
+    if form.is_valid() and form.misfits and not form.cleaned_data["accept_undefined"]:
+        form.add_error(None, "The judges cannot read what an agent writes: see below.")
+        return render(request, "benchmarks/run_new.html", context, status=422)
+    if form.is_valid() and (started := _start(request, chosen, form)):
+        messages.success(request, _started(started))
+        url = reverse("benchmarks:run_list") + f"?experiment={started[0].experiment_id}"
+        alone = reverse("benchmarks:run", args=[started[0].pk])
+        return HttpResponseRedirect(alone if len(started) == 1 else url)
+    return render(request, "benchmarks/run_new.html", context, status=422)
+
+
+def _with(data: QueryDict, changed: Mapping[str, str]) -> QueryDict:
+    """What was sent, with other values in some fields."""
+    for name, value in changed.items():
+        data[name] = value
+    return data
+
+
+def _start(request: HttpRequest, dataset: Dataset, form: NewRunForm) -> list[Run]:
+    """Start what the form asks for; on refusal nothing is stored and the form says why."""
+    try:
+        return start_runs(
+            dataset=dataset,
+            agents=form.chosen_agents,
+            levels=form.cleaned_data.get("levels", ()),
+            settings=form.chosen_settings,
+            roles=form.chosen_roles,
+            seed=form.cleaned_data["seed"],
+            tasks=form.cleaned_data["tasks"],
+            name=form.cleaned_data["name"],
+            cost_cap=form.cleaned_data["cost_cap"],
+            created_by=request.user if request.user.is_authenticated else None,
+        )
+    except CapError as error:
+        form.add_error("cost_cap", str(error))
+    except SettingError as error:
+        field = f"set_{error.name}"
+        form.add_error(field if field in form.fields else None, f"Expected {error.expected}.")
+    except CoreError as error:
+        form.add_error(None, str(error))
+    return []
+
+
+def _started(started: list[Run]) -> str:
+    n = Trajectory.objects.filter(run__in=started).count()
+    runs_ = "1 run" if len(started) == 1 else f"{len(started)} runs"
+    return f"{runs_} with {n:,} trajectories began."
+
+
+def _size(form: NewRunForm) -> dict[str, Any] | None:
+    """How much the form would start; None while its choices do not hold."""
+    if not form.is_bound:
+        return None
+    form.is_valid()
+    agents = len(form.cleaned_data.get("agents", ()))
+    levels = form.cleaned_data.get("levels", ())
+    if not agents or (form.all_levels and not levels) or "tasks" not in form.cleaned_data:
+        return None
+    tasks = form.cleaned_data["tasks"]
+    each = {
+        level: runs.run_size(form.dataset, [level] * bool(level), tasks) for level in levels or [""]
+    }
+    size: dict[str, Any] = {
+        "runs": agents * len(each),
+        "trajectories": agents * sum(each.values()),
+    }
+    paid = form.chosen_endpoints
+    if paid:
+        parts = {level: form.paid_parts() for level in each} if form.is_valid() else {}
+        size |= {"estimate": cost_estimate(form.dataset, paid, parts, each), "paid": True}
+    if form.is_valid() and form.misfits:
+        size["misfits"] = misfit_words(form.misfits)
+        size["consequence"] = consequence(form.misfits)
+        size["proposed"] = form.proposed
+    elif form.is_valid() and form.partial:
+        size["partial"] = form.partial
+    return size

@@ -1,1 +1,0 @@
-"""Judging anew: counting what it takes, starting it, carrying it, and choosing what counts."""

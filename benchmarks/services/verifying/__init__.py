@@ -1,1 +1,0 @@
-"""Whether what is stored of trajectories follows from their logs."""

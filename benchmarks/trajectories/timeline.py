@@ -1,0 +1,206 @@
+"""A trajectory turn by turn in numbers, without its texts: cheap for hundreds of turns."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean
+from typing import NamedTuple
+
+from django.db.models import Avg, Count, Max, Min
+
+from benchmarks.core.words import plain
+from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
+from benchmarks.plain_rows import plain_rows
+from benchmarks.prepared import Prepared
+from benchmarks.roles.selectors import system_of
+from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
+
+KINDS = (NEW, REPEATED, WITHHELD)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A violation by its kind alone: new, repeated or withheld."""
+
+    mark: str
+
+
+MARKS = {kind: Mark(kind) for kind in KINDS}
+
+
+class Spread(NamedTuple):
+    """What judges gave a turn on a dimension: mean, lowest and highest; how many gave none.
+
+    A long trajectory has thousands, which a class of its own would make three times as slowly.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    given: int
+    missing: int
+
+
+@dataclass
+class TurnLine:
+    """A turn as lines and drawings show it. It has what templates of marks ask a turn for."""
+
+    index: int
+    is_final: bool
+    findings: list[Mark] = field(default_factory=list)
+    spreads: dict[str, Spread] = field(default_factory=dict)
+
+    @property
+    def row(self) -> "TurnLine":
+        return self
+
+    @cached_property
+    def mean(self) -> float | None:
+        """The mean over the dimensions that have a score."""
+        means = [spread.mean for spread in self.spreads.values() if spread.mean is not None]
+        return fmean(means) if means else None
+
+    def count(self, mark: str) -> int:
+        """How many of its violations are of a kind."""
+        return sum(finding.mark == mark for finding in self.findings)
+
+    @property
+    def new(self) -> int:
+        return self.count(NEW)
+
+    @property
+    def repeated(self) -> int:
+        return self.count(REPEATED)
+
+    @property
+    def withheld(self) -> int:
+        return self.count(WITHHELD)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All turns in order; ``dimensions`` (key, title) are those that any of them was scored on.
+
+    ``violations`` are (turn, key, told) in the order in which they were found.
+    """
+
+    lines: Sequence[TurnLine]
+    dimensions: Sequence[tuple[str, str]]
+    violations: Sequence[tuple[int, str, bool]]
+
+    @property
+    def means(self) -> list[float | None]:
+        return [line.mean for line in self.lines]
+
+
+_TURNS = Prepared(
+    lambda trajectory: (
+        Turn.objects.filter(trajectory=trajectory)
+        .order_by("index")
+        .values_list("index", "is_final")
+    ),
+    trajectory=int,
+)
+_VIOLATIONS = Prepared(
+    lambda trajectory: (
+        Violation.objects.filter(turn__trajectory=trajectory)
+        .order_by("turn__index", "pk")
+        .values_list("turn__index", "key", "revealed", "new", "repeated")
+    ),
+    trajectory=int,
+)
+
+
+def turn_indices(trajectory: Trajectory, *, first: int, last: int) -> list[int]:
+    """The turns that a trajectory has from ``first`` to ``last``, in order."""
+    rows = Turn.objects.filter(trajectory=trajectory, index__gte=first, index__lte=last)
+    return list(rows.order_by("index").values_list("index", flat=True))
+
+
+def timeline_of(trajectory: Trajectory) -> Timeline:
+    """The turns of a trajectory in numbers, in three queries; scores of the run's own judging."""
+    lines = {n: TurnLine(n, final) for n, final in _TURNS.all(trajectory=trajectory.pk)}
+    violations = []
+    for index, key, revealed, new, repeated in _VIOLATIONS.all(trajectory=trajectory.pk):
+        lines[index].findings.append(MARKS[REPEATED if repeated else NEW if new else WITHHELD])
+        violations.append((index, key, revealed))
+    scores = JudgeScore.objects.filter(
+        trajectory=trajectory, judging=trajectory.run.primary_judging_id
+    ).order_by()
+    groups = ("turn_index", "dimension")
+    numbers = scores.values(*groups).annotate(
+        mean=Avg("value"),
+        low=Min("value"),
+        high=Max("value"),
+        given=Count("value"),
+        asked=Count("pk"),
+    )
+    fields = (*groups, "mean", "low", "high", "given", "asked")
+    for index, dimension, mean, low, high, given, asked in plain_rows(numbers.values_list(*fields)):
+        lines[index].spreads[dimension] = Spread(mean, low, high, given, asked - given)
+    return Timeline(list(lines.values()), _dimensions(trajectory, lines.values()), violations)
+
+
+def _dimensions(trajectory: Trajectory, lines: Iterable[TurnLine]) -> list[tuple[str, str]]:
+    system = system_of(trajectory.run.dataset.system)
+    titles = {d.key: d.title for d in system.dimensions} if system else {}
+    seen = dict.fromkeys(key for line in lines for key in line.spreads)
+    keys = [key for key in titles if key in seen] + [key for key in seen if key not in titles]
+    return [(key, titles.get(key, plain(key))) for key in keys]
+
+
+# --- Together, where there are too many to draw one by one ----------------------------------------
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Neighbouring turns drawn as one point: the mean of their means, lowest and highest of all."""
+
+    lines: Sequence[TurnLine]
+
+    @property
+    def first(self) -> int:
+        return self.lines[0].index
+
+    @property
+    def last(self) -> int:
+        return self.lines[-1].index
+
+    @cached_property
+    def spreads(self) -> Mapping[str, Spread]:
+        """By dimension; only where they are drawn, for they are dear."""
+        together: dict[str, list[Spread]] = defaultdict(list)
+        for line in self.lines:
+            for key, spread in line.spreads.items():
+                together[key].append(spread)
+        return {key: _joined(spreads) for key, spreads in together.items()}
+
+    @cached_property
+    def marks(self) -> Mapping[str, int]:
+        """How many violations there are of each kind."""
+        found = Counter(finding.mark for line in self.lines for finding in line.findings)
+        return {kind: found[kind] for kind in KINDS}
+
+    @property
+    def words(self) -> str:
+        return (
+            f"Turn {self.first}" if self.first == self.last else f"Turns {self.first}–{self.last}"
+        )
+
+
+def bins_of(lines: Sequence[TurnLine], most: int) -> list[Bin]:
+    """The turns in at most ``most`` groups of equal size, the last may be smaller."""
+    size = max(1, -(-len(lines) // most))
+    return [Bin(lines[at : at + size]) for at in range(0, len(lines), size)]
+
+
+def _joined(spreads: Sequence[Spread]) -> Spread:
+    means = [spread.mean for spread in spreads if spread.mean is not None]
+    return Spread(
+        fmean(means) if means else None,
+        min((s.low for s in spreads if s.low is not None), default=None),
+        max((s.high for s in spreads if s.high is not None), default=None),
+        sum(spread.given for spread in spreads),
+        sum(spread.missing for spread in spreads),
+    )

@@ -1,0 +1,111 @@
+"""What turns took: seconds and tokens of the agent, and of everybody else who was asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, Sum
+
+from benchmarks.models import Exchange, Run, Trajectory, Turn
+from benchmarks.trajectories.exchanges import TurnSteps, agent_role, turn_steps
+from benchmarks.trajectories.messages import stored_rows
+
+
+@dataclass(frozen=True)
+class Use:
+    """What one side took in a turn. None where one of its calls, or the file, does not say."""
+
+    calls: int
+    seconds: float | None
+    tokens_in: int | None
+    tokens_out: int | None
+
+    @property
+    def stated(self) -> bool:
+        return any(v is not None for v in (self.seconds, self.tokens_in, self.tokens_out))
+
+
+@dataclass(frozen=True)
+class TurnUse:
+    """What a turn took. ``others`` are judges and simulators; none where nobody was asked."""
+
+    agent: Use | None
+    others: Use | None
+
+
+def turn_use(
+    trajectory: Trajectory, turns: Sequence[Turn], steps: Sequence[TurnSteps] | None = None
+) -> dict[int, TurnUse]:
+    """What some turns took, by index; two queries. Of imported turns what their messages state."""
+    if trajectory.run.kind == Run.Kind.IMPORTED:
+        return {turn.index: TurnUse(_stated(turn), None) for turn in turns}
+    shown = {turn.index for turn in turns}
+    found = [part for part in (steps or turn_steps(trajectory)) if part.turn in shown]
+    if not found:
+        return {}
+    rows = Exchange.objects.filter(_within(found), trajectory=trajectory).order_by()
+    agent = agent_role(trajectory)
+    made: dict[int, dict[bool, list[Use]]] = {part.turn: {True: [], False: []} for part in found}
+    for row in rows.values("step", "role").annotate(
+        n=Count("pk"),
+        took=Sum("latency"), told=Sum("tokens_in"), said=Sum("tokens_out"),
+        took_n=Count("latency"), told_n=Count("tokens_in"), said_n=Count("tokens_out"),
+    ):  # fmt: skip
+        turn = next(p.turn for p in reversed(found) if p.first <= row["step"])
+        made[turn][row["role"] == agent].append(
+            Use(
+                row["n"],
+                row["took"] if row["took_n"] == row["n"] else None,
+                row["told"] if row["told_n"] == row["n"] else None,
+                row["said"] if row["said_n"] == row["n"] else None,
+            )
+        )
+    return {
+        turn: TurnUse(_together(sides[True]), _together(sides[False]))
+        for turn, sides in made.items()
+    }
+
+
+def _within(parts: Sequence[TurnSteps]) -> Q:
+    """The steps of these turns, neighbouring turns as one stretch."""
+    stretches: list[tuple[int, int | None]] = []
+    for part in parts:
+        if stretches and stretches[-1][1] == part.first:
+            stretches[-1] = (stretches[-1][0], part.end)
+        else:
+            stretches.append((part.first, part.end))
+    wanted = Q()
+    for first, end in stretches:
+        wanted |= Q(step__gte=first) if end is None else Q(step__gte=first, step__lt=end)
+    return wanted
+
+
+def _together(uses: Sequence[Use]) -> Use | None:
+    if not uses:
+        return None
+    return Use(
+        sum(use.calls for use in uses),
+        _sum([use.seconds for use in uses]),
+        _whole([use.tokens_in for use in uses]),
+        _whole([use.tokens_out for use in uses]),
+    )
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _whole(values: Sequence[int | None]) -> int | None:
+    total = _sum(values)
+    return None if total is None else int(total)
+
+
+def _stated(turn: Turn) -> Use | None:
+    rows = [row for row in stored_rows(turn.payload) if row.get("speaker") == "assistant"]
+    if not rows:
+        return None
+    return Use(
+        len(rows), None,
+        _whole([row.get("tokens_in") for row in rows]),
+        _whole([row.get("tokens_out") for row in rows]),
+    )  # fmt: skip

@@ -1,0 +1,323 @@
+"""Trajectories as pages show them: turns, what they violated, how judges scored them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from django.db.models import F, Q
+
+from benchmarks.core.words import plain
+from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
+from benchmarks.plain_rows import plain_rows
+from benchmarks.roles.selectors import policy_title, system_of
+from benchmarks.trajectories.diffs import Line, diff_steps
+
+NEW, REPEATED, WITHHELD = "new", "repeated", "withheld"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A constraint that a turn violated. ``reasons`` are what judges gave for finding so.
+
+    ``mark``: new (told for the first time), repeated (the agent had been told before) or
+    withheld (not told yet, because one kind is told at a time).
+    """
+
+    key: str
+    kind: str
+    text: str
+    mark: str
+    revealed: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GivenScore:
+    """One judge's score with its reason; without a value the reason says why there is none."""
+
+    judge: str
+    value: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class DimensionScores:
+    """A dimension with all judges' scores, in the order of their seats."""
+
+    key: str
+    title: str
+    given: tuple[GivenScore, ...]
+
+    @cached_property
+    def values(self) -> list[float]:
+        return [score.value for score in self.given if score.value is not None]
+
+    @cached_property
+    def mean(self) -> float | None:
+        return fmean(self.values) if self.values else None
+
+    @property
+    def missing(self) -> list[GivenScore]:
+        return [score for score in self.given if score.value is None]
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """One turn with everything that was found about it."""
+
+    row: Turn
+    previous: Turn | None
+    findings: tuple[Finding, ...]
+    dimensions: tuple[DimensionScores, ...]
+
+    @property
+    def judges(self) -> list[str]:
+        return [score.judge for score in self.dimensions[0].given] if self.dimensions else []
+
+    @cached_property
+    def mean(self) -> float | None:
+        """The mean over the dimensions that have a score."""
+        means = [d.mean for d in self.dimensions if d.mean is not None]
+        return fmean(means) if means else None
+
+    @property
+    def unscored(self) -> int:
+        return sum(len(dimension.missing) for dimension in self.dimensions)
+
+    def _count(self, mark: str) -> int:
+        return sum(finding.mark == mark for finding in self.findings)
+
+    @property
+    def new(self) -> int:
+        return self._count(NEW)
+
+    @property
+    def repeated(self) -> int:
+        return self._count(REPEATED)
+
+    @property
+    def withheld(self) -> int:
+        return self._count(WITHHELD)
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A hidden constraint and what came of it: the turns that violated it, and the first told."""
+
+    text: str
+    violated: tuple[int, ...]
+    told: int | None
+
+
+@dataclass(frozen=True)
+class HiddenKind:
+    """The hidden constraints of a kind; ``untouched`` are those that no plan violated."""
+
+    title: str
+    met: tuple[Hidden, ...]
+    untouched: tuple[Hidden, ...]
+
+
+def turn_views(
+    trajectories: Sequence[Trajectory], *, only: Collection[int] | None = None
+) -> dict[int, list[TurnView]]:
+    """The turns of some trajectories, by trajectory; the queries do not grow with their number.
+
+    ``only``: the turns with these indices alone, where a page shows a part of a long trajectory.
+    """
+    ids = [trajectory.pk for trajectory in trajectories]
+    turns: dict[int, list[Turn]] = {pk: [] for pk in ids}
+    rows = Turn.objects.filter(trajectory__in=ids)
+    if only is not None:  # with the one before each, which its plan is compared with
+        rows = rows.filter(index__in={*only, *(index - 1 for index in only)})
+    for turn in rows.order_by("trajectory", "index"):
+        turns[turn.trajectory_id].append(turn)
+    shown = [turn.pk for found in turns.values() for turn in found]
+    violations: dict[int, list[Violation]] = defaultdict(list)
+    of_turns = {"turn__trajectory__in": ids} if only is None else {"turn__in": shown}
+    for violation in Violation.objects.filter(**of_turns).order_by("pk"):
+        violations[violation.turn_id].append(violation)
+    scores: dict[int, list[_Score]] = defaultdict(list)
+    scored = JudgeScore.objects.filter(trajectory__in=ids, judging=F("run__primary_judging"))
+    if only is not None:
+        scored = scored.filter(turn__in=shown)
+    fields = ("turn", "dimension", "judge__name", "value", "reason", "exchange")
+    for turn_id, *rest in plain_rows(scored.order_by("pk").values_list(*fields)):
+        scores[turn_id].append(_Score(*rest))
+    given = [score.exchange for found in scores.values() for score in found]
+    said = _Reasons(ids) if only is None else _Reasons(ids, only, {pk for pk in given if pk})
+    views = {}
+    for trajectory in trajectories:
+        made: list[TurnView] = []
+        before: Turn | None = None
+        for turn in turns[trajectory.pk]:
+            if only is None or turn.index in only:
+                found = tuple(
+                    _finding(row, said.of_violation(trajectory.pk, turn, row.key))
+                    for row in violations[turn.pk]
+                )
+                near = before if before and before.index == turn.index - 1 else None
+                dimensions = _dimensions(trajectory, scores[turn.pk], said)
+                made.append(TurnView(turn, near, found, dimensions))
+            before = turn
+        views[trajectory.pk] = made
+    return views
+
+
+class _Score(NamedTuple):
+    """A stored score: hundreds of them are read for a page, too many for rows of a model."""
+
+    dimension: str
+    judge: str
+    value: float | None
+    reason: str
+    exchange: int | None
+
+
+def _finding(row: Violation, reasons: tuple[str, ...]) -> Finding:
+    mark = REPEATED if row.repeated else NEW if row.new else WITHHELD
+    return Finding(row.key, row.kind, row.text, mark, row.revealed, reasons)
+
+
+class _Reasons:
+    """What judges said for their verdicts and scores; it stands in their parsed replies.
+
+    Of some turns alone, replies are read that gave ``scores`` or the verdicts about ``turns``.
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[int],
+        turns: Collection[int] | None = None,
+        scores: Collection[int] = (),
+    ) -> None:
+        self.by_exchange: dict[int, Mapping[str, Any]] = {}
+        self.verdicts: dict[tuple[int, int], list[Mapping[str, Any]]] = defaultdict(list)
+        self._turns: dict[int, dict[int, int]] = defaultdict(dict)
+        rows = Exchange.objects.filter(
+            trajectory__in=ids, state=Exchange.State.ANSWERED, value__has_key="reasons"
+        ).order_by("trajectory", "step", "slot")
+        if turns is not None:
+            judged = rows.filter(value__has_key="violated").values_list("trajectory", "step")
+            steps = {step for pk, step in judged if self._turn(pk, step) in turns}
+            rows = rows.filter(Q(pk__in=scores) | Q(step__in=steps))
+        for pk, trajectory, step, value in rows.values_list("pk", "trajectory", "step", "value"):
+            reasons = value.get("reasons") if isinstance(value, dict) else None
+            if not isinstance(value, dict) or not isinstance(reasons, dict):
+                continue
+            self.by_exchange[pk] = reasons
+            if "violated" in value:
+                self.verdicts[trajectory, self._turn(trajectory, step)].append(reasons)
+
+    def _turn(self, trajectory: int, step: int) -> int:
+        """Judges of one turn share a step, and every turn is judged: the n-th step is turn n's."""
+        steps = self._turns[trajectory]
+        return steps.setdefault(step, len(steps) + 1)
+
+    def of_violation(self, trajectory: int, turn: Turn, key: str) -> tuple[str, ...]:
+        given = self.verdicts.get((trajectory, turn.index), [])
+        return tuple(str(reasons[key]) for reasons in given if reasons.get(key))
+
+    def of_score(self, score: _Score) -> str:
+        if score.value is None or score.exchange is None:
+            return score.reason
+        return score.reason or str(
+            self.by_exchange.get(score.exchange, {}).get(score.dimension, "")
+        )
+
+
+def _dimensions(
+    trajectory: Trajectory, scores: Sequence[_Score], said: _Reasons
+) -> tuple[DimensionScores, ...]:
+    system = system_of(trajectory.run.dataset.system)
+    titles = {d.key: d.title for d in system.dimensions} if system else {}
+    names = {name: policy_title(system, name) for name in {score.judge for score in scores}}
+    grouped: dict[str, list[_Score]] = defaultdict(list)
+    for score in scores:
+        grouped[score.dimension].append(score)
+    keys = [key for key in titles if key in grouped]
+    keys += [key for key in grouped if key not in titles]
+    return tuple(
+        DimensionScores(
+            key,
+            titles.get(key, plain(key)),
+            tuple(
+                GivenScore(names[row.judge], row.value, said.of_score(row)) for row in grouped[key]
+            ),
+        )
+        for key in keys
+    )
+
+
+def hidden_constraints(trajectory: Trajectory, turns: Sequence[TurnView]) -> list[HiddenKind]:
+    """The profile's constraints by kind, each with when it was violated and when it was told."""
+    return hidden_kinds(
+        trajectory,
+        ((turn.row.index, row.key, row.revealed) for turn in turns for row in turn.findings),
+    )
+
+
+def hidden_kinds(
+    trajectory: Trajectory, findings: Iterable[tuple[int, str, bool]]
+) -> list[HiddenKind]:
+    """The same from (turn, key, revealed) of every violation, turn by turn."""
+    violated: dict[str, list[int]] = defaultdict(list)
+    told: dict[str, int] = {}
+    for turn, key, revealed in findings:
+        violated[key].append(turn)
+        if revealed:
+            told.setdefault(key, turn)
+    kinds: dict[str, list[Hidden]] = defaultdict(list)
+    for row in Constraint.objects.filter(profile=trajectory.profile_id).order_by("pk"):
+        kinds[row.kind].append(Hidden(row.text, tuple(violated[row.key]), told.get(row.key)))
+    return [
+        HiddenKind(
+            plain(kind),
+            tuple(sorted((h for h in rows if h.violated), key=lambda h: h.violated)),
+            tuple(h for h in rows if not h.violated),
+        )
+        for kind, rows in sorted(kinds.items(), key=lambda pair: pair[0] != "world")
+    ]
+
+
+@dataclass(frozen=True)
+class PlanChange:
+    """A plan against the one before, step by step."""
+
+    lines: tuple[Line, ...]
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(line.op for line in self.lines)
+
+    @property
+    def same(self) -> bool:
+        return self._counts["same"] == len(self.lines)
+
+    @property
+    def shares(self) -> bool:
+        """Whether a quarter of the new plan lived on, so that a comparison is of use."""
+        new = len(self.lines) - self._counts["removed"]
+        return new - self._counts["added"] >= max(1, new / 4)
+
+    @property
+    def words(self) -> str:
+        """Such as ``2 steps kept, 1 reworded, 3 new, 1 gone``."""
+        if self.same:
+            return "the same plan"
+        if not self.shares:
+            return "another plan"
+        named = (("same", "kept"), ("changed", "reworded"), ("added", "new"), ("removed", "gone"))
+        counts = [(self._counts[op], word) for op, word in named if self._counts[op]]
+        first, *rest = [f"{n} {word}" for n, word in counts]
+        n, word = counts[0]
+        first = f"{n} step{'' if n == 1 else 's'} {word}"
+        return ", ".join([first, *rest])
+
+
+def plan_change(before: Sequence[str], after: Sequence[str]) -> PlanChange:
+    """What became of the steps of a plan."""
+    return PlanChange(tuple(diff_steps(before, after)))

@@ -1,0 +1,59 @@
+"""The log of a trajectory, and taking up one that stopped."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from benchmarks import paging
+from benchmarks.access import START, fetch, signed_in
+from benchmarks.core.errors import CoreError
+from benchmarks.responses import go_back, respond, tell
+from benchmarks.runs.services import restart_trajectory, retry_trajectory
+from benchmarks.trajectories.exchanges import exchanges_of, turn_steps
+from benchmarks.trajectories.selectors import whole_trajectories
+
+
+@signed_in
+@require_safe
+def trajectory_exchanges(request: HttpRequest, trajectory_id: int) -> HttpResponse:
+    found = fetch(request, whole_trajectories(), pk=trajectory_id)
+    parts = turn_steps(found)
+    wanted = paging.as_id(request.GET.get("turn", "")) or 1
+    shown = next((part for part in parts if part.turn == wanted), None)
+    context = {
+        "trajectory": found,
+        "run": found.run,
+        "parts": parts,
+        "shown": shown,
+        "exchanges": exchanges_of(found, shown) if shown or not parts else [],
+    }
+    return respond(
+        request, "benchmarks/trajectory_exchanges.html", "benchmarks/_exchanges.html", context
+    )
+
+
+@signed_in
+@require_POST
+def trajectory_retry(request: HttpRequest, trajectory_id: int) -> HttpResponse:
+    found = fetch(request, whole_trajectories(), START, pk=trajectory_id)
+    try:
+        retry_trajectory(trajectory=found)
+    except CoreError as error:
+        tell(request, error)
+    else:
+        messages.success(request, "The trajectory goes on from what is stored of it.")
+    return go_back(request, reverse("analysis:trajectory", args=[found.pk]))
+
+
+@signed_in
+@require_POST
+def trajectory_restart(request: HttpRequest, trajectory_id: int) -> HttpResponse:
+    found = fetch(request, whole_trajectories(), START, pk=trajectory_id)
+    try:
+        fresh = restart_trajectory(trajectory=found)
+    except CoreError as error:
+        tell(request, error)
+        return go_back(request, reverse("analysis:trajectory", args=[found.pk]))
+    messages.success(request, "A new attempt was begun; the old one is kept as it is.")
+    return HttpResponseRedirect(reverse("analysis:trajectory", args=[fresh.pk]))

@@ -1,0 +1,93 @@
+"""What verifying a run came to, as pages show it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.core.words import Tone
+from benchmarks.imports.selectors import STATES
+from benchmarks.models import Job, Run
+
+KIND = "verify-run"
+_OPEN = (Job.Status.QUEUED, Job.Status.RUNNING)
+# What verifying says of a trajectory, in the order of pages, with how it looks and what it means.
+WORDS: Mapping[str, tuple[Tone, str]] = {
+    "same": ("ok", "Everything stored follows from the log."),
+    "differs": ("bad", "Something stored is not what follows from the log."),
+    "version not available": (
+        "warn",
+        "Made with a version of protocol, prompts, parsers or scorer that is not here.",
+    ),
+    "not ended": ("idle", "Looked at once it has ended."),
+}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The newest verification of a run. ``mark`` changes with what is shown."""
+
+    run: Run
+    job: Job
+
+    @property
+    def moving(self) -> bool:
+        return self.job.status in _OPEN
+
+    @property
+    def mark(self) -> str:
+        return f"{self.job.status}-{self.job.done}"
+
+    @property
+    def words(self) -> str:
+        """How far it is, for the progress bar."""
+        if self.job.status == Job.Status.QUEUED:
+            return "Waiting for a worker"
+        return f"{self.job.done} of {self.job.total} trajectories"
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self.job.payload.get("result")
+        return found if self.job.status == Job.Status.DONE else None
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the run has changed since."""
+        return bool(self.job.payload.get("data_version") != self.run.data_version)
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """A few words and their tone."""
+        if self.result is None:
+            return STATES[Job.Status(self.job.status)]
+        counts = self.result["counts"]
+        # Verifications that are kept from before know nothing of the run itself.
+        if self.result.get("of_run") and not counts.get("differs"):
+            return "the run differs", "bad"
+        if counts.get("differs"):
+            return f"{counts['differs']} differ", "bad"
+        if counts.get("same"):
+            return f"{counts['same']} the same", "ok"
+        return "nothing to compare", "idle"
+
+    @property
+    def counts(self) -> list[tuple[str, int, Tone, str]]:
+        """(what was found, number of trajectories, tone, meaning), which add up to all."""
+        found = (self.result or {}).get("counts", {})
+        return [(name, found.get(name, 0), *WORDS[name]) for name in WORDS]
+
+    @property
+    def speed(self) -> float | None:
+        """Exchanges read anew in a second."""
+        found = self.result or {}
+        return found["exchanges"] / found["seconds"] if found.get("seconds") else None
+
+
+def under_way(run: Run) -> bool:
+    return Job.objects.filter(kind=KIND, payload__run=run.pk, status__in=_OPEN).exists()
+
+
+def latest_verification(run: Run) -> Verification | None:
+    """The newest verification of a run, ended or not."""
+    jobs = Job.objects.filter(kind=KIND, payload__run=run.pk).select_related("created_by")
+    job = jobs.order_by("-pk").first()
+    return None if job is None else Verification(run, job)

@@ -1,0 +1,167 @@
+"""Verifying whole runs: every trajectory that has ended is derived anew from its log.
+
+Nothing is written and nobody is asked. Where a version that a run is pinned to is no longer here,
+that is said and nothing is guessed.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from benchmarks.core.errors import UnknownName
+from benchmarks.core.system import System
+from benchmarks.core.types import Outcome
+from benchmarks.mappers import core_outcome, system_of_run
+from benchmarks.models import Run, Trajectory
+from benchmarks.runs.versions import missing_version
+from benchmarks.verification.checks import (
+    Difference,
+    Differs,
+    compare_outcome,
+    compare_turns,
+    derive,
+)
+from benchmarks.verification.stored import Known, Stored, read_stored
+from benchmarks.verification.whole_run import whole_run
+
+SAME, DIFFERS, MISSING = "same", "differs", "version not available"
+UNENDED, IMPORTED = "not ended", "imported: nothing to recompute"
+STATES = (SAME, DIFFERS, MISSING, UNENDED, IMPORTED)
+CHUNK = 50
+MOST_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A trajectory that differs, and where first."""
+
+    trajectory: int
+    difference: Difference
+
+
+@dataclass
+class RunReport:
+    """What came of verifying a run. ``counts`` by state add up to ``trajectories``.
+
+    ``of_run`` are differences in the run itself: trajectories that are gone, labels that do not
+    fit who fills a role.
+    ``figures`` says of the run's metrics what ``counts`` says of trajectories; ``missing`` which
+    version is not available. At most ``MOST_SHOWN`` findings are kept.
+    """
+
+    run: int
+    trajectories: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+    of_run: list[Difference] = field(default_factory=list)
+    missing: str = ""
+    figures: str = ""
+    exchanges: int = 0
+    turns: int = 0
+    scores: int = 0
+    seconds: float = 0.0
+
+    @property
+    def differing(self) -> int:
+        return self.counts[DIFFERS]
+
+    @property
+    def differs(self) -> bool:
+        return self.differing > 0 or bool(self.of_run) or self.figures.startswith(DIFFERS)
+
+    def as_json(self) -> dict[str, Any]:
+        counts = {state: self.counts[state] for state in STATES if self.counts[state]}
+        return {**asdict(self), "counts": counts, "seconds": round(self.seconds, 3)}
+
+
+def verify_run(
+    *,
+    run: Run,
+    since: datetime | None = None,
+    known: Known | None = None,
+    report: Callable[[int], None] = lambda done: None,
+) -> RunReport:
+    """Derive every ended trajectory of a run anew, of those that ended ``since``.
+
+    ``known`` remembers between runs which messages were looked at; ``report`` is told how many
+    trajectories were.
+    """
+    began = time.perf_counter()
+    found = RunReport(run.pk)
+    rows = run.trajectories.all()
+    if since is not None:
+        rows = rows.filter(finished_at__gte=since)
+    found.trajectories = rows.count()
+    found.of_run = whole_run(run)
+    if run.kind == Run.Kind.IMPORTED:
+        found.counts[IMPORTED] = found.trajectories
+        return found
+    ended = list(
+        rows.filter(status=Trajectory.Status.DONE).order_by("pk").values_list("pk", flat=True)
+    )
+    if len(ended) < found.trajectories:
+        found.counts[UNENDED] = found.trajectories - len(ended)
+    try:
+        system = system_of_run(run)
+        found.missing = missing_version(run, system)
+    except UnknownName as error:
+        found.missing = str(error)
+    if found.missing:
+        found.counts[MISSING] = len(ended)
+        return found
+    pairs: list[tuple[Outcome, Outcome | None]] = []
+    known = known or Known()
+    for start in range(0, len(ended), CHUNK):
+        pairs += _verify_some(found, read_stored(run, ended[start : start + CHUNK]), system, known)
+        report(min(start + CHUNK, len(ended)))
+    found.figures = _figures(system, pairs)
+    found.seconds = time.perf_counter() - began
+    return found
+
+
+def _verify_some(
+    found: RunReport, some: Sequence[Stored], system: System, known: Known
+) -> list[tuple[Outcome, Outcome | None]]:
+    """Take trajectories up into a report; their outcomes as stored and as derived."""
+    wrong = known.wrong(some)
+    pairs = []
+    for stored in some:
+        found.exchanges += len(stored.exchanges)
+        found.turns += len(stored.turns)
+        found.scores += sum(map(len, stored.scores.values()))
+        outcome = None
+        try:
+            played = derive(stored, system, wrong)
+            outcome = played.outcome
+            compare_turns(stored, played)
+            compare_outcome(stored, played)
+        except Differs as error:
+            found.counts[DIFFERS] += 1
+            if len(found.findings) < MOST_SHOWN:
+                found.findings.append(Finding(stored.trajectory.pk, error.difference))
+        else:
+            found.counts[SAME] += 1
+        pairs.append((core_outcome(stored.trajectory), outcome))
+    return pairs
+
+
+def _figures(system: System, pairs: Sequence[tuple[Outcome, Outcome | None]]) -> str:
+    """Whether the run's metrics are the same over stored and over derived outcomes."""
+    derived = [outcome for _, outcome in pairs if outcome is not None]
+    if not pairs:
+        return ""
+    if len(derived) < len(pairs):
+        lacking = len(pairs) - len(derived)
+        return f"not recomputed, because {lacking} of {len(pairs)} trajectories cannot be derived"
+    stored = _metrics(system, [outcome for outcome, _ in pairs])
+    now = _metrics(system, derived)
+    changed = [name for name in now if stored.get(name) != now[name]]
+    return f"{DIFFERS}: {', '.join(changed)}" if changed else SAME
+
+
+def _metrics(system: System, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
+    metrics: Mapping[str, Any] = system.summarise(outcomes)["metrics"]
+    return metrics

@@ -1,0 +1,75 @@
+"""Whether what is stored of a run follows from its log, and the prompts that runs use."""
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from benchmarks.access import START, VIEW, allow, fetch, signed_in
+from benchmarks.core.errors import CoreError
+from benchmarks.core.registry import SYSTEMS
+from benchmarks.models import Run
+from benchmarks.responses import respond, tell, wants_part
+from benchmarks.runs.cautions import run_caution
+from benchmarks.runs.prompts import prompt_files, prompts_of
+from benchmarks.verification.jobs import start_verification
+from benchmarks.verification.selectors import latest_verification
+
+STOP_POLLING = 286
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
+    """What the newest verification found, and the button that begins another.
+
+    Its part asks for itself every second while one is under way.
+    """
+    rows = Run.objects.select_related("dataset", "agent")
+    found = fetch(request, rows, START if request.method == "POST" else VIEW, pk=run_id)
+    if request.method == "POST":
+        assert isinstance(request.user, User)
+        try:
+            start_verification(run=found, asked_by=request.user)
+        except CoreError as error:
+            tell(request, error)
+        else:
+            messages.success(request, "The verification began; what it finds will stand here.")
+        return HttpResponseRedirect(reverse("benchmarks:run_verification", args=[found.pk]))
+    view = latest_verification(found)
+    if wants_part(request) and view and view.moving and request.GET.get("v") == view.mark:
+        return HttpResponse(status=204)
+    context = {
+        "run": found,
+        "view": view,
+        "imported": found.kind == Run.Kind.IMPORTED,
+        "may_start": request.user.has_perm(START),
+        "caution": run_caution(found),
+    }
+    page, part = "benchmarks/verification.html", "benchmarks/_verification.html"
+    response = respond(request, page, part, context)
+    if wants_part(request) and not (view and view.moving):
+        response.status_code = STOP_POLLING
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@signed_in
+@require_safe
+def prompts(request: HttpRequest, key: str, version: int) -> HttpResponse:
+    """The prompts of a system in one version, as they stand in their files."""
+    allow(request, VIEW)
+    files = prompt_files(key, str(version))
+    found = prompts_of(key)
+    if not files or found is None:
+        raise Http404
+    context = {
+        "title": SYSTEMS[key][0],
+        "system": key,
+        "version": str(version),
+        "versions": found.versions(),
+        "files": files,
+    }
+    return render(request, "benchmarks/prompts.html", context)

@@ -1,0 +1,182 @@
+"""Files on their way to a worker: kept in pieces, put together, deleted in the end."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from benchmarks.imports import uploads
+from benchmarks.imports.uploads import (
+    TooLarge,
+    enqueue_import,
+    forget_uploads,
+    safe_name,
+    store_upload,
+)
+from benchmarks.jobs import services as jobs
+from benchmarks.models import Job, Run, Upload, UploadChunk
+from tests.benchmarks.api.files import chat_file
+
+pytestmark = pytest.mark.django_db
+NOTHING = {"format": "", "name": "", "agent": ""}
+
+
+def waiting(file: Any = None) -> Job:
+    """An import whose doorbell was lost."""
+    upload = store_upload(upload=file or chat_file(), created_by=None)
+    return enqueue_import(upload=upload, created_by=None, **NOTHING)
+
+
+def perform(job: Job) -> Job:
+    jobs.perform(job_id=job.pk, owner="test")
+    job.refresh_from_db()
+    return job
+
+
+def test_pieces_are_put_together_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "CHUNK", 7)
+    seen: list[tuple[str, bytes]] = []
+    real = uploads.import_trajectories
+
+    def look(*, path: Path, **more: Any) -> Any:
+        seen.append((path.name, path.read_bytes()))
+        return real(path=path, **more)
+
+    monkeypatch.setattr(uploads, "import_trajectories", look)
+    file = chat_file("../../etc/talks.jsonl")
+    content = file.read()
+    file.seek(0)
+    job = waiting(file)
+    assert UploadChunk.objects.count() == -(-len(content) // 7) > 10
+    assert Upload.objects.get().size == len(content)
+    assert perform(job).status == Job.Status.DONE
+    assert seen == [("talks.jsonl", content)]
+    assert (job.done, job.total) == (-(-len(content) // 7),) * 2
+    assert not Upload.objects.exists() and not UploadChunk.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("talks.jsonl", "talks.jsonl"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\me\\run 1.json", "run 1.json"),
+        ("", "upload"),
+        ("..", "upload"),
+        ("/", "upload"),
+        ("a\x00b\n.json", "a_b_.json"),
+        ("<script>.json", "_script_.json"),
+        ("größe.json.gz", "größe.json.gz"),
+        ("-rf", "-rf"),
+        ("x" * 300 + ".json.gz", "x" * 92 + ".json.gz"),
+        ("é" * 300 + ".json", "é" * 47 + ".json"),
+        (".hidden", "hidden"),
+    ],
+)
+def test_names_can_lie_in_a_folder(given: str, kept: str, tmp_path: Path) -> None:
+    name = safe_name(given)
+    assert name == kept
+    assert len(name.encode()) <= 100
+    (tmp_path / name).write_text("x")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_refusal_is_kept_with_the_job_and_the_file_is_not() -> None:
+    file = SimpleUploadedFile("t.jsonl", b'{"messages": [{"role": "user", "content": 7}]}')
+    job = perform(waiting(file))
+    assert job.status == Job.Status.FAILED
+    assert job.message
+    assert job.payload["refused"]["total"] >= 1
+    assert not Upload.objects.exists() and not Run.objects.exists()
+
+
+def test_a_worker_that_died_leaves_the_file_to_the_next() -> None:
+    job = waiting()
+    Job.objects.filter(pk=job.pk).update(
+        status=Job.Status.RUNNING, lease_owner="dead", attempts=1,
+        lease_until=timezone.now() - timedelta(seconds=1),
+    )  # fmt: skip
+    assert perform(job).status == Job.Status.DONE
+    assert Run.objects.count() == 1
+
+
+def test_an_import_that_was_stored_is_not_stored_again() -> None:
+    """The worker dies between the import and the note about it."""
+    job, again = waiting(), waiting()
+    assert perform(job).payload["result"]["created"] is True
+    assert perform(again).payload["result"] == {
+        **job.payload["result"], "created": False,
+    }  # fmt: skip
+
+
+def test_without_its_file_a_job_says_what_to_do() -> None:
+    job = waiting()
+    Upload.objects.all().delete()
+    assert perform(job).status == Job.Status.FAILED
+    assert "send it again" in job.message
+
+
+def test_a_fault_of_ours_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "import_trajectories", lambda **_: 1 / 0)
+    job = perform(waiting())
+    assert job.status == Job.Status.FAILED
+    assert "refused" not in job.payload
+    assert not Upload.objects.exists()
+
+
+def test_what_no_job_needs_is_forgotten_after_an_hour() -> None:
+    needed = waiting()
+    orphan = store_upload(upload=chat_file(words="cut off"), created_by=None)
+    failed = waiting(chat_file(words="given up"))
+    Job.objects.filter(pk=failed.pk).update(status=Job.Status.FAILED)
+    forget_uploads()
+    assert Upload.objects.count() == 3
+    with time_machine.travel(timezone.now() + timedelta(hours=1, minutes=1)):
+        forget_uploads()
+    assert failed.payload["upload"] != orphan.pk
+    assert [row.pk for row in Upload.objects.all()] == [needed.payload["upload"]]
+
+
+def test_a_file_above_the_bound_is_not_kept(settings: Any) -> None:
+    settings.UPLOAD_BYTES = 10
+    with pytest.raises(TooLarge, match="gzip it"):
+        store_upload(upload=chat_file(), created_by=None)
+    assert not Upload.objects.exists()
+
+
+def test_whoever_sent_it_made_the_runs(django_user_model: type[User]) -> None:
+    user = django_user_model.objects.create_user("sender")
+    upload = store_upload(upload=chat_file(), created_by=user)
+    perform(enqueue_import(upload=upload, created_by=user, **NOTHING))
+    assert Run.objects.get().created_by == user
+
+
+def test_a_job_that_was_taken_over_stores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another worker holds it: the import is rolled back at its next word about progress."""
+    import threading
+
+    job = waiting()
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
+    told = threading.Event()
+
+    def lost(self: Any, **_: Any) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            told.set()
+            raise jobs.JobCancelled
+
+    def stored(*, progress: Any, **_: Any) -> Any:
+        assert told.wait(5)
+        for _ in range(1000):
+            progress(1)
+            threading.Event().wait(0.005)
+        pytest.fail("went on")
+
+    monkeypatch.setattr(jobs.Progress, "report", lost)
+    monkeypatch.setattr(uploads, "import_trajectories", stored)
+    assert perform(job).status == Job.Status.CANCELLED
+    assert Upload.objects.exists()

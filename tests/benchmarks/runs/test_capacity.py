@@ -1,0 +1,154 @@
+"""How many trajectories are carried at once follows the limits of endpoints, over all workers."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.utils import timezone
+
+from benchmarks import tasks
+from benchmarks.endpoints.services import create_endpoint
+from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.line import close_lines, open_line
+from benchmarks.mappers import endpoint_config
+from benchmarks.models import Agent, Endpoint, Run, Trajectory
+from benchmarks.runs import worker as work
+from benchmarks.runs.capacity import look_for_room
+from benchmarks.runs.services import start_runs
+from benchmarks.runs.threads import Threads
+from tests.factories.benchmarks import save_sample_dataset
+
+HOSTS = ["127.0.0.1"]
+
+
+@pytest.fixture(autouse=True)
+def new_lines() -> Iterator[None]:
+    yield
+    close_lines()
+
+
+def start(server: FakeServer, units: int, **values: Any) -> Run:
+    """A run of so many trajectories whose agent is an endpoint."""
+    create_endpoint(name="fake", title="Fake", base_url=server.base_url, model="fake", **values)
+    (run,) = start_runs(
+        dataset=save_sample_dataset(units),
+        agents=[Agent.objects.get(name="fake")],
+        levels=["low"],
+        settings={"max_turns": 1, "rubric_judges": 1},
+        ring=False,
+    )
+    return run
+
+
+def hold(run: Run, count: int, *, lapsed: bool = False) -> list[int]:
+    """Have other workers carry some of a run's trajectories."""
+    until = timezone.now() + timedelta(seconds=-1 if lapsed else 30)
+    pending = run.trajectories.filter(status=Trajectory.Status.PENDING).order_by("pk")
+    held = list(pending.values_list("pk", flat=True)[:count])
+    run.trajectories.filter(pk__in=held).update(
+        status=Trajectory.Status.RUNNING, lease_owner="elsewhere", lease_until=until
+    )
+    return held
+
+
+def config() -> EndpointConfig:
+    return endpoint_config(Endpoint.objects.get(name="fake"))
+
+
+@pytest.mark.django_db
+class TestRoom:
+    def test_live_leases_of_all_workers_count(self, server: FakeServer) -> None:
+        run = start(server, 6, concurrency=4)
+        assert look_for_room(()).left(run.roles) == 4
+        hold(run, 3)
+        assert look_for_room(()).left(run.roles) == 1
+        hold(run, 2, lapsed=True)
+        assert look_for_room(()).left(run.roles) == 1
+
+    def test_runs_on_one_endpoint_share_its_room(self, server: FakeServer) -> None:
+        run = start(server, 3, concurrency=4)
+        hold(run, 3)
+        (other,) = start_runs(dataset=run.dataset, agents=[run.agent], levels=["low"], ring=False)
+        assert look_for_room(()).left(other.roles) == 1
+
+    def test_few_calls_a_minute_make_little_room(self, server: FakeServer) -> None:
+        run = start(server, 1, concurrency=32, requests_per_minute=20)
+        assert look_for_room(()).left(run.roles) == 5
+
+    def test_refusals_take_room_away(self, server: FakeServer) -> None:
+        run = start(server, 1, concurrency=8)
+        limiter = open_line(config(), HOSTS).limiter
+        with limiter.place() as place, limiter.place():
+            place.refused()
+        assert look_for_room(()).left(run.roles) == 1
+
+    def test_calls_are_shared_as_trajectories_are(self, server: FakeServer) -> None:
+        run = start(server, 4, concurrency=8)
+        mine = hold(run, 4)[:1]
+        look_for_room(mine)
+        limiter = open_line(config(), HOSTS).limiter
+        assert limiter.limit == 2
+        run.trajectories.exclude(pk__in=mine).update(status=Trajectory.Status.DONE)
+        look_for_room(mine)
+        assert limiter.limit == 8
+
+
+@pytest.fixture
+def threads(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Threads that carry, as in the product; they end with the test."""
+    settings.ENDPOINT_THREADS = 32
+    with Threads(32) as made:
+        monkeypatch.setattr(work, "_carriers", lambda: made)
+        yield
+    connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("threads")
+class TestCarrying:
+    def test_as_many_at_once_as_the_endpoint_takes(self, serve: Callable[..., FakeServer]) -> None:
+        # Long enough that a busy machine has begun several before the first is answered.
+        server = serve(latency=2.0)
+        run = start(server, 10, concurrency=6)
+        assert work.work_on_run(run_id=run.pk, owner="one") == 10
+        run.refresh_from_db()
+        assert run.status == Run.Status.DONE
+        assert 3 <= server.counts.most_at_once <= 6
+
+    def test_a_worker_does_the_same_and_stays_free(
+        self, serve: Callable[..., FakeServer], settings: Any
+    ) -> None:
+        settings.RUN_THREADS = 1
+        server = serve(latency=2.0)
+        run = start(server, 10, concurrency=6)
+        tasks.carry_run(run.pk)
+        assert Run.objects.get(pk=run.pk).status != Run.Status.DONE
+        until = time.monotonic() + 120
+        while Run.objects.get(pk=run.pk).status != Run.Status.DONE and time.monotonic() < until:
+            time.sleep(0.05)
+        assert 3 <= server.counts.most_at_once <= 6
+        done = run.trajectories.filter(status=Trajectory.Status.DONE)
+        assert done.count() == 10
+
+    def test_no_room_is_left_to_others(self, server: FakeServer) -> None:
+        run = start(server, 2, concurrency=1)
+        hold(run, 1)
+        assert work.work_on_run(run_id=run.pk, owner="one") == 0
+        assert run.trajectories.filter(status=Trajectory.Status.PENDING).count() == 1
+
+
+@pytest.mark.django_db
+def test_endpoints_with_the_old_default_get_the_new_one(server: FakeServer) -> None:
+    for name, most in (("old", 8), ("chosen", 7)):
+        create_endpoint(
+            name=name, title=name, base_url=server.base_url, model="fake", concurrency=most
+        )
+    import_module("benchmarks.migrations.0016_endpoint_concurrency").raise_old_default(apps, None)
+    found = dict(Endpoint.objects.values_list("name", "concurrency"))
+    assert found == {"old": 32, "chosen": 7}
