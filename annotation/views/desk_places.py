@@ -1,28 +1,17 @@
 """Addresses of a desk: those of the main part, of the training and of the background questions."""
 
-from functools import lru_cache
-
-from django.urls import get_script_prefix, reverse
+from django.urls import reverse
 
 from annotation.models import Assignment
 
 Part = Assignment.Part
-# Numbers that stand in an address for those of an item.
-_STUDY, _POSITION = 7_315_070_001, 7_315_070_002
 PREFIX = {Part.MAIN: "", Part.TRAINING: "training_", Part.BACKGROUND: "background_"}
 
 
 def desk_url(item: Assignment, position: int | None = None, *, name: str = "desk") -> str:
     """The desk of an item, or of another position of its part; ``name`` says which address."""
-    address = _address(f"{PREFIX[Part(item.part)]}{name}", get_script_prefix())
-    place = str(position or item.position)
-    return address.replace(str(_STUDY), str(item.study_id)).replace(str(_POSITION), place)
-
-
-@lru_cache(maxsize=64)
-def _address(name: str, prefix: str) -> str:
-    """An address of an item; a page has half a dozen. ``prefix`` is what all of them begin with."""
-    return reverse(f"annotation:{name}", kwargs={"pk": _STUDY, "position": _POSITION})
+    place = {"pk": item.study_id, "position": position or item.position}
+    return reverse(f"annotation:{PREFIX[Part(item.part)]}{name}", kwargs=place)
 
 
 def after(item: Assignment) -> str:

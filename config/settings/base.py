@@ -46,7 +46,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",  # its files are compressed when collected
     "config.compression.CompressText",
-    "config.policy.ContentPolicy",
+    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     # Also sets Content-Length, without which small answers would go out in chunks.
     "django.middleware.common.CommonMiddleware",
@@ -95,7 +95,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # --- People ---------------------------------------------------------------------------------------
 
 AUTHENTICATION_BACKENDS = [
-    "config.backends.PasswordBackend",
+    "django.contrib.auth.backends.ModelBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -149,7 +149,8 @@ if OIDC.complete:
     INSTALLED_APPS.append(OIDC_APP)
     SOCIALACCOUNT_PROVIDERS = provider_settings(OIDC, secret=_oidc_secret)
 
-SESSION_ENGINE = "config.sessions"
+# A session is a row, so that signing out, a new password and a withdrawal end it on the server.
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -183,8 +184,10 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "config.static_files.StaticFiles"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+# Pages ask for files by the names that hold their digest, so no others are kept or compressed.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 # --- Background work ------------------------------------------------------------------------------
 
