@@ -13,8 +13,8 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Let what a list shows be judged anew, and fit slopes where runs have ended."""
-        from analysis import listed_trajectories  # noqa: F401
-        from analysis.services.slopes import fit_after_run
+        from analysis.browser import listed_trajectories  # noqa: F401
+        from analysis.pages.decline.services import fit_after_run
         from benchmarks.runs.signals import run_ended
 
         run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")

@@ -13,10 +13,19 @@ from django.core.cache import caches
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
-from analysis.later import KEEP_SECONDS, Later, Params, Wanted, ask, kept_later, look, report_maker
 from analysis.models import RatingTable
 from analysis.pages import key_of
-from analysis.reports.parts import Report
+from analysis.reports.content import Report
+from analysis.reports.deferred import (
+    KEEP_SECONDS,
+    Later,
+    Params,
+    Wanted,
+    ask,
+    kept_later,
+    look,
+    report_maker,
+)
 from analysis.services.rating_tables import is_quick, read_table, settings_of
 from benchmarks.access import VIEW
 from benchmarks.visibility import Visibility
@@ -99,7 +108,7 @@ def make_table_report(params: Params, seen: Visibility) -> tuple[str, Callable[[
 def _write(table: RatingTable) -> Report:
     """Compute and keep the reports of all sections and of the whole table, which is returned."""
     # Statistics are slow to import: not when the server starts.
-    pages = import_module("analysis.reports.tidy")
+    pages = import_module("analysis.pages.own_table.page")
     tidy_report = import_module("analysis.tidy.report").tidy_report
     read = read_table(table)
     report = tidy_report(read, settings_of(table))

@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern, path
 
-from analysis.views import table_checks, tables
+from analysis.tables import check_views as table_checks
+from analysis.tables import views as tables
 
 ONE = "analysis/tables/<int:table_id>/"
 CHECK = "analysis/tables/checks/<int:job_id>/"

@@ -2,22 +2,20 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from analysis.export_urls import export_paths
-from analysis.group_urls import group_paths
+from analysis.browser import comparison_views as comparing
+from analysis.browser import failure_label_views as failures
+from analysis.browser import list_views as browse
+from analysis.browser import remark_views as remarks
+from analysis.browser import trajectory_views as trajectory
+from analysis.browser.groups.urls import group_paths
+from analysis.browser.saved_views import views as saved
+from analysis.exports.urls import export_paths
 from analysis.pages import PAGES
+from analysis.pages import views as reports
+from analysis.pages.compare_runs import views as flips
+from analysis.pages.quality import views as quality
+from analysis.pages.replicates import views as experiments
 from analysis.table_urls import table_paths
-from analysis.views import (
-    browse,
-    comparing,
-    experiments,
-    failures,
-    flips,
-    quality,
-    remarks,
-    reports,
-    saved,
-    trajectory,
-)
 
 app_name = "analysis"
 

@@ -20,7 +20,7 @@ from analysis.exports.embedding import (
     static_text,
     style_tag,
 )
-from analysis.reports.parts import FigureSpec
+from analysis.reports.content import FigureSpec
 
 # Widths of a figure on paper: one column, two columns, and as on the screen.
 WIDTHS = ("column", "wide", "page")

@@ -26,7 +26,7 @@ from analysis.exports.latex_layout import (
 )
 from analysis.exports.latex_text import latex_comment, latex_text
 from analysis.exports.notes import Notes, counts_note, hidden_note
-from analysis.reports.parts import Banner, Cell, Column, Table
+from analysis.reports.content import Banner, Cell, Column, Table
 
 UNDEFINED = "--"
 

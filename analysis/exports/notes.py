@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 
-from analysis.reports.parts import Cell, Table
-from analysis.reports.words import plural
+from analysis.reports.content import Cell, Table
+from analysis.reports.formatting import plural
 
 
 @dataclass

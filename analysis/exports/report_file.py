@@ -23,8 +23,8 @@ from analysis.exports.embedding import (
     style_tag,
 )
 from analysis.exports.notes import Notes, counts_note, hidden_note
+from analysis.reports.content import Banner, Cell, Column, FigureSpec, Report, Table
 from analysis.reports.methods import methods_sentence
-from analysis.reports.parts import Banner, Cell, Column, FigureSpec, Report, Table
 
 # The longest table in a file, and the largest figure; the server has all of both.
 MOST_ROWS = 400

@@ -1,6 +1,6 @@
 """A table as CSV: all of its rows, in numbers that are not rounded for reading."""
 
-from analysis.reports.parts import Table
+from analysis.reports.content import Table
 from benchmarks.tables import csv_lines
 
 

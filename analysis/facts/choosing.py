@@ -8,11 +8,11 @@ import numpy as np
 from django.db.models import Q
 from django.http import QueryDict
 
+from analysis.browser.groups.similar import kept_group
 from analysis.facts.columns import Columns
 from analysis.facts.parts import Part, Said, dimension_titles
 from analysis.facts.table import Facts
 from analysis.search.find import find_trajectories, has_words, ignored_words
-from analysis.similar import kept_group
 from benchmarks.models import Task
 from benchmarks.paging import as_id
 

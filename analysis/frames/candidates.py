@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.selection import Selection
-from analysis.study_kinds import DECISIONS, decisions_of, filter_question
+from analysis.filters.selection import Selection
+from analysis.filters.study_kinds import DECISIONS, decisions_of, filter_question
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.disagreement import compared_ratings

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import MIXED
-from analysis.selection import ChosenRun
 from annotation.models import Study
 from annotation.selectors.ratings import human_scores
 from benchmarks.models import Trajectory

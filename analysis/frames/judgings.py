@@ -8,8 +8,8 @@ import numpy as np
 from django.db.models import Count, Sum
 
 from analysis.facts.reading import NEARLY, bar_of
+from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import judge_names
-from analysis.selection import ChosenRun
 from analysis.stats.rejudging import ScoreChange, score_change
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
 from benchmarks.plain_rows import plain_rows

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.scores import turn_scores
-from analysis.selection import ChosenRun
 
 VALID = "valid"
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 
-from analysis.selection import Selection
-from analysis.study_kinds import mark_questions
+from analysis.filters.selection import Selection
+from analysis.filters.study_kinds import mark_questions
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.disagreement import compared_ratings

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from analysis.comparing.attempts import known_dimensions
+from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.scores import turn_scores
-from analysis.selection import ChosenRun
 from benchmarks.core.words import Measure, measures_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from django.db.models import Func, IntegerField, Sum
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Coalesce
 
-from analysis.selection import ChosenRun
+from analysis.filters.selection import ChosenRun
 from benchmarks.models import Trajectory, Turn
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import judge_names
-from analysis.selection import ChosenRun
 from analysis.tidy.reading import Section, TidyTable
 from annotation.models import Participant, Study
 from benchmarks.core.system import Dimension

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from analysis.selection import ChosenRun
+from analysis.filters.selection import ChosenRun
 from annotation.models import Study
 from annotation.selectors.ratings import human_scores
 

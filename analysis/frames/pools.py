@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.selection import ChosenRun
+from analysis.filters.selection import ChosenRun
 from benchmarks.mappers import core_task
 from benchmarks.models import Task, Trajectory
 from benchmarks.systems.adaplanbench.macgyver.pools import pool_size

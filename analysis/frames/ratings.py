@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from django.db.models import QuerySet
 
-from analysis.selection import ChosenRun
-from analysis.study_kinds import turn_questions, whole_scores
+from analysis.filters.selection import ChosenRun
+from analysis.filters.study_kinds import turn_questions, whole_scores
 from annotation.models import Assignment, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.selectors.ratings import human_scores

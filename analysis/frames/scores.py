@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, QuerySet, Sum
 
-from analysis.selection import ChosenRun
+from analysis.filters.selection import ChosenRun
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
 from benchmarks.plain_rows import plain_rows
 

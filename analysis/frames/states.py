@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.db.models.fields.json import KeyTransform
 
-from analysis.selection import ChosenRun
+from analysis.filters.selection import ChosenRun
 from analysis.stats.refinement import State
 from benchmarks.models import Trajectory
 

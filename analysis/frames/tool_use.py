@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis.selection import ChosenRun
+from analysis.filters.selection import ChosenRun
 from analysis.stats.progress import coverage_by_step, kept_to
 from benchmarks.core.comparisons import Contrasts, ToolUse
 from benchmarks.mappers import core_task

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis.selection import ChosenRun
+from analysis.filters.selection import ChosenRun
 from benchmarks.models import Task, Trajectory, Turn
 from benchmarks.systems.adaplanbench.macgyver.build import normal
 

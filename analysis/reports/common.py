@@ -9,10 +9,10 @@ from analysis.figures.narrow import narrow_layout
 from analysis.figures.theme import Style, assign_styles, figure_json
 from analysis.figures.words import label as escaped
 from analysis.filters import SHARED, with_query
-from analysis.reports.parts import Badge, Banner, Cell, Empty, FigureSpec, Notice
-from analysis.reports.words import listed, plural
-from analysis.run_choice import SHOWN
-from analysis.selection import ChosenRun, Selection
+from analysis.filters.runs import SHOWN
+from analysis.filters.selection import ChosenRun, Selection
+from analysis.reports.content import Badge, Banner, Cell, Empty, FigureSpec, Notice
+from analysis.reports.formatting import listed, plural
 from analysis.stats.results import Estimate
 from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system

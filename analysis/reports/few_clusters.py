@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from analysis.reports.parts import Notice, Report
+from analysis.reports.content import Notice, Report
 from analysis.stats.bootstrap import FEW_CLUSTERS, plural_of
 from analysis.stats.results import Estimate
 

@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any, Protocol
 
 from analysis.figures.theme import figure_json
+from analysis.filters.selection import Selection
 from analysis.reports import common
-from analysis.reports.parts import Cell, Column, FigureSpec, Report, Table
-from analysis.selection import Selection
+from analysis.reports.content import Cell, Column, FigureSpec, Report, Table
 
 PUBLISHED = common.PUBLISHED_BADGE.text
 

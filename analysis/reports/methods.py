@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from analysis.reports.parts import Report, Table
-from analysis.reports.words import counted, listed, plural
+from analysis.reports.content import Report, Table
+from analysis.reports.formatting import counted, listed, plural
 from analysis.stats.results import Estimate, Interval
 
 # How intervals are called where their method's name alone would not be understood.

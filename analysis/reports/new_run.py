@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from analysis.filters.selection import ChosenRun, Selection
 from analysis.reports import common
-from analysis.selection import ChosenRun, Selection
 from benchmarks.roles.services import AT
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from analysis.filters.selection import Selection
+from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
 from analysis.reports import common
-from analysis.reports.parts import Banner, Empty, Notice, Onward
-from analysis.reports.words import plural
-from analysis.selection import Selection
-from analysis.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
+from analysis.reports.content import Banner, Empty, Notice, Onward
+from analysis.reports.formatting import plural
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from analysis.reports.parts import PUBLISHED, Cell, Column, how_interval, rounded
+from analysis.reports.content import PUBLISHED, Cell, Column, how_interval, rounded
+from analysis.reports.formatting import counted, ends, number
 from analysis.reports.references import PublishedCount
-from analysis.reports.words import counted, ends, number
 from analysis.stats.rates import Rate
 from analysis.stats.results import Estimate
 

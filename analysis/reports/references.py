@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from analysis.reports.parts import PUBLISHED
+from analysis.reports.content import PUBLISHED
 from analysis.stats.proportions import Method, published_share
 from analysis.stats.results import Estimate
 from benchmarks.core.system import Published

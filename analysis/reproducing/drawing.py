@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from analysis.exports.chromium import NotPrinted, print_to_pdf, read_drawn
 from analysis.exports.figure_page import drawn_in, figures_page, picture_page
-from analysis.reports.parts import FigureSpec
-from analysis.views.figure_pdf import chromium
+from analysis.exports.figure_pdf import chromium
+from analysis.reports.content import FigureSpec
 
 WIDTH = "wide"
 # All figures at once, on a busy machine.

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count
 
 from analysis.exports.report_file import Section
-from analysis.reports.parts import Banner
+from analysis.reports.content import Banner
 from analysis.reproducing.presets import PRESETS
 from benchmarks.core.registry import get_system
 from benchmarks.experiments.design import Design

@@ -12,9 +12,9 @@ from analysis.exports.about import about_file, made_at, version
 from analysis.exports.latex import Source, latex_table
 from analysis.exports.report_file import ReportFile, Section, render_file
 from analysis.exports.table_csv import table_csv
+from analysis.reports.content import FigureSpec, Report
+from analysis.reports.formatting import plural
 from analysis.reports.leading import PUBLISHED
-from analysis.reports.parts import FigureSpec, Report
-from analysis.reports.words import plural
 from analysis.reproducing.drawing import Drawings
 from analysis.reproducing.facts import banners_of, metrics_of, product_now, run_record
 from analysis.reproducing.presets import PRESETS, parts_of

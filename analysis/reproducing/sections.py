@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
-from analysis.comparing_choice import with_measure
-from analysis.dataset_choice import in_words_of, with_dimensions
 from analysis.exports.report_file import Section
-from analysis.factor_choice import choose_factor
 from analysis.filters import Filters, with_query
-from analysis.later import kept_later
+from analysis.filters.datasets import in_words_of, with_dimensions
+from analysis.filters.factors import choose_factor
+from analysis.filters.measures import with_measure
+from analysis.filters.selection import Selection, narrow
+from analysis.filters.studies import newest_study_of, selection_of_study
 from analysis.pages import PAGES, Page, later_of, make_report, report_key, write_later
+from analysis.pages.views import subject_of
 from analysis.reports.common import banners
-from analysis.reports.parts import Report
+from analysis.reports.content import Report
+from analysis.reports.deferred import kept_later
 from analysis.reproducing.presets import Part
-from analysis.selection import Selection, narrow
-from analysis.study_choice import newest_study_of, selection_of_study
-from analysis.views.reports import subject_of
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 
@@ -66,7 +66,7 @@ def sections_of(parts: Sequence[Part], about: About) -> Iterator[Section]:
 def _replicates(about: About) -> Section:
     """Each agent's mean over the seeds with its spread, beside the published rows."""
     # Arrays are slow to import: not when the server starts.
-    from analysis.reports.replicates import Replicates, replicates_report
+    from analysis.pages.replicates.page import Replicates, replicates_report
 
     system = about.runs[0].dataset.system
     found: dict[tuple[int, str, str], list[Run]] = {}

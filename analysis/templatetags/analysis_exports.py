@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 from django import template
 from django.urls import Resolver404, resolve
 
+from analysis.exports.figure_pdf import chromium
+from analysis.reports.content import FigureSpec, Report, Table, numbers_of
 from analysis.reports.methods import methods_sentence
-from analysis.reports.parts import FigureSpec, Report, Table, numbers_of
-from analysis.views.figure_pdf import chromium
 
 register = template.Library()
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
-from analysis.views.browse import ListedRow
+from analysis.browser.list_views import ListedRow
 from benchmarks.templatetags.planjury import score
 from benchmarks.templatetags.trajectory_rows import (
     condition_of,

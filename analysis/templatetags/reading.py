@@ -9,8 +9,8 @@ from django import template
 from django.http import HttpRequest
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.reading import Multiples, Panel, People
-from analysis.views.browse import list_query
+from analysis.browser.list_views import list_query
+from analysis.browser.reading import Multiples, Panel, People
 from benchmarks.templatetags.turn_parts import short, undefined
 from benchmarks.trajectories.timeline import Bin, Spread
 

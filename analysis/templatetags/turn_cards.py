@@ -13,7 +13,7 @@ from django.template.base import Template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.reading import LineGroup, ShownTurn
+from analysis.browser.reading import LineGroup, ShownTurn
 from benchmarks.models import Run
 from benchmarks.templatetags.planjury import number
 from benchmarks.templatetags.turn_parts import undefined

@@ -251,8 +251,8 @@ def plain() -> float:
     """CPU seconds of summing the scores of the shown runs with nothing around it."""
     from django.db import connection
 
-    from analysis.dataset_choice import select_runs
     from analysis.filters import Filters
+    from analysis.filters.datasets import select_runs
 
     judgings = select_runs(Filters()).judgings
     marks = ", ".join(["%s"] * len(judgings))

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from analysis import pages
-from analysis.reports.parts import Report
+from analysis.reports.content import Report
 from benchmarks.source_digest import FOLDERS, LOCK_FILE, digest_of
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.exports.table_csv import table_csv
-from analysis.reports.parts import Cell, Column, Table
+from analysis.reports.content import Cell, Column, Table
 from annotation.selectors.exports.writing import csv_written
 from benchmarks.tables import cell, csv_lines
 

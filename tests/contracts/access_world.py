@@ -16,9 +16,9 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from analysis.saved_views import TRAJECTORIES
+from analysis.browser.saved_views.selectors import TRAJECTORIES
+from analysis.browser.saved_views.services import save_view
 from analysis.services.rating_tables import store_table
-from analysis.services.saved_views import save_view
 from analysis.tidy.example import example_csv
 from analysis.tidy.settings import Settings
 from annotation.models import (

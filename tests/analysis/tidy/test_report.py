@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.reports.tidy_words import notices, parts_of
+from analysis.pages.own_table.labels import notices, parts_of
 from analysis.stats.jackknife import FISHER
 from analysis.stats.results import as_json
 from analysis.tidy.against import NO_CATEGORIES

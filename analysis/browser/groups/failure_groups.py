@@ -1,0 +1,176 @@
+"""Which trajectories of a list are grouped by their texts, and how: as an address says it."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from django.http import QueryDict
+
+from analysis.browser.saved_views.selectors import usual_query
+from analysis.filters import as_id
+from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
+from analysis.pages import key_of
+from analysis.reports.content import Report
+from analysis.reports.deferred import Params, Wanted, report_maker
+from benchmarks.visibility import Visibility
+
+if TYPE_CHECKING:
+    from analysis.facts.listing import Listing
+    from analysis.facts.runs import RunRow
+
+MAKER = "failure-groups"
+FAILED, ALL = "failed", "all"
+AMONG = {FAILED: "Those that failed", ALL: "All that ended"}
+TEXTS = {BOTH: "Feedback and last plan", FEEDBACK: "Feedback", PLAN: "Last plan"}
+FEWEST, MOST = 2, 12
+LARGEST_SEED = 2**32 - 1
+# The fields of the page's own form; all others are the list's.
+OWN = ("among", "texts", "groups", "seed")
+# What belongs to a page of a list, or to a question how far this is, not to what a list chooses.
+PLACE = ("after", "before", "order", "waiting")
+# More texts than this are drawn from.
+MOST_TEXTS = 2000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is grouped and how. ``groups`` is None where the number is chosen by the silhouette."""
+
+    query: str = ""
+    among: str = FAILED
+    texts: str = BOTH
+    groups: int | None = None
+    seed: int = 1
+    problems: tuple[str, ...] = ()
+
+    @property
+    def full_query(self) -> str:
+        """The address of the page that shows this, seed and all."""
+        params = QueryDict(self.query, mutable=True)
+        params.update({"among": self.among, "texts": self.texts, "seed": str(self.seed)})
+        if self.groups:
+            params["groups"] = str(self.groups)
+        return usual_query(params.urlencode())
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The trajectories that are grouped, ascending, with the title of each one's agent.
+
+    ``matching`` counts those of the list, ``left_out`` those of them that are not grouped, by
+    reason. ``marks`` are what the runs are, where they are not the real thing. ``settled``: no run
+    of the list is under way, so that the same address asks for the same a moment later.
+    """
+
+    ids: tuple[int, ...]
+    agents: tuple[str, ...]
+    matching: int
+    failed: int
+    left_out: Mapping[str, int]
+    marks: Mapping[str, int] = field(default_factory=dict)
+    version: str = ""
+    settled: bool = True
+
+
+def read_asked(params: QueryDict) -> Asked:
+    """The choice of an address; what it cannot mean is named and replaced by the usual."""
+    rest = params.copy()
+    for name in (*OWN, *PLACE):
+        rest.pop(name, None)
+    problems: list[str] = []
+
+    def one_of(name: str, known: Mapping[str, str], usual: str) -> str:
+        given = params.get(name, "")
+        if given and given not in known:
+            problems.append(f"There is no choice “{given[:40]}” of {name}.")
+        return given if given in known else usual
+
+    def whole(name: str, low: int, high: int) -> int | None:
+        given = params.get(name, "").strip()
+        number = as_id(given)
+        if given and (number is None or not low <= number <= high):
+            problems.append(f"“{given[:40]}” is no {name}: it is a number from {low} to {high:,}.")
+            return None
+        return number
+
+    among, texts = one_of("among", AMONG, FAILED), one_of("texts", TEXTS, BOTH)
+    groups, seed = whole("groups", FEWEST, MOST), whole("seed", 0, LARGEST_SEED)
+    query = usual_query(rest.urlencode())
+    seed = 1 if seed is None else seed
+    return Asked(query, among, texts, groups, seed, tuple(problems))
+
+
+def choose(found: "Listing", asked: Asked) -> Chosen:
+    """Those of a list that ended, or failed. What its reader may not see is in no list.
+
+    Failed means: not accurate; where that is undefined, not valid; where that is, too, without the
+    full reward.
+    """
+    import numpy as np
+
+    from analysis.facts.columns import NONE, STATES
+    from benchmarks.trajectories.selectors import NEARLY
+
+    columns = found.facts.columns
+    ended = found.rows & (columns.state == STATES.index("done"))
+    rewarded = np.where(np.isnan(columns.reward), NONE, columns.reward >= 1 - NEARLY)
+    verdict = np.where(columns.accurate != NONE, columns.accurate, columns.valid)
+    verdict = np.where(verdict != NONE, verdict, rewarded)
+    failed = ended & (verdict == 0)
+    rows = failed if asked.among == FAILED else ended
+    reasons = {"not ended": int(found.rows.sum() - ended.sum())}
+    if asked.among == FAILED:
+        reasons["did not fail"] = int((ended & (verdict == 1)).sum())
+        reasons["no verdict"] = int((ended & (verdict == NONE)).sum())
+    runs = _runs(found, rows)
+    versions = sorted({f"{run.pk} {run.version.kept}" for run in runs})
+    return Chosen(
+        ids=tuple(columns.id[rows].tolist()),
+        agents=tuple(run.agent_title for run in runs),
+        matching=int(found.rows.sum()),
+        failed=int(failed.sum()),
+        left_out={reason: count for reason, count in reasons.items() if count},
+        marks=Counter(run.marker for run in runs),
+        version="\n".join(versions),
+        settled=not any(run.under_way for run in _runs(found, found.rows)),
+    )
+
+
+def _runs(found: "Listing", rows: Any) -> list["RunRow"]:
+    """The run of each of these rows."""
+    return [found.facts.runs[place] for place in found.facts.run_index[rows].tolist()]
+
+
+def wanted_groups(asked: Asked, chosen: Chosen) -> Wanted:
+    """The report on them; its key is another as soon as another trajectory is among them."""
+    parts = (chosen.ids, chosen.agents, chosen.matching, sorted(chosen.left_out.items()))
+    digest = blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+    key = key_of(MAKER, asked.full_query, digest, chosen.version)
+    return Wanted(MAKER, {"query": asked.full_query}, key, "Groups of failures")
+
+
+@report_maker(MAKER)
+def make_groups(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
+    """The report that an address asks for, for somebody who may see so much."""
+    # Arrays are slow to import: not when the server starts.
+    from analysis.facts.listing import listing
+
+    asked = read_asked(QueryDict(params["query"]))
+    chosen = choose(listing(QueryDict(asked.query), seen), asked)
+    key = wanted_groups(asked, chosen).key
+    written: Any = import_module("analysis.browser.groups.report").groups_report
+    return key, lambda: written(asked, chosen, key)
+
+
+def drawn(ids: Sequence[int], seed: int) -> Sequence[int]:
+    """All of them, or as many as are grouped at once, drawn without replacement and ascending."""
+    import numpy as np
+
+    if len(ids) <= MOST_TEXTS:
+        return ids
+    rng = np.random.default_rng(seed)
+    found: list[int] = np.sort(rng.choice(np.array(ids), MOST_TEXTS, replace=False)).tolist()
+    return found

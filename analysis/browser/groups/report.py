@@ -1,0 +1,325 @@
+"""Groups of similar failures: their words, sizes, models, and the turns that are most typical."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import unescape
+
+from analysis.browser.groups.failure_groups import FAILED, MOST_TEXTS, TEXTS, Asked, Chosen, drawn
+from analysis.browser.groups.similar import SimilarGroup, group_value, keep_groups
+from analysis.figures.shares import Shares, share_dots
+from analysis.figures.theme import ACCENT
+from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
+from analysis.reports import common
+from analysis.reports.content import (
+    Banner,
+    Cell,
+    Column,
+    Empty,
+    FigureSpec,
+    Notice,
+    Report,
+    Table,
+    count_cell,
+    estimate_cell,
+    estimate_column,
+    number_cell,
+    number_column,
+    text_cell,
+    text_column,
+    words_column,
+)
+from analysis.reports.deferred import tell
+from analysis.reports.formatting import counted, listed, number, plural
+from analysis.reports.leading import lead_by
+from analysis.search.query import Term
+from analysis.search.snippets import excerpt
+from analysis.stats.proportions import share
+from analysis.stats.text_groups import TextGroup, TextGroups, group_texts
+
+Key = tuple[int, int]
+
+
+def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
+    """Group the texts of what was chosen, and keep the groups for the list to be narrowed to."""
+    ids = drawn(chosen.ids, asked.seed)
+    tell(f"reading the texts of {plural(len(ids), 'trajectory', 'trajectories')}")
+    texts = end_texts(ids, asked.texts)
+    agent_of = dict(zip(chosen.ids, chosen.agents, strict=True))
+    tell(f"grouping {plural(len(texts), 'text')}")
+    found = group_texts(
+        [(text.trajectory, text.turn) for text in texts],
+        [text.text for text in texts],
+        [agent_of[text.trajectory] for text in texts],
+        groups=asked.groups,
+        seed=asked.seed,
+    )
+    how = _how(asked, chosen, found, read=len(ids), texts=len(texts))
+    banners = _banners(chosen)
+    if not found.groups:
+        return Report(empty=_empty(asked, chosen, found), how=how, banners=banners)
+    labels = zip(texts, found.labels, strict=True)
+    members: dict[int, list[int]] = {}
+    for text, label in labels:
+        if label is not None:
+            members.setdefault(label, []).append(text.trajectory)
+    keep_groups(
+        key, [SimilarGroup(g.number, g.words, tuple(members[g.number])) for g in found.groups]
+    )
+    report = Report(
+        sentence=_sentence(asked, chosen, found, len(texts)),
+        figures=_figures(found, len(texts)),
+        tables=(
+            _groups(found, key, len(texts)),
+            _models(found),
+            _typical(found, {text.trajectory: text for text in texts}, agent_of),
+        ),
+        notices=_notices(asked, chosen, found),
+        banners=banners,
+        how=how,
+    )
+    return lead_by(report, GroupLeads(found, key, asked.query))
+
+
+class GroupLeads:
+    """What names a group leads to its trajectories, all else to the list that was grouped."""
+
+    def __init__(self, found: TextGroups, key: str, query: str) -> None:
+        self._groups: dict[str, str] = {}
+        for group in found.groups:
+            url = _group_url(key, group.number)
+            self._groups |= {f"Group {group.number}": url, _name(group): url}
+        self._whole = common.address("analysis:trajectory_list", query)
+
+    def url(self, words: Iterable[str], instead: str = "") -> str:
+        return next((self._groups[w] for w in words if w in self._groups), instead or self._whole)
+
+    def marks(self, marks: Sequence[Sequence[str]]) -> list[str]:
+        return [self.url(map(unescape, words)) for words in marks]
+
+
+def _what(asked: Asked) -> str:
+    return "failed trajectory" if asked.among == FAILED else "ended trajectory"
+
+
+def _many(asked: Asked) -> str:
+    return _what(asked).replace("trajectory", "trajectories")
+
+
+def _empty(asked: Asked, chosen: Chosen, found: TextGroups) -> Empty:
+    if not chosen.ids:
+        why = f"left out: {counted(chosen.left_out)}" if chosen.left_out else "it is empty"
+        return Empty(f"No {_what(asked)} in this list", f"Of the list, {why}.")
+    texts = plural(len(chosen.ids), _what(asked), _many(asked))
+    return Empty("Too little to group", f"The list has {texts}, and {found.undefined}.")
+
+
+def _sentence(asked: Asked, chosen: Chosen, found: TextGroups, texts: int) -> str:
+    largest = found.groups[0]
+    words = listed([f"“{word}”" for word in largest.words[:3]])
+    if asked.among == FAILED:
+        begin = f"{chosen.failed:,} of {chosen.matching:,} trajectories of this list failed"
+    else:
+        begin = f"{len(chosen.ids):,} trajectories of this list ended"
+    if len(chosen.ids) > texts:
+        begin += f"; of {texts:,} of them the texts were read"
+    part = number(largest.size / texts, "share")
+    one = len(found.groups) == 1
+    return (
+        f"{begin}; by their words they fall into {plural(len(found.groups), 'group')}, "
+        f"{'it' if one else 'the largest'} ({part}, n = {largest.size:,}) around {words}."
+    )
+
+
+def _name(group: TextGroup) -> str:
+    return f"{group.number}: {', '.join(group.words[:3])}"
+
+
+def _group_url(key: str, number: int) -> str:
+    return common.trajectories({"similar": group_value(key, number)})
+
+
+def _groups(found: TextGroups, key: str, texts: int) -> Table:
+    rows = tuple(
+        (
+            text_cell(
+                f"Group {group.number}",
+                url=_group_url(key, group.number),
+            ),
+            text_cell(", ".join(group.words)),
+            count_cell(group.size),
+            estimate_cell(share(group.size, texts), "share"),
+            number_cell(group.cohesion, "points"),
+        )
+        for group in found.groups
+    )
+    return Table(
+        "groups",
+        "Groups",
+        (
+            text_column("Group"),
+            words_column("Words that set it apart", "words"),
+            number_column("Trajectories"),
+            estimate_column("Share", help="Of all texts that were read, with a Wilson interval"),
+            number_column("Cohesion", help="Mean cosine of its texts with its middle, 0 to 1"),
+        ),
+        rows,
+        note="A group leads to the list of its trajectories.",
+    )
+
+
+def _models(found: TextGroups) -> Table:
+    first = found.groups[0]
+    totals = {owner: first.shares[owner].n for owner in first.shares}
+    columns = [text_column("Agent"), number_column("Texts")]
+    columns += [
+        estimate_column(f"Group {group.number}", help=", ".join(group.words))
+        for group in found.groups
+    ]
+    rows = tuple(
+        (
+            text_cell(owner),
+            count_cell(totals[owner]),
+            *(estimate_cell(group.shares[owner], "share") for group in found.groups),
+        )
+        for owner in _largest_first(totals)
+    )
+    return Table(
+        "agents",
+        "Share of each agent’s texts",
+        tuple(columns),
+        rows,
+        note="Of the agent’s texts that were read, with 95 % Wilson intervals. They take texts as "
+        "independent, though several may be about one task.",
+    )
+
+
+def _largest_first(totals: Mapping[str, int]) -> list[str]:
+    return sorted(totals, key=lambda owner: (-totals[owner], owner))
+
+
+def _typical(found: TextGroups, texts: Mapping[int, EndText], agent_of: Mapping[int, str]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for group in found.groups:
+        terms = [Term((word,)) for word in group.words]
+        for typical in group.typical:
+            trajectory, turn = _key_of(typical.key)
+            shown = excerpt(texts[trajectory].text, terms)[1]
+            url = common.address("analysis:trajectory", trajectory_id=trajectory)
+            rows.append(
+                (
+                    text_cell(f"Group {group.number}"),
+                    text_cell("".join(part.text for part in shown)),
+                    Cell(
+                        f"Trajectory {trajectory}",
+                        (trajectory, turn),
+                        sub=f"turn {turn}",
+                        url=f"{url}#turn-{turn}",
+                    ),
+                    text_cell(agent_of[trajectory]),
+                    number_cell(typical.similarity, "points"),
+                )
+            )
+    return Table(
+        "typical",
+        "Most typical texts",
+        (
+            text_column("Group"),
+            words_column("Excerpt"),
+            Column("Where", ("trajectory", "turn"), num=False),
+            text_column("Agent"),
+            number_column("Similarity", help="Cosine with the middle of the group, 0 to 1"),
+        ),
+        tuple(rows),
+        note="Those nearest to the middle of their group, equal texts once.",
+    )
+
+
+def _key_of(key: object) -> Key:
+    assert isinstance(key, tuple)
+    return int(key[0]), int(key[1])
+
+
+def _figures(found: TextGroups, texts: int) -> tuple[FigureSpec, ...]:
+    if len(found.groups) < 2:
+        return ()
+    sizes = [share(group.size, texts) for group in found.groups]
+    return (
+        common.figure_spec(
+            "sizes",
+            "How large the groups are",
+            f"Share of all {texts:,} texts, with 95 % Wilson intervals",
+            share_dots(
+                [_name(group) for group in found.groups],
+                [Shares("all agents", sizes, "circle", ACCENT)],
+                title="share of texts",
+            ),
+            table="groups",
+        ),
+    )
+
+
+def _notices(asked: Asked, chosen: Chosen, found: TextGroups) -> tuple[Notice, ...]:
+    texts = [Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in found.warnings]
+    if len(chosen.ids) > MOST_TEXTS:
+        words = (
+            f"{MOST_TEXTS:,} of {len(chosen.ids):,} {_many(asked)} were drawn with seed "
+            f"{asked.seed}; sizes and shares are of those, and so are the lists behind the groups."
+        )
+        texts.append(Notice(words, "info"))
+    return tuple(texts)
+
+
+def _banners(chosen: Chosen) -> tuple[Banner, ...]:
+    """What the trajectories are where they are not the real thing."""
+    told = {
+        "demo": ("Demo data", "come with the demo and say nothing about a real model."),
+        "simulated": ("Simulated answers", "were answered by a program that makes answers up."),
+        "scripted": ("Scripted parts", "have a scripted agent or judge."),
+        "recorded": ("Recorded answers", "draw recorded answers from a pool: nobody re-planned."),
+        "imported": ("Imported", "were made elsewhere and imported."),
+        "constructed": ("Constructed tasks", "have tasks that were not constructed by models."),
+    }
+    whole = len(chosen.ids)
+    return tuple(
+        Banner(title, f"{chosen.marks[mark]:,} of {whole:,} trajectories {words}")
+        for mark, (title, words) in told.items()
+        if chosen.marks.get(mark)
+    )
+
+
+def _how(
+    asked: Asked, chosen: Chosen, found: TextGroups, *, read: int, texts: int
+) -> tuple[str, ...]:
+    verdict = (
+        "Failed: not accurate; where that is undefined, not valid; where that is, too, without the "
+        "full reward."
+    )
+    source = {
+        PLAN: "the last plan",
+        FEEDBACK: f"the feedback of the last {LAST_TURNS} turns",
+    }.get(asked.texts, f"the feedback of the last {LAST_TURNS} turns and the last plan")
+    lines = [
+        f"List: {plural(chosen.matching, 'trajectory', 'trajectories')}"
+        f"{f' with the filters {asked.query}' if asked.query else ''}. "
+        f"Grouped: {plural(len(chosen.ids), _what(asked), _many(asked))}"
+        f"{f'; left out: {counted(chosen.left_out)}' if chosen.left_out else ''}."
+        f"{f' {verdict}' if asked.among == FAILED else ''}",
+        f"Texts ({TEXTS[asked.texts].lower()}): {source}, each of at most {MOST_SIGNS:,} "
+        f"characters, one text for each trajectory; {plural(texts, 'text')}.",
+    ]
+    if read > texts:
+        lines.append(
+            f"{plural(read - texts, 'trajectory', 'trajectories')} without a turn left out."
+        )
+    number_of = (
+        f"{asked.groups} groups were asked for"
+        if asked.groups
+        else "the number of groups, from 2 to 12, is that with the highest silhouette"
+    )
+    fit = "" if found.silhouette is None else f"; mean silhouette {found.silhouette:.2f}"
+    lines += [
+        f"{found.method}; {found.words:,} words, {number_of}{fit}; seed {found.seed}. Another seed "
+        "or number gives other groups: they are a way to read, not kinds that exist.",
+        f"Ungrouped, for they share no word with another text: {found.ungrouped:,}. Shares with "
+        "95 % Wilson intervals, which take texts as independent.",
+    ]
+    return tuple(lines)

@@ -1,0 +1,45 @@
+"""Groups of similar trajectories, kept for lists to be narrowed to one of them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.core.cache import caches
+
+from analysis.reports.deferred import KEEP_SECONDS
+
+_VALUE = re.compile(r"([0-9a-f]{16})\.(\d{1,3})")
+
+
+@dataclass(frozen=True)
+class SimilarGroup:
+    """One group: its number, the words that set it apart, and the ids of its trajectories."""
+
+    number: int
+    words: tuple[str, ...]
+    ids: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        """What it is called where it stands alone."""
+        return f"Group {self.number} of similar texts: {', '.join(self.words[:3])}"
+
+
+def group_value(key: str, number: int) -> str:
+    """How an address names a group of the report with this key."""
+    return f"{key[:16]}.{number}"
+
+
+def keep_groups(key: str, groups: Sequence[SimilarGroup]) -> None:
+    """Keep the groups of the report with this key as long as the report is kept."""
+    found: Mapping[int, SimilarGroup] = {group.number: group for group in groups}
+    caches["kept"].set(f"similar:{key[:16]}", found, KEEP_SECONDS)
+
+
+def kept_group(value: str) -> SimilarGroup | None:
+    """The group that an address names; None if it is not kept, or no more."""
+    named = _VALUE.fullmatch(value)
+    if named is None:
+        return None
+    found: Mapping[int, SimilarGroup] = caches["kept"].get(f"similar:{named[1]}") or {}
+    return found.get(int(named[2]))

@@ -1,0 +1,130 @@
+"""What failed in a list, grouped by its words: the page, its figures and its tables."""
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from analysis.browser.groups.failure_groups import (
+    AMONG,
+    FEWEST,
+    LARGEST_SEED,
+    MOST,
+    TEXTS,
+    Asked,
+    Chosen,
+    choose,
+    read_asked,
+    wanted_groups,
+)
+from analysis.browser.saved_views.selectors import GROUPS, saved_views
+from analysis.filters import with_query
+from analysis.pages.responses import answer_figure, answer_table
+from analysis.reports.content import Report
+from analysis.reports.deferred import Later, Wanted, ask, look
+from annotation.access import person
+from benchmarks.access import VIEW, allow, signed_in, visibility
+from benchmarks.responses import wants_part
+
+WORDS = "Reading and grouping the texts takes some seconds, so it is done in the background."
+
+
+@require_safe
+@signed_in
+def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
+    """One sentence, each group with its words, models and typical turns."""
+    asked, chosen, wanted, chips = _open(request)
+    context = {
+        "asked": asked,
+        "chosen": chosen,
+        "chips": chips,
+        "list_url": with_query(reverse("analysis:trajectory_list"), asked.query),
+        "plain_url": reverse("analysis:trajectory_groups"),
+        "kept": list(QueryDict(asked.query).lists()),
+        "among": AMONG.items(),
+        "texts": TEXTS.items(),
+        "numbers": range(FEWEST, MOST + 1),
+        "largest_seed": LARGEST_SEED,
+        "saved": saved_views(
+            page=GROUPS, query=asked.full_query, user=person(request), seen=visibility(request)
+        ),
+        **_context(asked, chosen, look(wanted)),
+    }
+    return render(request, "analysis/groups.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
+    """POST has the groups made, GET tells how far they are."""
+    asked, chosen, wanted, _ = _open(request)
+    if request.method == "POST":
+        state = ask(wanted=wanted, person=person(request))
+    else:
+        state = look(wanted)
+        if state.moving and request.GET.get("waiting") == state.stamp:
+            return HttpResponse(status=204)
+    if not wants_part(request):
+        return redirect(_url("trajectory_groups", asked))
+    return render(request, "analysis/_later.html", _context(asked, chosen, state))
+
+
+@require_safe
+@signed_in
+def trajectory_groups_figure(request: HttpRequest, part: str) -> HttpResponseBase:
+    """A figure as JSON."""
+    _, _, wanted, _ = _open(request)
+    report = _there(wanted)
+    return answer_figure(request, wanted.key, part, lambda: report)
+
+
+@require_safe
+@signed_in
+def trajectory_groups_table(request: HttpRequest, part: str) -> HttpResponseBase:
+    """A table as CSV."""
+    asked, _, wanted, _ = _open(request)
+    return answer_table(_there(wanted), part, ["groups", part, f"seed-{asked.seed}"])
+
+
+def _open(request: HttpRequest) -> tuple[Asked, Chosen, Wanted, list[tuple[str, str, str]]]:
+    """Authorise, then find what the address is about, and what narrows its list, in words."""
+    # Arrays are slow to import: not when the server starts.
+    from analysis.facts.listing import listing
+
+    allow(request, VIEW)
+    asked = read_asked(request.GET)
+    found = listing(QueryDict(asked.query), visibility(request))
+    chosen = choose(found, asked)
+    return asked, chosen, wanted_groups(asked, chosen), found.choice.chips
+
+
+def _there(wanted: Wanted) -> Report:
+    report = look(wanted).report
+    if report is None:
+        raise Http404("This is not computed yet.")
+    return report
+
+
+def _url(name: str, asked: Asked, **more: str) -> str:
+    return with_query(reverse(f"analysis:{name}", kwargs=more), asked.full_query)
+
+
+def _context(asked: Asked, chosen: Chosen, state: Later) -> dict[str, object]:
+    """What the fragment shows: the report, or how far it is."""
+    context: dict[str, object] = {
+        "later": state,
+        "later_url": _url("trajectory_groups_later", asked),
+        "later_settled": chosen.settled,
+        "later_words": WORDS if chosen.settled else "",
+    }
+    report = state.report
+    if report is not None:
+        context |= {
+            "later_figures": [
+                (f, _url("trajectory_groups_figure", asked, part=f.name)) for f in report.figures
+            ],
+            "later_tables": [
+                (t, _url("trajectory_groups_table", asked, part=t.name)) for t in report.tables
+            ],
+        }
+    return context

@@ -1,0 +1,209 @@
+"""The list of trajectories: facets in the address, one page of rows at a time."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_POST, require_safe
+
+from analysis.browser.saved_views.selectors import TRAJECTORIES, saved_views
+from analysis.search.snippets import Snippet, snippets
+from analysis.services.facts import ask_for_facts, facts_job
+from analysis.services.search_index import unsearched
+from annotation.access import person
+from benchmarks.access import START, VIEW, allow, signed_in, visibility
+from benchmarks.models import Trajectory
+from benchmarks.paging import Page
+from benchmarks.responses import address, clean_query, wants_part
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.trajectories.selectors import TrajectoryRow
+from benchmarks.visibility import Visibility
+
+if TYPE_CHECKING:
+    from analysis.facts.listing import Listing, Slice
+
+ROWS = 50
+# What belongs to a page of the list or of a trajectory, not to the choice that the list shows.
+PLACE = ("after", "before", "step", "turn", "from", "find", "stretch", "line")
+# Chosen by links, and carried along by the form unseen.
+CARRIED = (
+    "task", "group", "ids", "similar", "dimension", "score_at_least", "score_at_most",
+    "reached_turn",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ListedRow(TrajectoryRow):
+    """A line of this list: beside what every list shows, how judges and people differ."""
+
+    spread: float | None = None
+    gap: float | None = None
+    tokens: int | None = None
+    violations: int = 0
+    snippet: Snippet | None = None
+
+
+@signed_in
+@require_safe
+def trajectory_list(request: HttpRequest) -> HttpResponse:
+    # Arrays are slow to import: not when the server starts.
+    from analysis.facts.choosing import ORDERS
+    from analysis.facts.listing import listing
+
+    allow(request, VIEW)
+    seen = visibility(request)
+    found = listing(request.GET, seen)
+    part = found.page(request.GET, ROWS)
+    rows = _rows(found, part, seen)
+    shown = {order: value.title for order, value in ORDERS.items()}
+    context = {
+        "list": found,
+        "state": found.state,
+        "groups": _groups(found),
+        "active": found.choice.chips,
+        "rows": rows,
+        "columns": trajectories.list_columns(row.trajectory.run.dataset.system for row in rows),
+        "page": _page(request.GET, part, rows),
+        "summary": f"{part.start + 1:,}–{part.start + len(rows):,} of {found.count:,}, "
+        + shown[found.order].lower(),
+        "orders": shown,
+        "order": found.order,
+        "carried": [
+            (name, value)
+            for name in CARRIED
+            for value in request.GET.getlist(name)
+            if value and name in found.choice.chosen
+        ],
+        "query": list_query(request.GET),
+        "unsearched": unsearched(seen) if "q" in found.choice.chosen else 0,
+        "saved": saved_views(
+            page=TRAJECTORIES, query=list_query(request.GET), user=person(request), seen=seen
+        ),
+        "may_start": request.user.has_perm(START),
+        "job": facts_job() if found.state.unread else None,
+    }
+    alone = wants_part(request)
+    name = "analysis/_trajectory_answer.html" if alone else "analysis/trajectory_list.html"
+    response = render(request, name, {**context, "alone": alone})
+    patch_vary_headers(response, ["HX-Request"])
+    response["HX-Push-Url"] = address(request)
+    return response
+
+
+def _groups(found: "Listing") -> list[dict[str, object]]:
+    """The facets under their headings; rubric dimensions apart, as they make one table."""
+    from analysis.facts.parts import RUBRIC
+
+    groups: dict[str, dict[str, object]] = {}
+    for facet in found.facets:
+        group = groups.setdefault(facet.group, {"title": facet.group, "facets": [], "rubric": []})
+        kind = group["rubric" if facet.name.startswith(RUBRIC) else "facets"]
+        assert isinstance(kind, list)
+        kind.append(facet)
+    return list(groups.values())
+
+
+def _rows(found: "Listing", part: "Slice", seen: Visibility) -> list[ListedRow]:
+    """The lines of a page in its order; what was deleted meanwhile is not among them."""
+    columns = found.facts.columns
+    rows = seen.of(Trajectory.objects.filter(pk__in=part.ids))
+    by_id = {row.pk: row for row in trajectories.with_parts(rows)}
+    there = [by_id[pk] for pk in part.ids if pk in by_id]
+    (words,) = found.choice.chosen.get("q", ("",))
+    marked = snippets(words=words, trajectory_ids=[row.pk for row in there])
+    listed = []
+    for row in trajectories.trajectory_rows(there):
+        place = found.place_of(row.trajectory.pk)
+        tokens = int(columns.tokens[place])
+        listed.append(
+            ListedRow(
+                row.trajectory, row.end, row.verdicts, row.metrics, row.scores,
+                _defined(columns.spread[place]),
+                # Two decimals are shown, and none of them as minus zero.
+                None if (gap := _defined(found.said.gap[place])) is None else round(gap, 2) + 0.0,
+                tokens if tokens >= 0 else None,
+                int(columns.violations[place]),
+                marked.get(row.trajectory.pk),
+            )
+        )  # fmt: skip
+    return listed
+
+
+def _defined(value: float) -> float | None:
+    return float(value) if value == value else None
+
+
+def _page(params: QueryDict, part: "Slice", rows: list[ListedRow]) -> Page[Trajectory]:
+    def beside(name: str, row: Trajectory) -> str:
+        changed = params.copy()
+        for old in PLACE:
+            changed.pop(old, None)
+        changed[name] = str(row.pk)
+        return "?" + clean_query(changed)
+
+    found = [row.trajectory for row in rows]
+    return Page(
+        found,
+        beside("before", found[0]) if found and part.before else "",
+        beside("after", found[-1]) if found and part.after else "",
+    )
+
+
+@signed_in
+@require_POST
+def read_facts(request: HttpRequest) -> HttpResponse:
+    """Have trajectories read that the list does not know yet."""
+    allow(request, VIEW)
+    from analysis.facts.table import current_facts
+
+    if unread := current_facts().unread:
+        ask_for_facts(trajectories=sum(run.trajectories for run in unread))
+    if wants_part(request):
+        return _progress(request)
+    return redirect("analysis:trajectory_list")
+
+
+@signed_in
+@require_safe
+def facts_progress(request: HttpRequest) -> HttpResponse:
+    """How far the reading is; when it is over, the page comes anew."""
+    allow(request, VIEW)
+    return _progress(request)
+
+
+def _progress(request: HttpRequest) -> HttpResponse:
+    job = facts_job()
+    if job is None:
+        response = HttpResponse(status=204)
+        response["HX-Refresh"] = "true"
+        return response
+    return render(request, "analysis/_facts_progress.html", {"job": job})
+
+
+def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+    """The neighbours in the list that the reader comes from; its choice is in the address."""
+    query, seen = list_query(request.GET), visibility(request)
+    if not query:
+        rows = seen.of(trajectories.trajectory_list({}))
+        beside = trajectories.neighbours(rows, found.pk)
+        return {"query": query, "previous": beside.newer, "next": beside.older}
+    from analysis.facts.listing import listing
+
+    near = listing(request.GET, seen).beside(found.pk)
+    return {
+        "query": query,
+        "previous": near.previous,
+        "next": near.next,
+        "place": near.place,
+        "of": near.count,
+    }
+
+
+def list_query(params: QueryDict) -> str:
+    """The choice of a list as a query string, for the links that lead out of it."""
+    kept = params.copy()
+    for name in PLACE:
+        kept.pop(name, None)
+    return clean_query(kept)

@@ -1,0 +1,209 @@
+"""One trajectory: how it ended, its turns, what was hidden, and what people and judges said."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from analysis.browser import reading
+from analysis.browser.list_views import in_list, list_query
+from annotation.access import person
+from annotation.selectors.remarks import label_menu, labels_of, notes_of
+from annotation.selectors.said_about import said_about
+from benchmarks import paging
+from benchmarks.access import START, fetch, signed_in
+from benchmarks.models import Trajectory
+from benchmarks.responses import own_template, respond, wants_part
+from benchmarks.roles.selectors import run_roles
+from benchmarks.runs.cautions import run_caution
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.trajectories.timeline import timeline_of, turn_indices
+from benchmarks.trajectories.turn_texts import find_words
+from benchmarks.trajectories.turn_use import turn_use
+from benchmarks.trajectories.turns import TurnView, hidden_kinds, turn_views
+
+
+@signed_in
+@require_safe
+def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
+    found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    if found.judged_id is not None:  # it has no turns of its own, only what judges were asked
+        return redirect("benchmarks:trajectory_exchanges", found.pk)
+    if wants_part(request) and "find" in request.GET:
+        context = {"trajectory": found, "query": list_query(request.GET), **_search(request, found)}
+        return respond(request, "", "analysis/_found.html", context)
+    return render(request, "analysis/trajectory.html", page_context(request, found))
+
+
+def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+    """All that the page of a trajectory shows."""
+    timeline = timeline_of(found)
+    indices = [line.index for line in timeline.lines]
+    shown, asked = reading.shown_at_first(indices, _asked(request)), asked_turn(request)
+    open_at = asked if asked in shown else min(shown, default=0)
+    remarks = remarks_context(request, found)
+    turns = shown_turns(found, shown, remarks)
+    last = turns[indices[-1]].turn if indices else None
+    said = said_about(trajectory=found.pk, profile=found.profile_id, user=person(request))
+    judging = found.run.primary_judging
+    return {
+        **card_context(found),
+        **remarks,
+        **_search(request, found),
+        "end": trajectories.trajectory_end(found),
+        "why": trajectories.why_ended(found),
+        "verdicts": trajectories.verdicts(found),
+        "turns": [row.turn for row in turns.values()],
+        "total": len(indices),
+        "last": last,
+        "pieces": reading.pieces_of(indices, turns),
+        "groups": reading.line_groups(timeline.lines, open_at),
+        "shown": shown,
+        "means": timeline.means,
+        "marks": reading.header_marks(last, said),
+        "multiples": reading.multiples_of(timeline, said),
+        "judging": judging if timeline.dimensions else None,
+        "said": said,
+        "hidden": hidden_kinds(found, timeline.violations),
+        "caution": run_caution(found.run, found.recast),
+        "roles": run_roles(found.run, found.recast),
+        "settings": found.run.settings,
+        "above": own_template(found.run.dataset.system, "_above.html"),
+        "beside": own_template(found.run.dataset.system, "_beside.html"),
+        "may_start": request.user.has_perm(START),
+        **in_list(request, found),
+    }
+
+
+def card_context(found: Trajectory) -> dict[str, Any]:
+    """What the card of a turn needs besides the turn."""
+    system = found.run.dataset.system
+    return {
+        "trajectory": found,
+        "run": found.run,
+        "scored": trajectories.is_scored(system),
+        "card": own_template(system, "_turn.html"),
+        "badges": own_template(system, "_turn_badges.html"),
+        "mark_of_turn": own_template(system, "_turn_mark.html"),
+    }
+
+
+def remarks_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+    """Labels and notes, and the labels that can be put."""
+    user = person(request)
+    return {
+        "labels": labels_of([found.pk]).get(found.pk, []),
+        "notes": notes_of(found.pk),
+        "menu": label_menu(found.run.dataset.system),
+        "reader": user.pk,
+        "may_all": user.is_superuser,
+    }
+
+
+def shown_turns(
+    found: Trajectory, shown: Collection[int], remarks: dict[str, Any]
+) -> dict[int, reading.ShownTurn]:
+    """These turns with what they took and what was said about them, by index."""
+    views: list[TurnView] = turn_views([found], only=shown)[found.pk]
+    use = turn_use(found, [view.row for view in views])
+    labels, notes = defaultdict(list), defaultdict(list)
+    for label in remarks["labels"]:
+        labels[label.turn].append(label)
+    for note in remarks["notes"]:
+        if not note.deleted:
+            notes[note.turn].append(note)
+    return {
+        view.row.index: reading.ShownTurn(
+            view, use.get(view.row.index), labels[view.row.index], notes[view.row.index]
+        )
+        for view in views
+    }
+
+
+def asked_turn(request: HttpRequest) -> int | None:
+    """The turn that an address names: ``turn`` to read it, ``from`` to read on from it."""
+    return paging.as_id(request.GET.get("turn", "")) or paging.as_id(request.GET.get("from", ""))
+
+
+def _asked(request: HttpRequest) -> reading.Stretch | None:
+    """The turns that an address asks for."""
+    if turn := paging.as_id(request.GET.get("turn", "")):
+        return reading.around(turn)
+    first = paging.as_id(request.GET.get("from", ""))
+    return reading.onwards(first) if first else None
+
+
+@signed_in
+@require_safe
+def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
+    """Turns of a gap, with the gaps that are left; or a folded group of the line of turns."""
+    found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    query = list_query(request.GET)
+    if not wants_part(request):
+        return HttpResponseRedirect(_page(found, query, asked_turn(request)))
+    gap = reading.Stretch(*_bounds(request.GET.get("stretch", "")))
+    indices = turn_indices(found, first=gap.first, last=gap.last)
+    if not indices:
+        raise Http404("There are no such turns.")
+    context = {**card_context(found), "query": query}
+    if "line" in request.GET:
+        lines = [line for line in timeline_of(found).lines if line.index in gap]
+        context |= {"group": reading.LineGroup(gap, lines[: reading.GROUP]), "shown": ()}
+        return render(request, "analysis/_line_group.html", context)
+    part = reading.part_of(paging.as_id(request.GET.get("turn", "")) or gap.first)
+    remarks = remarks_context(request, found)
+    turns = shown_turns(found, {index for index in indices if index in part}, remarks)
+    pieces = reading.pieces_of(indices, turns)
+    return render(request, "analysis/_turn_pieces.html", {**context, **remarks, "pieces": pieces})
+
+
+@signed_in
+@require_safe
+def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
+    """The small drawings as a table: every turn, every dimension."""
+    found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    timeline = timeline_of(found)
+    said = said_about(trajectory=found.pk, profile=found.profile_id, user=person(request))
+    given = reading.people_by_turn(timeline, said)
+    rows = [
+        (
+            line,
+            [
+                (line.spreads.get(key), reading.people_of(given.get((key, line.index), [])))
+                for key, _ in timeline.dimensions
+            ],
+        )
+        for line in timeline.lines
+    ]
+    context = {
+        **card_context(found),
+        "timeline": timeline,
+        "rows": rows,
+        "judging": found.run.primary_judging,
+        "query": list_query(request.GET),
+    }
+    return respond(
+        request, "analysis/trajectory_scores.html", "analysis/_score_table.html", context
+    )
+
+
+def _bounds(text: str) -> tuple[int, int]:
+    """``21-499`` as two numbers."""
+    first, _, last = text.partition("-")
+    return paging.as_id(first) or 1, paging.as_id(last) or 0
+
+
+def _page(found: Trajectory, query: str, turn: int | None) -> str:
+    at = reverse("analysis:trajectory", args=[found.pk])
+    words = "&".join(filter(None, [query, f"turn={turn}" if turn else ""]))
+    return f"{at}{'?' if words else ''}{words}{f'#turn-{turn}' if turn else ''}"
+
+
+def _search(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
+    """What the reader looks for in this trajectory, and where it stands."""
+    wanted = " ".join(request.GET.get("find", "")[:200].split())
+    return {"wanted": wanted, "found_words": find_words(found, wanted) if wanted else []}

@@ -1,0 +1,164 @@
+"""The report on an experiment: a page, one file, and the folder that `reproduce` writes."""
+
+import io
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from analysis.exports.report_file import Section
+from analysis.pages import key_of
+from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
+from analysis.reports.content import Report
+from analysis.reproducing.facts import banners_of
+from analysis.reproducing.files import Reproduction, made_files, report_page, source_of
+from analysis.reproducing.presets import PRESETS, parts_of
+from analysis.reproducing.running import NotReady, reproduction_of
+from analysis.reproducing.sections import reports_of, sections_of
+from annotation.access import person
+from benchmarks.access import fetch, signed_in, visibility
+from benchmarks.experiments.selectors import experiment_runs
+from benchmarks.models import Experiment
+
+
+@require_safe
+@signed_in
+def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
+    """What the runs of an experiment say, as its preset asks, or as its design varies them."""
+    experiment = _open(request, experiment_id)
+    context: dict[str, Any] = {
+        "experiment": experiment,
+        "preset": PRESETS.get(experiment.preset),
+    }
+    try:
+        made = _made(request, experiment)
+    except NotReady as problem:
+        context["waits"] = str(problem)
+        return render(request, "analysis/experiment_report.html", context)
+    sections = _sections(made)
+    context |= {
+        "lead": made.lead,
+        "banners": banners_of(sections),
+        "sections": [
+            {
+                "section": section,
+                "reports": [_shown(experiment, report) for report in reports_of(section)],
+            }
+            for section in sections
+        ],
+    }
+    return render(request, "analysis/experiment_report.html", context)
+
+
+@require_safe
+@signed_in
+def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
+    """A figure of the page as JSON."""
+    experiment = _open(request, experiment_id)
+    made = _ready(request, experiment)
+    versions = [f"{run.pk}.{run.data_version}.{run.primary_judging_id}" for run in made.about.runs]
+    key = key_of("experiment", str(experiment.pk), *versions)
+    return answer_figure(request, key, part, lambda: _holding(made, part)[1])
+
+
+@require_safe
+@signed_in
+def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
+    """A table of the page as CSV."""
+    experiment = _open(request, experiment_id)
+    _, report = _holding(_ready(request, experiment), part)
+    return answer_table(report, part, [_name(experiment), part])
+
+
+@require_safe
+@signed_in
+def latex(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
+    """A table of the page as LaTeX."""
+    experiment = _open(request, experiment_id)
+    section, report = _holding(_ready(request, experiment, leaves=True), part)
+    return answer_latex(report, part, [_name(experiment), part], source_of(section, report))
+
+
+@require_safe
+@signed_in
+def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
+    """The page as one HTML file."""
+    experiment = _open(request, experiment_id)
+    made = _ready(request, experiment, leaves=True)
+    text = report_page(made, _sections(made), _who(request))
+    response = HttpResponse(text, content_type="text/html; charset=utf-8")
+    return as_file(response, [_name(experiment), "report"], "html")
+
+
+@require_safe
+@signed_in
+def folder(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
+    """The folder that `manage.py reproduce` writes, as ZIP; figures as SVG and PNG."""
+    experiment = _open(request, experiment_id)
+    made = _ready(request, experiment, leaves=True)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in made_files(made, pdf=False, person=_who(request)):
+            file.writestr(f"{_name(experiment)}/{name}", content)
+    response = HttpResponse(packed.getvalue(), content_type="application/zip")
+    return as_file(response, [_name(experiment)], "zip")
+
+
+def _open(request: HttpRequest, experiment_id: int) -> Experiment:
+    """The experiment, for those to whom all of its runs are open: its design names all agents."""
+    experiment = fetch(request, Experiment.objects.select_related("created_by"), pk=experiment_id)
+    seen = visibility(request)
+    if seen.closed and any(run.pk in seen.closed for run in experiment_runs(experiment)):
+        raise Http404("There is no such experiment.")
+    return experiment
+
+
+def _made(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
+    """What the experiment came to; what ``leaves`` the server names it in its addresses."""
+    server = request.build_absolute_uri("/").rstrip("/") if leaves else ""
+    return reproduction_of(experiment, seen=visibility(request), patient=False, server=server)
+
+
+def _ready(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
+    try:
+        return _made(request, experiment, leaves=leaves)
+    except NotReady as problem:
+        raise Http404(str(problem)) from None
+
+
+def _sections(made: Reproduction) -> list[Section]:
+    return list(sections_of(parts_of(made.preset, made.design), made.about))
+
+
+def _holding(made: Reproduction, part: str) -> tuple[Section, Report]:
+    """The section and report that have this figure or table."""
+    for section in sections_of(parts_of(made.preset, made.design), made.about):
+        for report in reports_of(section) if part.startswith(f"{section.name}-") else ():
+            if report.figure(part) is not None or report.table(part) is not None:
+                return section, report
+    raise Http404("There is no such figure or table.")
+
+
+def _shown(experiment: Experiment, report: Report) -> dict[str, object]:
+    """A report with the addresses of its figures and tables."""
+
+    def url(kind: str, part: str) -> str:
+        return reverse(f"analysis:experiment_{kind}", args=[experiment.pk, part])
+
+    figures: Sequence[tuple[object, str]] = [(f, url("figure", f.name)) for f in report.figures]
+    tables = [(t, url("table", t.name)) for t in report.tables]
+    return {"report": report, "figures": figures, "tables": tables}
+
+
+def _name(experiment: Experiment) -> str:
+    return slugify(f"{experiment.preset or experiment.name}-{experiment.pk}")
+
+
+def _who(request: HttpRequest) -> str:
+    user = person(request)
+    return user.get_full_name() or user.get_username()

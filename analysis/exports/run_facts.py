@@ -1,0 +1,152 @@
+"""What a run is: how it came out, how it ended, what failed, who took part, its settings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.reports.content import (
+    Cell,
+    Column,
+    Report,
+    Table,
+    count_cell,
+    number_cell,
+    number_column,
+    text_cell,
+    text_column,
+    words_column,
+)
+from analysis.reports.formatting import plural
+from benchmarks.models import Run, Trajectory
+from benchmarks.roles.selectors import run_roles
+from benchmarks.runs import selectors as runs
+from benchmarks.trajectories import selectors as trajectories
+
+FAILURES = 200
+
+
+def run_facts(run: Run) -> Report:
+    """The first part of a run's report."""
+    metrics = runs.ended_metrics(run)
+    failed = _failures(run)
+    tables = [*_results(run, metrics), *failed, _roles(run), _settings(run)]
+    return Report(sentence=_sentence(run, metrics), tables=tuple(tables), how=tuple(_how(run)))
+
+
+def _sentence(run: Run, metrics: Mapping[str, Any] | None) -> str:
+    at = f"{run.dataset.name} {run.dataset.version}{f', level {run.level}' if run.level else ''}"
+    ended = metrics["trajectories"] if metrics else 0
+    return (
+        f"Run {run.pk} of {run.agent.title} on {at}, condition {run.condition}: "
+        f"{run.get_status_display().lower()}, {plural(ended, 'trajectory', 'trajectories')} ended."
+    )
+
+
+def _results(run: Run, metrics: Mapping[str, Any] | None) -> list[Table]:
+    if not metrics:
+        return []
+    measures = tuple(
+        (
+            Cell(found.measure.title, (found.measure.title,), sub=found.measure.help),
+            number_cell(
+                found.value,
+                "share" if found.measure.kind == "rate" else "number",
+                reason=found.why or "not known",
+            ),
+            count_cell(found.n),
+            Cell(found.why or "none", (found.why,)),
+        )
+        for found in runs.run_figures(run.dataset.system, metrics)
+    )
+    endings = tuple(
+        (
+            Cell(end.title, (end.title,), sub=end.sentence),
+            count_cell(count),
+            number_cell(count / metrics["trajectories"], "share"),
+        )
+        for _, end, count in runs.ending_counts(run, metrics)
+    )
+    return [
+        Table(
+            "results",
+            "Results of the run",
+            (
+                text_column("Measure"),
+                number_column("Value"),
+                number_column("n"),
+                words_column("Left out"),
+            ),
+            measures,
+        ),
+        Table(
+            "endings",
+            "How trajectories ended",
+            (text_column("Ending"), number_column("Trajectories"), number_column("Share")),
+            endings,
+        ),
+    ]
+
+
+def _failures(run: Run) -> list[Table]:
+    """Trajectories that stopped for want of an answer or wait for somebody's decision."""
+    kinds = [Trajectory.Status.FAILED, Trajectory.Status.DECISION]
+    found = trajectories.with_parts(run.trajectories.filter(status__in=kinds)).order_by("pk")
+    rows = tuple(
+        (
+            text_cell(row.task.external_id),
+            text_cell(row.get_status_display()),
+            count_cell(row.turn_count),
+            text_cell(row.problem or "no reason was stored"),
+        )
+        for row in found[:FAILURES]
+    )
+    if not rows:
+        return []
+    columns = (
+        text_column("Task"),
+        text_column("State"),
+        number_column("Turns"),
+        words_column("What happened", "problem"),
+    )
+    note = "No score counts them: they did not fail at the task."
+    return [Table("failures", "Failures outside the task", columns, rows, note=note)]
+
+
+def _roles(run: Run) -> Table:
+    rows = tuple(
+        (
+            text_cell(role.title),
+            text_cell(filler.title),
+            text_cell(filler.label),
+            text_cell(filler.version),
+            count_cell(max(1, len(filler.seats))),
+        )
+        for role in run_roles(run)
+        for filler in role.fillers
+    )
+    columns = (
+        text_column("Role"),
+        text_column("Filled by"),
+        text_column("Kind"),
+        text_column("Version"),
+        number_column("Seats"),
+    )
+    return Table("roles", "Who took part", columns, rows)
+
+
+def _settings(run: Run) -> Table:
+    rows = tuple((text_cell(name), text_cell(str(value))) for name, value in run.settings.items())
+    columns: tuple[Column, ...] = (text_column("Setting"), words_column("Value"))
+    return Table("settings", "Settings", columns, rows, open=False)
+
+
+def _how(run: Run) -> list[str]:
+    pins = "; ".join(f"{name} version {version}" for name, version in run.versions.items())
+    lines = [f"Seed of the run: {run.seed}. Pinned: {pins or 'nothing'}."]
+    if run.primary_judging is not None:
+        lines.append(f"Judging: {run.primary_judging.name}.")
+    if run.source or run.checksum:
+        lines.append(f"Source: {run.source or 'not stated'}; checksum {run.checksum or 'none'}.")
+    ended = f", ended {run.finished_at:%Y-%m-%d %H:%M} UTC" if run.finished_at else ""
+    by = f" by {run.created_by}" if run.created_by else ""
+    lines.append(f"Begun {run.created_at:%Y-%m-%d %H:%M} UTC{by}{ended}.")
+    return lines

@@ -1,0 +1,225 @@
+"""The dataset that a page on agents is about, and its runs.
+
+A page that compares agents belongs to an experiment. Without any words it is the newest in which
+two agents or more have finished runs: a run that somebody starts by itself moves no page. Where
+there is none, all runs count, of each agent the newest finished one, and the page says which it
+left out.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db.models import Count, F, Max, OuterRef, Q, Subquery
+
+from analysis.filters import ALL_RUNS, Filters
+from analysis.filters.factors import choose_factor
+from analysis.filters.options import Option
+from analysis.filters.runs import FINISHED, SHOWN, comparing, experiments_of, is_judged
+from analysis.filters.selection import Selection, narrow
+from benchmarks.core.comparisons import contrasts_of, factors_of
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
+from benchmarks.models import COUNTED, Dataset, Run
+from benchmarks.visibility import EVERYTHING, Visibility
+
+
+def select_runs(
+    filters: Filters,
+    *,
+    imported: bool = False,
+    every_condition: bool = False,
+    fits: Callable[[str], bool] | None = None,
+    about: Callable[[Run], bool] | None = None,
+    varied: bool = False,
+    seen: Visibility = EVERYTHING,
+) -> Selection:
+    """The runs of a page on agents: one per agent, all of one dataset, level and condition.
+
+    ``every_condition``: one per agent and condition instead. ``varied``: one per agent and value of
+    the factor that the address names, all else being alike. ``about`` says which runs count, as
+    long as there are any such.
+
+    Without a dataset in the address it takes that of the newest experiment which compares agents,
+    else the one with the newest results, among those made here, those whose system ``fits``, or
+    the ``imported`` ones; if there is none, the newest of all, which says why it does not fit.
+    """
+    tried = Q(runs__kind__in=[Run.Kind.MADE, Run.Kind.IMPORTED]) & seen.counted("runs")
+    datasets = list(
+        seen.of(Dataset.objects.all())
+        .annotate(
+            run_count=Count("runs", filter=tried),
+            newest=Max("runs__finished_at", filter=tried & Q(runs__status__in=FINISHED)),
+        )
+        .annotate(comparing=_newest_comparing(seen))
+        .filter(run_count__gt=0)
+        .order_by(F("comparing").desc(nulls_last=True), F("newest").desc(nulls_last=True), "-pk")
+    )
+    fitting = fits or (lambda system: (system == EXTERNAL) is imported)
+    if imported and not filters.dataset:
+        datasets = [dataset for dataset in datasets if fitting(dataset.system)]
+    if not datasets:
+        return Selection(filters, closed=seen.closed, closed_tasks=seen.tasks)
+    notes: list[str] = []
+    dataset = _dataset(datasets, filters, notes, fitting)
+    rows = list(runs_in_order(seen.of(Run.objects.filter(COUNTED).filter(dataset=dataset))))
+    if about is not None:
+        rows = [run for run in rows if about(run)] or rows
+    factor = choose_factor(dataset.system, filters.factor, rows, notes) if varied else None
+    if not every_condition and factor is None:
+        filters = _with_experiment(filters, rows, notes)
+    elif filters.experiment == ALL_RUNS:
+        filters = replace(filters, experiment="")
+    selection = narrow(
+        replace(filters, dataset=str(dataset.pk)),
+        rows,
+        notes,
+        one_each=True,
+        every_condition=every_condition,
+        factor=factor,
+    )
+    selection = in_words_of(with_dimensions(selection, dataset.system), dataset.system)
+    options = {
+        "dataset": tuple(Option(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets),
+        **selection.options,
+    }
+    if not every_condition and factor is None and options["experiment"]:
+        every = Option(ALL_RUNS, "All runs of the dataset")
+        options["experiment"] = (*options["experiment"], every)
+        selection = _all_or_one(selection)
+    if factor is not None:
+        known = factors_of(dataset.system)
+        options["factor"] = tuple(Option(f.name, f.title) for f in known)
+    return replace(
+        selection,
+        filters=replace(selection.filters, factor=factor.name if factor is not None else ""),
+        dataset=dataset,
+        options=options,
+        closed=seen.closed,
+        closed_tasks=seen.tasks,
+    )
+
+
+def _newest_comparing(seen: Visibility) -> Subquery:
+    """Of a dataset the newest experiment in which two agents or more have finished runs."""
+    rows = seen.of(Run.objects.filter(COUNTED, status__in=FINISHED, experiment__isnull=False))
+    compare = (
+        rows.filter(dataset=OuterRef("pk"))
+        .order_by("-experiment")
+        .values("experiment")
+        .annotate(agents=Count("agent", distinct=True))
+        .filter(agents__gt=1)
+    )
+    return Subquery(compare.values("experiment")[:1])
+
+
+def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) -> Filters:
+    """The experiment of an address, or the newest that compares agents on what it asks for.
+
+    A page that chose says so, as long as there was a choice.
+    """
+    known = experiments_of(rows)
+    if filters.experiment in (ALL_RUNS, *(str(one.pk) for one in known)):
+        return filters
+    words = {name: getattr(filters, name) for name in ("level", "condition")}
+    wanted = [
+        run
+        for run in rows
+        if all(not value or getattr(run, name) == value for name, value in words.items())
+    ]
+    found = comparing(wanted) or comparing(rows)
+    if not found:
+        return filters
+    if filters.experiment:
+        notes.append(f"There is no experiment {filters.experiment} on this dataset.")
+    if len(known) > 1:
+        notes.append(
+            f"{SHOWN}“{found[-1].name}”, the newest experiment here that compares agents; "
+            f"{len(known) - 1} more can be chosen under Experiment."
+        )
+    return replace(filters, experiment=str(found[-1].pk))
+
+
+def with_dimensions(selection: Selection, system: str) -> Selection:
+    """The rubric dimensions among which a page may choose; by default the main ones."""
+    known = get_system(system).dimensions if system in SYSTEMS else ()
+    wanted = tuple(d.key for d in known if d.key in selection.filters.dimensions)
+    main = tuple(d.key for d in known if d.main) or tuple(d.key for d in known)
+    return replace(
+        selection,
+        filters=replace(selection.filters, dimensions=wanted or main),
+        options={
+            **selection.options,
+            "dimensions": tuple(Option(d.key, d.title) for d in known),
+        },
+    )
+
+
+def _all_or_one(selection: Selection) -> Selection:
+    """The selection with its experiment named, and a notice where runs of several are mixed."""
+    if selection.filters.experiment not in ("", ALL_RUNS):
+        return selection
+    mixed = len({run.experiment for run in selection.runs})
+    notes = selection.notes
+    if mixed > 1:
+        notes = (*notes, f"Mixed runs: these were started separately, in {mixed} experiments.")
+    filters = replace(selection.filters, experiment=ALL_RUNS)
+    return replace(selection, filters=filters, notes=notes)
+
+
+def with_published(selection: Selection, *, beside: bool) -> Selection:
+    """Whether published figures are shown, where the address does not say.
+
+    Where they would stand ``beside`` those of runs they are left away unless the runs are on as
+    many tasks as the paper's: figures on other tasks are no comparison.
+    """
+    if selection.filters.published in ("show", "hide"):
+        return selection
+    system, shown = selection.system, "show"
+    if beside and system in SYSTEMS:
+        papers = {entry.n for entry in get_system(system).published if entry.n}
+        shown = "show" if any(run.total in papers for run in selection.runs) else "hide"
+    return replace(selection, filters=replace(selection.filters, published=shown))
+
+
+def in_words_of(selection: Selection, system: str) -> Selection:
+    """Conditions as the system calls them; no judgings to choose from where nobody judges."""
+    options = dict(selection.options)
+    contrasts = contrasts_of(system)
+    if contrasts is not None:
+        words = contrasts.conditions
+        options["condition"] = tuple(
+            replace(o, label=words[o.value].title if o.value in words else o.label)
+            for o in options.get("condition", ())
+        )
+    if system in SYSTEMS and not is_judged(system):
+        options["judging"] = ()
+    return replace(selection, options=options)
+
+
+def runs_in_order(rows: Any) -> Iterable[Run]:
+    """Runs, oldest first, with what names them."""
+    found: Iterable[Run] = rows.select_related(
+        "agent__endpoint", "experiment", "primary_judging", "dataset"
+    ).order_by("pk")
+    return found
+
+
+def _dataset(
+    datasets: Sequence[Dataset],
+    filters: Filters,
+    notes: list[str],
+    fits: Callable[[str], bool],
+) -> Dataset:
+    for dataset in datasets:
+        if filters.dataset == str(dataset.pk):
+            return dataset
+    default = next((d for d in datasets if fits(d.system)), datasets[0])
+    if filters.dataset:
+        notes.append(f"There is no dataset {filters.dataset} with runs; this is {default}.")
+    return default
+
+
+def number_of(row: Any, name: str) -> int:
+    """A count that a query added to a row."""
+    value: int = getattr(row, name)
+    return value

@@ -1,0 +1,70 @@
+"""Which judging counts on a page, and which other one it is held against."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from analysis.filters import with_query
+from analysis.filters.options import Judged, Option
+from analysis.filters.selection import ChosenRun, Selection
+
+
+def with_beside(selection: Selection) -> Selection:
+    """The selection with a second judging beside the one that counts: by default the newest other.
+
+    Of each run it is the newest of that name; runs without one have nothing beside.
+    """
+    newest: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    for run in selection.runs:
+        names = {one.name: one.pk for one in run.judgings if one is not run.judged}
+        counts.update(names)
+        newest |= {name: max(pk, newest.get(name, 0)) for name, pk in names.items()}
+    wanted, notes = selection.filters.beside, list(selection.notes)
+    name = wanted if wanted in newest else max(newest, key=lambda one: newest[one], default="")
+    if wanted and wanted != name:
+        shown = f"shown is {name}" if name else "there is no other"
+        notes.append(f"There is no judging {wanted} beside the one that counts; {shown}.")
+    return replace(
+        selection,
+        filters=replace(selection.filters, beside=name),
+        runs=tuple(replace(run, beside=_beside(run, name)) for run in selection.runs),
+        notes=tuple(notes),
+        options={
+            **selection.options,
+            "beside": tuple(Option(name, name, counts[name]) for name in newest),
+        },
+    )
+
+
+def _beside(run: ChosenRun, name: str) -> Judged | None:
+    found = (one for one in reversed(run.judgings) if one.name == name and one is not run.judged)
+    return next(found, None)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """One of the judgings that may count on a page, with its address; empty where it does."""
+
+    name: str
+    url: str
+
+
+def counting_here(selection: Selection, page: str) -> list[Counting]:
+    """The judgings among which a page chooses, the one that counts without an address.
+
+    Nothing where the runs have one alone. Runs may call different judgings their primary one.
+    """
+    names = [option.value for option in selection.options.get("judging", ())]
+    if len(names) < 2 or not selection.runs:
+        return []
+    here = dict.fromkeys(run.judging_name for run in selection.runs if run.judging is not None)
+    primary = {one.name for run in selection.runs for one in run.judgings if one.pk == run.primary}
+    found = [Counting(" / ".join(here), "")]
+    for name in names:
+        if name in here:
+            continue
+        word = "" if {name} == primary else name
+        found.append(
+            Counting(name, with_query(page, selection.filters.query(judging=word, beside="")))
+        )
+    return found if len(found) > 1 else []

@@ -1,0 +1,111 @@
+"""What could be chosen for a filter, and what is chosen where the address does not say."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.filters.factors import STANDARD
+from analysis.filters.runs import FINISHED
+from benchmarks.models import Judging, Run
+
+
+@dataclass(frozen=True)
+class Option:
+    """One choice of a filter; ``count`` is how many runs have it."""
+
+    value: str
+    label: str
+    count: int | None = None
+
+
+def choose_value(
+    name: str,
+    wanted: str,
+    found: Sequence[str],
+    required: bool,
+    notes: list[str],
+    weights: Mapping[str, int],
+) -> tuple[str, tuple[Option, ...]]:
+    """The chosen level or condition, with all that occur; by default the one with the greatest
+    weight, then the standard one, then the one with most runs.
+    """
+    counts = Counter(found)
+    options = tuple(Option(value, value or "none", count) for value, count in counts.items())
+    if set(counts) == {""}:
+        options = ()  # a system without levels has none to choose from
+    if wanted in counts:
+        return wanted, options
+    if not required:
+        default = ""
+    else:
+        default = max(
+            counts,
+            key=lambda value: (weights.get(value, 0), value == STANDARD, counts[value]),
+            default="",
+        )
+    if wanted:
+        shown = f"this is {default}" if default else "all are shown"
+        notes.append(f"There are no runs with {name} {wanted} here; {shown}.")
+    return default, options
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judging of a run: one pass of judges over its turns.
+
+    ``made_by`` is the run that carries a later one, with who judged (``roles``) and how
+    (``settings``); None for the one that was made while the run was played.
+    """
+
+    pk: int
+    run: int
+    name: str
+    made_by: int | None = None
+    finished: bool = True
+    data_version: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def version(self) -> str:
+        """Changes whenever its scores may have changed, beside the run that it looks at."""
+        return f"{self.pk}.{self.data_version}"
+
+
+def judgings_of(rows: Sequence[Run]) -> dict[int, tuple[Judged, ...]]:
+    """The judgings of each run, oldest first."""
+    found: dict[int, tuple[Judged, ...]] = {run.pk: () for run in rows}
+    about = ("status", "data_version", "settings", "roles")
+    fields = ("pk", "run", "name", "made_by", *(f"made_by__{name}" for name in about))
+    judgings = Judging.objects.filter(run__in=list(found)).order_by("pk")
+    for pk, run, name, made_by, status, version, settings, roles in judgings.values_list(*fields):
+        judged = (
+            Judged(pk, run, name)
+            if made_by is None
+            else Judged(pk, run, name, made_by, status in FINISHED, version, settings, roles)
+        )
+        found[run] = (*found[run], judged)
+    return found
+
+
+def choose_judging(
+    rows: Sequence[Run],
+    judgings: Mapping[int, Sequence[Judged]],
+    wanted: str,
+    notes: list[str],
+) -> tuple[str, tuple[Option, ...]]:
+    """The name of the judging that counts, empty for each run's primary one, with all names."""
+    counts = Counter(judged.name for run in rows for judged in judgings[run.pk])
+    options = tuple(Option(name, name, count) for name, count in counts.items())
+    if wanted and wanted not in counts:
+        notes.append(f"There is no judging {wanted} of these runs; shown is the primary one.")
+        wanted = ""
+    return wanted, options
+
+
+def judging_named(run: Run, judgings: Sequence[Judged], name: str) -> Judged | None:
+    """The newest judging of this name, or without a name the run's primary one."""
+    if not name:
+        return next((one for one in judgings if one.pk == run.primary_judging_id), None)
+    return next((one for one in reversed(judgings) if one.name == name), None)

@@ -1,0 +1,301 @@
+"""From the words of an address to the runs that a page is about, with what else could be chosen."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from analysis.filters import ALL_RUNS, Filters
+from analysis.filters.factors import model_of, rest_of, value_of, weights_of
+from analysis.filters.options import (
+    Judged,
+    Option,
+    choose_judging,
+    choose_value,
+    judging_named,
+    judgings_of,
+)
+from analysis.filters.runs import (
+    FINISHED,
+    agent_labels,
+    experiments_of,
+    newest_each,
+    trajectory_counts,
+)
+from annotation.models import Study
+from benchmarks.core.comparisons import Factor
+from benchmarks.models import Dataset, Run, Trajectory
+
+
+@dataclass(frozen=True)
+class ChosenRun:
+    """A run that a page is about. ``label`` names its agent, and no other agent on the page.
+
+    ``value`` is what the factor that a page varies is for this run. Of its ``judgings`` one counts
+    here, by default the run's ``primary`` one, and on pages that compare two, one is ``beside`` it.
+    """
+
+    pk: int
+    agent: str
+    label: str
+    agent_kind: str
+    level: str
+    condition: str
+    status: str
+    is_demo: bool
+    imported: bool
+    seed: int
+    settings: Mapping[str, Any]
+    roles: Mapping[str, Sequence[Mapping[str, Any]]]
+    pins: Mapping[str, str]
+    judged: Judged | None
+    data_version: int
+    experiment: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    value: Any = None
+    judgings: Sequence[Judged] = ()
+    primary: int | None = None
+    beside: Judged | None = None
+
+    @property
+    def judging(self) -> int | None:
+        """The judging whose scores and metrics count."""
+        return self.judged.pk if self.judged is not None else None
+
+    @property
+    def judging_name(self) -> str:
+        return self.judged.name if self.judged is not None else ""
+
+    @property
+    def rejudged_by(self) -> int | None:
+        """The run that carries the judging that counts, where judges looked again."""
+        return self.judged.made_by if self.judged is not None else None
+
+    @property
+    def casting(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Who filled each role, with the judges of the judging that counts."""
+        again = self.judged.roles if self.judged is not None else {}
+        return {**self.roles, **{role: fillers for role, fillers in again.items() if fillers}}
+
+    @property
+    def done(self) -> int:
+        return self.counts.get(Trajectory.Status.DONE, 0)
+
+    @property
+    def total(self) -> int:
+        """Trajectories of the run; a cancelled one was replaced by a new attempt or given up."""
+        return sum(self.counts.values())
+
+    @property
+    def finished(self) -> bool:
+        return self.status in FINISHED
+
+    @property
+    def version(self) -> str:
+        """Changes whenever anything that a page shows of the run may have changed."""
+        judged = "/".join(one.version for one in (self.judged, self.beside) if one is not None)
+        return f"{self.pk}.{self.data_version}.{self.status}.{self.done}.{judged}"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a page is about: the runs, and where they stand among what could be chosen.
+
+    ``family`` are the runs of all agents on the chosen data, whichever agents the page shows: tests
+    are corrected for all of them, so that showing fewer agents makes nothing clearer.
+    ``closed`` are runs that the reader must not see now; nothing here comes from one.
+    ``closed_tasks`` are tasks whose constraints they must not see. ``people`` are the studies whose
+    answers a page about runs holds its judges against. ``compared`` counts the agents that the
+    chosen data compare, those included that the filter by agents leaves out: families of tests
+    are fixed by it.
+    """
+
+    filters: Filters
+    dataset: Dataset | None = None
+    study: Study | None = None
+    runs: tuple[ChosenRun, ...] = ()
+    family: tuple[ChosenRun, ...] = ()
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
+    study_version: str = ""
+    people: tuple[int, ...] = ()
+    closed: frozenset[int] = frozenset()
+    closed_tasks: frozenset[int] = frozenset()
+    compared: int = 0
+
+    @property
+    def system(self) -> str:
+        return self.dataset.system if self.dataset else ""
+
+    @property
+    def agents_here(self) -> int:
+        """How many agents the chosen data compare, whichever of them are shown."""
+        return max(self.compared, len({run.label for run in self.runs}))
+
+    @property
+    def judgings(self) -> list[int]:
+        return [run.judging for run in self.runs if run.judging is not None]
+
+    @property
+    def by_judging(self) -> dict[int, ChosenRun]:
+        return {run.judging: run for run in self.runs if run.judging is not None}
+
+
+def narrow(
+    filters: Filters,
+    rows: Sequence[Run],
+    notes: list[str],
+    *,
+    one_each: bool,
+    every_condition: bool = False,
+    factor: Factor | None = None,
+) -> Selection:
+    """Apply experiment, level, condition, judging and agents, in this order.
+
+    With a ``factor`` conditions are what is left of them without it.
+    """
+    experiments = {str(one.pk): (one, runs) for one, runs in experiments_of(rows).items()}
+    wanted = filters.experiment if filters.experiment in (*experiments, ALL_RUNS) else ""
+    if filters.experiment and not wanted:
+        notes.append(f"There is no experiment {filters.experiment} on this dataset; all are shown.")
+    options: dict[str, tuple[Option, ...]] = {
+        "experiment": tuple(Option(pk, one.name) for pk, (one, _) in reversed(experiments.items()))
+    }
+    if wanted in experiments:
+        experiment, own = experiments[wanted]
+        if not _varies(own, every_condition, factor):
+            wanted = ""
+            notes.append(
+                f"“{experiment.name}” varies nothing that is compared here; all runs of the "
+                "dataset are shown."
+            )
+        else:
+            rows = own
+    if factor is not None:
+        rows = [run for run in rows if value_of(factor, run) is not None] or rows
+    level = ""
+    if factor is None or factor.kind != "level":
+        levels = [run.level for run in rows]
+        level, options["level"] = choose_value(
+            "level", filters.level, levels, one_each, notes, weights_of(factor, rows, levels)
+        )
+        if one_each or level:
+            rows = [run for run in rows if run.level == level]
+    condition = ""
+    if not every_condition:
+        found = [run.condition if factor is None else rest_of(factor, run) for run in rows]
+        condition, options["condition"] = choose_value(
+            "condition", filters.condition, found, one_each, notes, weights_of(factor, rows, found)
+        )
+        if one_each or condition:
+            rows = [run for run, one in zip(rows, found, strict=True) if one == condition]
+    judgings = judgings_of(rows)
+    judging, options["judging"] = choose_judging(rows, judgings, filters.judging, notes)
+    counted = {run.pk: judging_named(run, judgings[run.pk], judging) for run in rows}
+    left_out = [
+        f"{run.agent.title or run.agent.name}: run {run.pk} has no judging {judging}"
+        for run in rows
+        if judging and counted[run.pk] is None
+    ]
+    if judging:
+        rows = [run for run in rows if counted[run.pk] is not None]
+    who = {run.pk: model_of(factor, run) for run in rows}
+    names = dict(who[run.pk] for run in rows)
+    labels = agent_labels(names)
+    options["agents"] = tuple(Option(name, labels[name]) for name in names)
+    compared = _compared(rows, who, factor)
+    agents = tuple(name for name in filters.agents if name in names)
+    if len(agents) < len(filters.agents):
+        gone = [name for name in filters.agents if name not in names]
+        notes.append(f"No such runs here by {', '.join(gone)}.")
+    counts = trajectory_counts([run.pk for run in rows])
+
+    def one_of_each(rows: Sequence[Run]) -> tuple[list[Run], list[str]]:
+        groups: dict[str, list[Run]] = {}
+        for run in rows:
+            apart = "" if factor is None else str(value_of(factor, run))
+            groups.setdefault(run.condition if every_condition else apart, []).append(run)
+        found: list[Run] = []
+        lines = []
+        for name, those in groups.items():
+            kept, gone = newest_each(those, counts, labels, {pk: one[0] for pk, one in who.items()})
+            found += kept
+            lines += [f"{line} ({name})" if name else line for line in gone]
+        return found, lines
+
+    everyone = one_of_each(rows)[0] if one_each else rows
+    if agents:
+        rows = [run for run in rows if who[run.pk][0] in agents]
+    if one_each:
+        rows, gone = one_of_each(rows)
+        left_out += gone
+
+    def chosen(run: Run) -> ChosenRun:
+        return replace(
+            _chosen(run, labels[who[run.pk][0]], counts),
+            judged=counted[run.pk],
+            judgings=judgings[run.pk],
+            primary=run.primary_judging_id,
+            value=value_of(factor, run) if factor is not None else None,
+        )
+
+    family = {run.pk: chosen(run) for run in everyone}
+    return Selection(
+        replace(
+            filters,
+            level=level,
+            condition=condition,
+            experiment=wanted,
+            agents=agents,
+            judging=judging,
+        ),
+        runs=tuple(family[run.pk] for run in rows),
+        family=tuple(family.values()),
+        left_out=tuple(left_out),
+        notes=tuple(notes),
+        options=options,
+        compared=compared,
+    )
+
+
+def _varies(rows: Sequence[Run], every_condition: bool, factor: Factor | None) -> bool:
+    """Whether these runs differ in what a page compares; pages on agents compare any."""
+    if every_condition:
+        return len({run.condition for run in rows}) > 1
+    if factor is not None:
+        return _compared(rows, {run.pk: model_of(factor, run) for run in rows}, factor) > 0
+    return True
+
+
+def _compared(
+    rows: Sequence[Run], who: Mapping[int, tuple[str, str]], factor: Factor | None
+) -> int:
+    """How many agents are compared: all, or with a factor those that have two of its values."""
+    if factor is None:
+        return len({who[run.pk][0] for run in rows})
+    values: dict[str, set[str]] = {}
+    for run in rows:
+        values.setdefault(who[run.pk][0], set()).add(repr(value_of(factor, run)))
+    return sum(len(those) > 1 for those in values.values())
+
+
+def _chosen(run: Run, label: str, counts: Mapping[int, Mapping[str, int]]) -> ChosenRun:
+    return ChosenRun(
+        pk=run.pk,
+        agent=run.agent.name,
+        label=label,
+        agent_kind=run.agent.kind,
+        level=run.level,
+        condition=run.condition,
+        status=run.status,
+        is_demo=run.is_demo,
+        imported=run.kind == Run.Kind.IMPORTED,
+        seed=run.seed,
+        settings=run.settings,
+        roles=run.roles,
+        pins=run.versions,
+        judged=None,
+        data_version=run.data_version,
+        experiment=run.experiment_id,
+        counts=counts[run.pk],
+    )

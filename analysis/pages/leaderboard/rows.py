@@ -1,0 +1,193 @@
+"""The rows of the leaderboard: every agent's estimates, the published ones, and their order."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.reports import common
+from analysis.reports.references import published_estimate
+from analysis.stats import paired
+from analysis.stats.means import mean_t
+from analysis.stats.proportions import Method, share
+from analysis.stats.ranks import rank_order
+from analysis.stats.results import Estimate
+from benchmarks.core.registry import get_system
+from benchmarks.core.words import Measure
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ACCURATE, VALID = "accurate", "valid"
+# Accuracy with other dimensions counted than the run counts.
+BOTH: Mapping[str, Measure] = {
+    "accurate_all": Measure("Acc, all dimensions", "All rubric dimensions count.", "rate"),
+    "accurate_main": Measure("Acc, main dimensions", "Only the main dimensions count.", "rate"),
+}
+DIFFER = "readings_differ"
+EXHAUSTED = "pool_exhausted"
+UNEQUAL_POOLS = "recorded answers: authors whose pools differ in size are not ranked"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One agent, or one published model: its estimates by metric, Acc also with Wald's interval."""
+
+    label: str
+    estimates: Mapping[str, Estimate]
+    wald: Estimate
+    run: ChosenRun | None = None
+    source: str = ""
+    endings: Mapping[str, int] = field(default_factory=dict)
+    differ: int | None = None
+    pool: float | None = None
+    rank: int | None = None
+    no_rank: str = ""
+
+    @property
+    def accuracy(self) -> Estimate:
+        return self.estimates[ACCURATE]
+
+
+def row_of(
+    run: ChosenRun,
+    frame: "DataFrame",
+    measures: Mapping[str, Measure],
+    titles: Mapping[str, str],
+) -> Row:
+    mine = frame[frame["run"] == run.pk]
+    missing = unfinished(run)
+
+    def excluded(metric: str) -> dict[str, int]:
+        total = Counter(missing)
+        for why, count in why_undefined(mine, metric).items():
+            total[common.in_words(why, titles)] += count
+        return dict(total.most_common())
+
+    estimates = {}
+    for metric, measure in measures.items():
+        values = mine[metric].dropna()
+        if measure.kind == "rate":
+            estimates[metric] = _share(values, excluded(metric), "wilson")
+        else:
+            estimates[metric] = mean_t(
+                values.to_numpy(), excluded=excluded(metric), scale=(0, None)
+            )
+    accurate = mine[ACCURATE].dropna()
+    known = mine[DIFFER].dropna()
+    return Row(
+        run.label,
+        estimates,
+        _share(accurate, excluded(ACCURATE), "wald"),
+        run=run,
+        endings=dict(Counter(str(code) for code in mine["termination"])),
+        differ=int(known.sum()) if len(known) else None,
+    )
+
+
+def _share(values: Any, excluded: Mapping[str, int], method: Method) -> Estimate:
+    if len(values) == 0 and excluded:
+        return Estimate.without_value(next(iter(excluded)), excluded=excluded)
+    return share(int(values.sum()), len(values), method=method, excluded=excluded)
+
+
+def published_rows(system: str, measures: Mapping[str, Measure]) -> list[Row]:
+    """The models of the paper: every metric that it gives, shares with the interval of their n."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in get_system(system).published:
+        if entry.metric in measures:
+            found.setdefault(entry.model, {})[entry.metric] = entry
+    rows = []
+    for model, entries in found.items():
+        if ACCURATE not in entries:
+            continue
+        estimates = {
+            name: published_estimate(entries.get(name), is_rate=measure.kind == "rate")
+            for name, measure in measures.items()
+        }
+        first = entries[ACCURATE]
+        wald = published_estimate(first, is_rate=True, method="wald")
+        rows.append(
+            Row(model, estimates, wald, source=f"{first.source}; {first.note}", no_rank="published")
+        )
+    return sorted(rows, key=lambda row: -(row.accuracy.value or 0))
+
+
+def signature(run: ChosenRun) -> tuple[str, ...]:
+    """What must be alike for two runs to be ranked against each other."""
+    others = {name: fillers for name, fillers in run.casting.items() if name != "agent"}
+    judged = run.judged.settings if run.judged is not None else {}
+    return (repr(sorted(run.settings.items())), repr(sorted(others.items())), repr(run.pins),
+            str(run.total), repr(sorted(judged.items())))  # fmt: skip
+
+
+def ranked(rows: Sequence[Row]) -> list[Row]:
+    """Rows from best to worst; ranks only among those that were made and judged alike.
+
+    Recorded agents are never ranked, because their pools differ in size; nor are unfinished runs.
+    Equal values share the better rank.
+    """
+    signatures = Counter(
+        signature(row.run) for row in rows if row.run is not None and not _unranked(row)
+    )
+    usual = signatures.most_common(1)[0][0] if signatures else ()
+    reasons = []
+    for row in rows:
+        why = _unranked(row)
+        if not why and row.run is not None and signature(row.run) != usual:
+            why = "made or judged otherwise than most runs here (settings, judges, versions, tasks)"
+        reasons.append(why)
+    values = [None if why else row.accuracy.value for row, why in zip(rows, reasons, strict=True)]
+    placed = [
+        replace(row, rank=rank, no_rank=why or ("accuracy is undefined" if rank is None else ""))
+        for row, rank, why in zip(rows, rank_order(values), reasons, strict=True)
+    ]
+    return sorted(
+        placed,
+        key=lambda row: (row.rank is None, -(row.accuracy.value or 0), -valid_rate(row), row.label),
+    )
+
+
+def _unranked(row: Row) -> str:
+    if row.run is None:
+        return "published"
+    if row.run.agent_kind == "recorded":
+        return UNEQUAL_POOLS
+    if not row.run.finished:
+        return f"the run is not finished: {row.run.done} of {row.run.total} trajectories"
+    return ""
+
+
+def valid_rate(row: Row) -> float:
+    valid = row.estimates.get(VALID)
+    return (valid.value or 0.0) if valid is not None else 0.0
+
+
+def paired_difference(
+    frame: "DataFrame",
+    first: ChosenRun | None,
+    second: ChosenRun | None,
+    metric: str = ACCURATE,
+    *,
+    comparisons: int = 1,
+) -> Estimate:
+    """Difference in a metric on the tasks that both have, one of so many of one family."""
+    if first is None or second is None:
+        return Estimate.without_value("published rows have no tasks here")
+    one, other = (frame[frame["run"] == run.pk] for run in (first, second))
+    matched = paired.pair_by_task(
+        one["task"].tolist(), one[metric].to_numpy(),
+        other["task"].tolist(), other[metric].to_numpy(),
+    )  # fmt: skip
+    return paired.paired_difference(matched, comparisons=comparisons)
+
+
+def over_pairs(pairs: int) -> str:
+    """What a simultaneous interval is corrected for, in brackets after it."""
+    return f", Bonferroni over {pairs:,} pairs" if pairs > 1 else ""
+
+
+def is_recorded(row: Row) -> bool:
+    return row.run is not None and row.run.agent_kind == "recorded"

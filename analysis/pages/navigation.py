@@ -1,0 +1,160 @@
+"""Where the analysis pages stand: under the question that each helps to answer, with addresses."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from analysis.filters import SHARED, Filters, with_query
+from analysis.filters.selection import Selection
+from analysis.pages import PAGES, Page, pages_of
+from benchmarks.core.registry import EXTERNAL
+
+OWN = "own"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Pages that answer one question; ``beside`` are addresses of other pages about it, by name,
+    with title and words.
+    """
+
+    key: str
+    title: str
+    words: str
+    pages: tuple[str, ...] = ()
+    beside: tuple[tuple[str, str, str], ...] = ()
+
+
+GROUPS: tuple[Group, ...] = (
+    Group(
+        "better",
+        "Which agent is better?",
+        "Who is ahead, by how much, whether chance alone could explain it, and under which "
+        "conditions it holds.",
+        ("leaderboard", "compare-models", "conditions", "effects", "refinement", "sweeps",
+         "outcomes"),
+        (("analysis:compare_runs", "Two runs, task by task",
+          "On which tasks does one succeed and the other not?"),),
+    ),
+    Group(
+        "fail",
+        "Where do agents fail?",
+        "On which dimensions and at which turn plans get worse, and what failures look like.",
+        ("rubric", "decline", "tools"),
+        (
+            ("analysis:trajectory_list", "Trajectories",
+             "Which trajectories ended so, violated this, or hold these words?"),
+            ("analysis:trajectory_groups", "Groups of failures",
+             "What do the trajectories that failed have in common?"),
+            ("analysis:failure_labels", "Failure labels",
+             "What did people who read them call their failures?"),
+        ),
+    ),
+    Group(
+        "judges",
+        "Can judges stand in for people?",
+        "How far judges are from people and from each other, and how far people agree.",
+        ("agreement", "judges", "dispersion", "judgings", "verdicts", "ratings", "turn-scores",
+         "violation-check", "filter-check"),
+    ),
+    Group(
+        OWN,
+        "Your own table",
+        "The same about people and judges, of ratings that were made elsewhere.",
+        (),
+        (("analysis:table_list", "Your own table",
+          "May judges stand in for people in a table that you upload?"),),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page with its address; ``current`` is the value of aria-current, or empty."""
+
+    title: str
+    words: str
+    url: str
+    current: str = ""
+
+
+@dataclass(frozen=True)
+class PlaceGroup:
+    """A group with the addresses of its pages; ``url`` is that of the first that can answer."""
+
+    title: str
+    words: str
+    url: str
+    pages: tuple[Place, ...]
+    beside: tuple[Place, ...]
+    current: str = ""
+
+
+def places_from(found: Page, selection: Selection) -> list[PlaceGroup]:
+    """All pages, seen from one of them: with the filters that mean the same there."""
+    kept, chosen = _kept(found, selection.filters), selection.filters
+    same = pages_of(selection.study) if selection.study is not None else []
+
+    def query(other: Page) -> str:
+        if other in same:
+            return Filters(study=chosen.study, unblinded=chosen.unblinded).query()
+        return kept.query() if not other.of_study and answers(other, selection.system) else ""
+
+    here = {page.name for page in PAGES.values() if answers(page, selection.system)}
+    return _groups(query, here, found.name)
+
+
+def all_places(current: str = "", filters: Filters | None = None) -> list[PlaceGroup]:
+    """All pages, with shared filters or without any; ``current``: the key of a group."""
+    shared = filters.only(SHARED).query() if filters is not None else ""
+    return _groups(lambda page: "" if page.of_study else shared, set(PAGES), current)
+
+
+def answers(page: Page, system: str) -> bool:
+    """Whether a page has anything to say of the runs of a system."""
+    if page.of_study or not system:
+        return True
+    if page.imported or system == EXTERNAL:
+        return page.imported == (system == EXTERNAL)
+    return page.fits is None or page.fits(system)
+
+
+def _kept(found: Page, chosen: Filters) -> Filters:
+    if found.of_study:
+        return Filters(dataset=chosen.dataset, agents=chosen.agents)
+    return chosen.only(SHARED)
+
+
+def _groups(query: Callable[[Page], str], here: set[str], current: str) -> list[PlaceGroup]:
+    groups = []
+    for group in GROUPS:
+        pages = {
+            name: Place(
+                PAGES[name].title,
+                PAGES[name].question,
+                with_query(reverse(f"analysis:{name}"), query(PAGES[name])),
+                "page" if name == current else "",
+            )
+            for name in group.pages
+        }
+        beside = tuple(Place(title, words, reverse(name)) for name, title, words in group.beside)
+        first = _first(pages, here) or beside[0]
+        mine = group.key == current or any(page.current for page in pages.values())
+        groups.append(
+            PlaceGroup(
+                group.title,
+                group.words,
+                first.url,
+                tuple(pages.values()),
+                beside,
+                ("true" if pages else "page") if mine else "",
+            )
+        )
+    return groups
+
+
+def _first(pages: Mapping[str, Place], here: set[str]) -> Place | None:
+    """The first page that can answer, or the first."""
+    known = [place for name, place in pages.items() if name in here]
+    return next(iter([*known, *pages.values()]), None)

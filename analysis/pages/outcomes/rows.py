@@ -1,0 +1,131 @@
+"""The rows of the outcomes page: what the files state of every agent, and what can be counted."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.stats.means import OPEN_SCALE, mean_by_cluster, mean_t
+from analysis.stats.results import Estimate
+from analysis.stats.spread import Middle, middle
+from analysis.stats.trials import TrialCounts, count_trials, pass_power, success_rate
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+REWARD, FULL = "reward", "full_reward"
+# Counted in every trajectory, shown by its middle; and stated in some files, shown by its mean.
+COUNTED: Mapping[str, str] = {"turns": "Turns", "messages": "Messages", "tool_calls": "Tool calls"}
+STATED: Mapping[str, str] = {"cost": "Cost", "user_cost": "User cost", "tokens": "Tokens"}
+METRICS = (REWARD, FULL, "turns", "tool_calls", *STATED)
+MOST_TRIALS = 8
+NEARLY = 1e-6
+NO_SCALE = "rewards do not lie between 0 and 1, so no reward stands for success"
+ONE_TRIAL = "each task has one trial"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What rewards look like over all agents of the page."""
+
+    binary: bool
+    bounded: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One agent. ``passes`` is pass^k for k = 1, 2, …; empty where it is not defined."""
+
+    run: ChosenRun
+    done: int
+    tasks: int
+    trials: TrialCounts
+    tried: tuple[int, int]
+    reward: Estimate
+    passes: tuple[Estimate, ...]
+    no_passes: str
+    counted: Mapping[str, Middle]
+    stated: Mapping[str, Estimate]
+    endings: Mapping[str, int]
+
+    @property
+    def label(self) -> str:
+        return self.run.label
+
+
+def scale_of(frame: "DataFrame") -> Scale:
+    """Whether all stated rewards are 0 or 1, and whether they lie between."""
+    known = frame[REWARD].dropna()
+    return Scale(
+        bool(known.isin([0.0, 1.0]).all()),
+        bool(known.between(-NEARLY, 1 + NEARLY).all()),
+    )
+
+
+def rows_of(runs: Sequence[ChosenRun], frame: "DataFrame", scale: Scale) -> list[Row]:
+    """A row for each run, the highest mean reward first."""
+    rows = [_row(run, frame[frame["run"] == run.pk], scale) for run in runs]
+    return sorted(
+        rows, key=lambda row: (row.reward.value is None, -(row.reward.value or 0), row.label)
+    )
+
+
+def _row(run: ChosenRun, mine: "DataFrame", scale: Scale) -> Row:
+    tasks = mine["task"].tolist()
+    tried = Counter(tasks)
+    # Where rewards are no more than 1, one that misses it by a rounding error is one.
+    success = mine[REWARD].map(lambda value: None if value != value else float(value >= 1 - NEARLY))
+    trials = count_trials(success.astype("float64").to_numpy(), tasks)
+    why = "" if scale.bounded else NO_SCALE
+    if not why and trials.most < 2:
+        why = ONE_TRIAL if trials.most else "no reward is stated"
+    return Row(
+        run=run,
+        done=len(mine),
+        tasks=len(tried),
+        trials=trials,
+        tried=(min(tried.values(), default=0), max(tried.values(), default=0)),
+        reward=reward_of(mine, dict(unfinished(run)), scale),
+        passes=()
+        if why
+        else tuple(pass_power(trials, k) for k in range(1, min(trials.most, MOST_TRIALS) + 1)),
+        no_passes=why,
+        counted={name: middle(mine[name].to_numpy()) for name in COUNTED},
+        stated={name: _mean(mine, name) for name in STATED},
+        endings=dict(Counter(str(code) for code in mine["termination"])),
+    )
+
+
+def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: Scale) -> Estimate:
+    """The mean reward; without a stated reward a trajectory is left out and counted.
+
+    Several trials of a task are not independent, so then it is by task; with one trial each the
+    interval is Wilson's for rewards of 0 and 1, else t.
+    """
+    left = Counter(excluded)
+    left.update(why_undefined(mine, REWARD))
+    known = mine[mine[REWARD].notna()]
+    counts = dict(left.most_common())
+    if known.empty:
+        reason = next(iter(counts), "no trajectory has ended")
+        return Estimate.without_value(reason, excluded=counts)
+    values, tasks = known[REWARD].to_numpy(), known["task"].tolist()
+    if scale.binary:
+        return success_rate(values, tasks, excluded=counts)
+    if known["task"].duplicated().any():
+        return mean_by_cluster(
+            values, tasks, excluded=counts, scale=(0, 1) if scale.bounded else OPEN_SCALE
+        )
+    return mean_t(values, excluded=counts, scale=(0, 1) if scale.bounded else OPEN_SCALE)
+
+
+def _mean(mine: "DataFrame", name: str) -> Estimate:
+    left = why_undefined(mine, name)
+    known = mine[mine[name].notna()]
+    if known.empty:
+        return Estimate.without_value(next(iter(left), "no trajectory has ended"), excluded=left)
+    return mean_by_cluster(
+        known[name].to_numpy(), known["task"].tolist(), excluded=left, scale=(0, None)
+    )

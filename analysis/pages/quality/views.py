@@ -1,0 +1,156 @@
+"""How carefully the annotators of a study work: a page for those who may read all answers."""
+
+from dataclasses import replace
+from importlib import import_module
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from analysis.exports.about import about_file
+from analysis.exports.figure_pdf import answer_pdf
+from analysis.exports.latex import Source
+from analysis.exports.report_file import Section
+from analysis.filters.studies import study_version
+from analysis.pages import keep_report, kept_report, key_of, pages_of
+from analysis.pages.responses import answer_figure, answer_latex, answer_table
+from analysis.reports.content import Banner, Report
+from annotation.access import StudyAccess, fetch_read_study
+from annotation.models import Assignment, Study
+from annotation.selectors.labels import study_banner
+from annotation.views.running import study_context
+from benchmarks.access import VIEW, signed_in
+
+# With more submitted items than this the report is written after the page has come.
+AT_ONCE = 1500
+MANY = (
+    "Not in this file: this study has many answers. Open the page on the server once, and download "
+    "this file again."
+)
+NAMELESS = (
+    "What is known of each annotator is left out of files. It is on the server, for those who may "
+    "read the answers."
+)
+BLIND = (
+    "You annotate in this study and have items open. How others answered would sway you, so this "
+    "page opens when your last item is submitted or skipped."
+)
+
+
+@require_safe
+@signed_in
+def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Warnings, every annotator's signs, active times, and agreement so far."""
+    access, key = _open(request, pk)
+    report = kept_report(key)
+    if report is None and ("now" in request.GET or not _is_large(access.study)):
+        report = _report(access.study, key)
+    context = {
+        **study_context(access, "quality"),
+        "report": report,
+        "results": _results(access) if request.user.has_perm(VIEW) else [],
+    }
+    if report is not None:
+        context |= {
+            "key": key,
+            "figures": [(f, _part(pk, "figure", f.name)) for f in report.figures],
+            "tables": [(t, _part(pk, "table", t.name)) for t in report.tables],
+            "empty_url": report.empty.action_url if report.empty else "",
+        }
+    return render(request, "analysis/quality.html", context)
+
+
+@require_safe
+@signed_in
+def figure(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
+    """A figure of the page as JSON."""
+    access, key = _open(request, pk)
+    return answer_figure(request, key, part, lambda: _report(access.study, key))
+
+
+@require_safe
+@signed_in
+def table(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
+    """A table of the page as CSV."""
+    access, key = _open(request, pk)
+    return answer_table(_report(access.study, key), part, ["quality", part, access.study.name])
+
+
+@require_safe
+@signed_in
+def latex(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
+    """A table of the page as LaTeX."""
+    access, key = _open(request, pk)
+    source = quality_source(request, access.study)
+    report = _report(access.study, key)
+    return answer_latex(report, part, ["quality", part, access.study.name], source)
+
+
+@require_safe
+@signed_in
+def pdf(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
+    """A figure of the page as PDF."""
+    access, key = _open(request, pk)
+    figure = _report(access.study, key).figure(part)
+    return answer_pdf(request, figure, key, ["quality", part, access.study.name])
+
+
+def quality_source(request: HttpRequest, study: Study) -> Source:
+    """Where the tables of the page come from."""
+    banner = study_banner(study)
+    marks = (Banner(banner["title"], banner["text"]),) if banner is not None else ()
+    return Source("quality", study.name, about_file(_page_url(request, study)), marks)
+
+
+def quality_section(request: HttpRequest, study: Study) -> Section:
+    """A summary for a file, which goes from hand to hand: how far people agree, and nobody's name.
+
+    Who may read the answers was decided before.
+    """
+    title, url = "Quality of the answers", _page_url(request, study)
+    key = key_of("quality", study_version(study))
+    report = kept_report(key)
+    if report is None and not _is_large(study):
+        report = _report(study, key)
+    if report is None:
+        return Section("quality", title, url=url, missing=MANY)
+    kept = tuple(table for table in report.tables if table.name == "agreement")
+    summary = replace(report, sentence="", figures=(), notices=(), tables=kept)
+    return Section("quality", title, url=url, report=summary, missing=NAMELESS)
+
+
+def _page_url(request: HttpRequest, study: Study) -> str:
+    return request.build_absolute_uri(reverse("analysis:study_quality", kwargs={"pk": study.pk}))
+
+
+def _open(request: HttpRequest, pk: int) -> tuple[StudyAccess, str]:
+    access = fetch_read_study(request, pk)
+    if access.blind:
+        raise PermissionDenied(BLIND)
+    return access, key_of("quality", study_version(access.study))
+
+
+def _report(study: Study, key: str) -> Report:
+    # Statistics are slow to import: not when the server starts.
+    written = import_module("analysis.pages.quality.page").quality_report
+    return keep_report(key, lambda: written(study))
+
+
+def _results(access: StudyAccess) -> list[tuple[str, str]]:
+    """The pages of results of the study, for those who may see any."""
+    query = {"study": access.study.pk}
+    return [
+        (page.title, reverse(f"analysis:{page.name}", query=query))
+        for page in pages_of(access.study)
+    ]
+
+
+def _is_large(study: Study) -> bool:
+    submitted = Assignment.objects.filter(study=study, state=Assignment.State.SUBMITTED)
+    return submitted.order_by()[: AT_ONCE + 1].count() > AT_ONCE
+
+
+def _part(pk: int, kind: str, part: str) -> str:
+    return reverse(f"analysis:study_quality_{kind}", kwargs={"pk": pk, "part": part})

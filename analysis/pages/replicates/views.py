@@ -1,0 +1,75 @@
+"""The results of an experiment: cell by cell, with their spread across replicates."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from analysis.pages import keep_report, key_of
+from analysis.pages.responses import answer_table
+from analysis.reports.content import Report
+from benchmarks.access import fetch, signed_in, visibility
+from benchmarks.experiments.selectors import experiment_matrix, experiment_runs
+from benchmarks.models import Experiment
+from benchmarks.responses import respond
+from benchmarks.runs.cautions import Caution, runs_caution
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An experiment with its report, under the key of what that was made from."""
+
+    experiment: Experiment
+    report: Report
+    key: str
+    caution: Caution | None
+
+
+@signed_in
+@require_safe
+def replicates(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
+    """The page, or the part that the experiment's own page shows."""
+    found = _open(request, experiment_id)
+    context = {
+        "experiment": found.experiment,
+        "report": found.report,
+        "key": found.key,
+        "caution": found.caution,
+        "figures": [],
+        "tables": [(one, _table_url(experiment_id, one.name)) for one in found.report.tables],
+        "page_url": reverse("analysis:replicates", args=[experiment_id]),
+    }
+    return respond(request, "analysis/replicates.html", "analysis/_replicates.html", context)
+
+
+@signed_in
+@require_safe
+def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
+    """The table as CSV, in numbers that are not rounded for reading."""
+    found = _open(request, experiment_id)
+    return answer_table(found.report, part, [part, f"experiment-{experiment_id}"])
+
+
+def _table_url(experiment_id: int, part: str) -> str:
+    return reverse("analysis:replicates_table", args=[experiment_id, part])
+
+
+def _open(request: HttpRequest, experiment_id: int) -> Opened:
+    """Authorise, then make the report of the runs that this person may see now."""
+    # Arrays are slow to import: not when the server starts.
+    from analysis.pages.replicates.page import replicates_report
+
+    found = fetch(request, Experiment.objects.all(), pk=experiment_id)
+    runs = experiment_runs(found, visibility(request))
+    # One table has the measures of one system.
+    system = runs[0].dataset.system if runs else ""
+    runs = [run for run in runs if run.dataset.system == system]
+    matrix = experiment_matrix(found, runs)
+    stamps = [
+        f"{place.run.pk}.{place.run.data_version}.{place.run.status}.{place.count.ended}"
+        for place in matrix.places
+    ]
+    key = key_of("replicates", str(found.pk), *stamps)
+    report = keep_report(key, lambda: replicates_report(matrix.groups, system))
+    return Opened(found, report, key, runs_caution(runs))

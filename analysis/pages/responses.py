@@ -1,0 +1,64 @@
+"""Parts of a report as answers: figures as JSON, tables as CSV and as LaTeX."""
+
+from collections.abc import Callable, Sequence
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.text import slugify
+
+from analysis.exports.latex import Source, latex_table
+from analysis.exports.table_csv import table_csv
+from analysis.reports.content import Report
+
+LONGEST_NAME = 120
+
+
+def answer_figure(
+    request: HttpRequest, key: str, part: str, report: Callable[[], Report]
+) -> HttpResponseBase:
+    """A figure; unchanged (304) as long as the report has the same key."""
+    tag = f'"{key}-{part}"'
+    unchanged = get_conditional_response(request, etag=tag)
+    if unchanged is not None:
+        unchanged["ETag"] = tag
+        return _kept_privately(unchanged)
+    spec = report().figure(part)
+    if spec is None:
+        raise Http404("There is no such figure.")
+    response = HttpResponse(spec.json, content_type="application/json")
+    response["ETag"] = tag
+    return _kept_privately(response)
+
+
+def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponseBase:
+    """A table: all of its rows, in numbers that are not rounded for reading."""
+    shown = report.table(part)
+    if shown is None:
+        raise Http404("There is no such table.")
+    response = HttpResponse(table_csv(shown), content_type="text/csv; charset=utf-8")
+    return as_file(response, name, "csv")
+
+
+def answer_latex(
+    report: Report, part: str, name: Sequence[str], source: Source
+) -> HttpResponseBase:
+    """A table as LaTeX: the rows of the page, as the page words them."""
+    shown = report.table(part)
+    if shown is None:
+        raise Http404("There is no such table.")
+    text = latex_table(shown, source)
+    response = HttpResponse(text, content_type="application/x-tex; charset=utf-8")
+    return as_file(response, name, "tex")
+
+
+def as_file(response: HttpResponse, name: Sequence[str], ending: str) -> HttpResponse:
+    """A response that is kept as a file of this name, and not by anything in between."""
+    filename = "-".join(word for word in map(slugify, name) if word)[:LONGEST_NAME]
+    response["Content-Disposition"] = f'attachment; filename="{filename}.{ending}"'
+    _kept_privately(response)
+    return response
+
+
+def _kept_privately(response: HttpResponseBase) -> HttpResponseBase:
+    response["Cache-Control"] = "private, no-cache"
+    return response

@@ -1,0 +1,235 @@
+"""A page of analysis, its figures as JSON and its tables as CSV, all from the same report."""
+
+from dataclasses import replace
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_safe
+
+from analysis.browser.saved_views.selectors import saved_views
+from analysis.filters import SHARED, read_filters, with_query
+from analysis.filters.forms import FilterForm
+from analysis.filters.judgings import counting_here
+from analysis.filters.selection import Selection
+from analysis.filters.studies import readable_studies
+from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
+from analysis.pages.navigation import all_places, places_from
+from analysis.pages.responses import answer_figure, answer_table
+from analysis.reports.common import banners, dataset_name
+from analysis.reports.content import Cell, Report
+from analysis.reports.deferred import Later, ask, forget, kept_later, look
+from annotation.access import person
+from benchmarks.access import START, VIEW, allow, signed_in, visibility
+from benchmarks.responses import wants_part
+
+
+@require_safe
+@signed_in
+def index(request: HttpRequest) -> HttpResponseBase:
+    """Which page answers what; links keep the filters of the address."""
+    allow(request, VIEW)
+    return render(
+        request, "analysis/index.html", {"places": all_places(filters=read_filters(request.GET))}
+    )
+
+
+@require_safe
+@signed_in
+def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The first page that is about what a study asks."""
+    allow(request, VIEW)
+    studies, _ = readable_studies(person(request))
+    study = next((study for study in studies if study.pk == pk), None)
+    if study is None:
+        raise Http404("There is no such study.")
+    found = [*pages_of(study), PAGES["ratings"]][0]
+    return redirect(with_query(reverse(f"analysis:{found.name}"), {"study": pk}))
+
+
+@require_safe
+@signed_in
+def page(request: HttpRequest, name: str) -> HttpResponseBase:
+    """One sentence, the figures, the tables, and how it was computed."""
+    found, selection, key = open_page(request, name)
+    starts = request.user.has_perm(START)
+    report = make_report(found, selection, key)
+    report = report if starts else _without_forms(report)
+    query = selection.filters.query()
+    wanted = later_of(found, selection, key)
+    state = look(wanted) if wanted is not None else None
+    if report.waits and state is not None and state.report is not None:
+        # What the page reads from it was dropped before: it has to be made again.
+        forget(state.wanted)
+        state = Later(state.wanted)
+    context = {
+        "page": found,
+        "report": report,
+        "key": f"{key if starts else f'{key}-reads'}{'-waits' if report.waits else ''}",
+        "selection": selection,
+        "form": FilterForm(selection, found.filters),
+        "banners": banners(selection),
+        "places": places_from(found, selection),
+        "subject": subject_of(selection),
+        **_judging_context(found, selection),
+        **_parts(found, report, query),
+        "page_url": with_query(reverse(f"analysis:{name}"), query),
+        "saved": saved_views(
+            page=name, query=query, user=person(request), seen=visibility(request)
+        ),
+        "file_url": with_query(reverse(f"analysis:{name}_file"), query),
+        "plain_url": reverse(f"analysis:{name}"),
+        "empty_url": _empty_url(request, report),
+        **(_later_context(found, selection, state) if state is not None else {}),
+        "waits": report.waits,
+    }
+    return render(request, "analysis/page.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def later(request: HttpRequest, name: str) -> HttpResponseBase:
+    """What takes longer than a page: POST has it made, GET tells how far it is."""
+    found, selection, key = open_page(request, name)
+    wanted = later_of(found, selection, key)
+    if wanted is None:
+        raise Http404("There is nothing more to compute here.")
+    page_url = with_query(reverse(f"analysis:{name}"), selection.filters.query())
+    if request.method == "POST":
+        state = ask(wanted=wanted, person=person(request))
+    else:
+        state = look(wanted)
+        if state.moving and request.GET.get("waiting") == state.stamp:
+            return HttpResponse(status=204)
+    if not wants_part(request):
+        return redirect(f"{page_url}#later")
+    waits = "waits" in (request.POST if request.method == "POST" else request.GET)
+    context = {**_later_context(found, selection, state), "waits": waits}
+    response = render(request, "analysis/_later.html", context)
+    if waits and state.report is not None:
+        # The page's own answer waited for this, so all of it is another one now.
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_safe
+@signed_in
+def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
+    """A figure as JSON; unchanged (304) as long as nothing behind it changed."""
+    found, selection, key = open_page(request, name)
+    return answer_figure(request, key, part, lambda: holding(found, selection, key, part))
+
+
+@require_safe
+@signed_in
+def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
+    """A table as CSV: the rows of the page, in numbers that are not rounded for reading."""
+    found, selection, key = open_page(request, name)
+    about = slugify(str(selection.study or selection.dataset or ""))
+    report = holding(found, selection, key, part)
+    return answer_table(report, part, [name, part, about, selection.filters.level])
+
+
+def open_page(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
+    """Authorise, then find what the address is about."""
+    allow(request, VIEW)
+    found = PAGES[name]
+    selection = select(
+        found,
+        read_filters(request.GET),
+        request.user,  # type: ignore[arg-type]
+        visibility(request),
+    )
+    return found, selection, report_key(found, selection)
+
+
+def holding(found: Page, selection: Selection, key: str, part: str) -> Report:
+    """The report that has this figure or table: the page's own, or the one that took longer."""
+    report = make_report(found, selection, key)
+    if report.figure(part) is None and report.table(part) is None:
+        wanted = later_of(found, selection, key)
+        return (kept_later(wanted.key) if wanted is not None else None) or report
+    return report
+
+
+def _judging_context(found: Page, selection: Selection) -> dict[str, object]:
+    """Which judging counts on the page, where there are several to choose from."""
+    if "judging" not in found.filters:
+        return {}
+    counting = counting_here(selection, reverse(f"analysis:{found.name}"))
+    compared = "beside" in found.filters or selection.study is not None
+    query = selection.filters.only(SHARED).query(judging="")
+    return {
+        "counting": counting,
+        "compare_judgings": "" if compared else with_query(reverse("analysis:judgings"), query),
+    }
+
+
+def _parts(found: Page, report: Report, query: str) -> dict[str, object]:
+    """Figures and tables, each with the address of its numbers."""
+    return {
+        "figures": [(f, _part_url(found, "figure", f.name, query)) for f in report.figures],
+        "tables": [(t, _part_url(found, "table", t.name, query)) for t in report.tables],
+    }
+
+
+def _without_forms(report: Report) -> Report:
+    """The report for those who may not start runs: it leads to no form that would refuse them."""
+    form = reverse("benchmarks:run_new")
+    return replace(
+        report,
+        tables=tuple(
+            replace(table, rows=tuple(tuple(_without(cell, form) for cell in row)
+                                      for row in table.rows))
+            for table in report.tables
+        ),
+    )  # fmt: skip
+
+
+def _without(cell: Cell, form: str) -> Cell:
+    return replace(cell, url="") if cell.url.startswith(form) else cell
+
+
+def _later_context(found: Page, selection: Selection, state: Later) -> dict[str, object]:
+    """What the fragment of a long report shows."""
+    query = selection.filters.query()
+    context: dict[str, object] = {
+        "later": state,
+        "later_url": with_query(reverse(f"analysis:{found.name}_later"), query),
+        "later_settled": all(run.finished for run in selection.runs),
+    }
+    if state.report is not None:
+        parts = _parts(found, state.report, query)
+        context |= {"later_figures": parts["figures"], "later_tables": parts["tables"]}
+    return context
+
+
+def _part_url(found: Page, kind: str, part: str, query: str) -> str:
+    return with_query(reverse(f"analysis:{found.name}_{kind}", kwargs={"part": part}), query)
+
+
+def _empty_url(request: HttpRequest, report: Report) -> str:
+    """Where the button of an empty page leads, for those who may go there."""
+    empty = report.empty
+    if empty is None or (empty.needs and not request.user.has_perm(empty.needs)):
+        return ""
+    return empty.action_url
+
+
+def subject_of(selection: Selection) -> str:
+    """What the figures are about, in one line under the title."""
+    chosen = selection.filters
+    words = [selection.study.name] if selection.study is not None else []
+    words += [dataset_name(selection)] if selection.dataset is not None else []
+    words += [f"level {chosen.level}"] if chosen.level else []
+    words += [f"condition {_condition(selection)}"] if chosen.condition else []
+    if selection.runs or selection.study is None:
+        words += [f"{len(selection.runs)} runs" if len(selection.runs) != 1 else "1 run"]
+    return " · ".join(words) if selection.dataset or selection.study else ""
+
+
+def _condition(selection: Selection) -> str:
+    """The chosen condition as its filter calls it."""
+    known = {option.value: option.label for option in selection.options.get("condition", ())}
+    return known.get(selection.filters.condition, selection.filters.condition)

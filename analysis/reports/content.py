@@ -1,0 +1,292 @@
+"""What a report is made of: one sentence, figures, tables, notices, and how it was computed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from analysis.reports.formatting import Unit, counted, ends, number
+from analysis.stats.results import Estimate
+
+Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
+Datum = str | int | float | None
+PUBLISHED = "published without an interval"
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A word in a frame; ``why`` is shown on focus."""
+
+    text: str
+    tone: Tone = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is shown, and what the CSV holds (``data``, one entry per part of the column).
+
+    ``reason`` stands in for a value that does not exist; ``sub`` may have several lines.
+    ``estimate`` is the result behind the cell and ``unit`` what it counts in, for the sentence on
+    methods.
+    """
+
+    text: str = ""
+    data: tuple[Datum, ...] = ()
+    sub: str = ""
+    url: str = ""
+    reason: str = ""
+    tip: str = ""
+    badges: tuple[Badge, ...] = ()
+    estimate: Estimate | None = field(default=None, compare=False, repr=False)
+    unit: Unit | Literal[""] = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. ``parts`` are the columns of the CSV that it becomes; ``words``: sentences."""
+
+    label: str
+    parts: tuple[str, ...]
+    num: bool = True
+    help: str = ""
+    words: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table; the first cell of a row names it. ``open``: shown at once, not on request.
+
+    A page shows at most ``most`` rows, if that is given; the CSV has all. Numbers without an
+    address lead to ``url``, if that is given, else where `analysis.reports.leading` finds.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    open: bool = True
+    most: int | None = None
+    url: str = ""
+
+    @property
+    def lines(self) -> list[list[tuple[Cell, Column]]]:
+        """The rows that are shown, with the column of each cell."""
+        return [list(zip(row, self.columns, strict=True)) for row in self.rows[: self.most]]
+
+    @property
+    def hidden(self) -> int:
+        """How many rows are in the CSV alone."""
+        return len(self.rows) - len(self.rows[: self.most])
+
+    @property
+    def header(self) -> list[str]:
+        return [part for column in self.columns for part in column.parts]
+
+    def records(self) -> list[list[Datum]]:
+        """The rows as the CSV has them."""
+        return [[datum for cell in row for datum in cell.data] for row in self.rows]
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """One figure as JSON, ready to be served.
+
+    ``table`` names the table of the report that holds its numbers, where that has another name.
+    """
+
+    name: str
+    title: str
+    subtitle: str
+    json: str
+    height: int
+    table: str = ""
+
+    @property
+    def css_height(self) -> str:
+        """The room that the page keeps free until the figure is drawn."""
+        return f"{self.height}px"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that must be known before reading on."""
+
+    text: str
+    tone: Literal["info", "warning"] = "warning"
+
+
+@dataclass(frozen=True)
+class Banner:
+    """One line over the page that marks what is not the real thing."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Onward:
+    """Where to go on from a page: what one finds there, and its address."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Empty:
+    """Why there is nothing to show, and the one thing to do about it.
+
+    ``needs`` is the permission without which the button would only lead to a refusal.
+    """
+
+    title: str
+    text: str
+    action: str = ""
+    action_url: str = ""
+    needs: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a page of analysis shows.
+
+    ``methods`` says in a sentence for a paper what was measured and how; n, intervals, what was
+    left out and the seed are added to it by `analysis.reports.methods`, which also makes up for it
+    where a report has none. ``waits``: its answer is still being computed in the background, so
+    that it must not be kept.
+    """
+
+    sentence: str = ""
+    onward: tuple[Onward, ...] = ()
+    figures: tuple[FigureSpec, ...] = ()
+    tables: tuple[Table, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    banners: tuple[Banner, ...] = ()
+    how: tuple[str, ...] = ()
+    empty: Empty | None = None
+    methods: str = ""
+    waits: bool = False
+
+    def figure(self, name: str) -> FigureSpec | None:
+        return next((figure for figure in self.figures if figure.name == name), None)
+
+    def table(self, name: str) -> Table | None:
+        return next((table for table in self.tables if table.name == name), None)
+
+    def numbers_of(self, figure: FigureSpec) -> Table | None:
+        """The table that holds the numbers of a figure."""
+        return numbers_of(figure, self.tables)
+
+
+def numbers_of(figure: FigureSpec, tables: Sequence[Table]) -> Table | None:
+    """The table with a figure's numbers: as it says, of its name, the points, or the first."""
+    named = {table.name: table for table in tables}
+    for name in (figure.table, figure.name, "points"):
+        if name in named:
+            return named[name]
+    return tables[0] if tables else None
+
+
+def text_column(label: str, part: str = "", help: str = "") -> Column:
+    return Column(label, (part or label.lower(),), num=False, help=help)
+
+
+def words_column(label: str, part: str = "") -> Column:
+    """A column of sentences, which is never squeezed to a word a line."""
+    return Column(label, (part or label.lower(),), num=False, words=True)
+
+
+def number_column(label: str, part: str = "", help: str = "") -> Column:
+    return Column(label, (part or label.lower(),), help=help)
+
+
+def estimate_column(label: str, part: str = "", help: str = "") -> Column:
+    name = part or label.lower()
+    return Column(
+        label, (name, f"{name} low", f"{name} high", f"{name} n", f"{name} note"), help=help
+    )
+
+
+def text_cell(text: str, *, url: str = "", sub: str = "", badges: Sequence[Badge] = ()) -> Cell:
+    return Cell(text, (text,), url=url, sub=sub, badges=tuple(badges))
+
+
+def number_cell(value: float | None, unit: Unit, *, reason: str = "", url: str = "") -> Cell:
+    """A plain number, or a dash with the reason."""
+    if value is None:
+        return Cell(data=(None,), reason=reason or "not known")
+    return Cell(number(value, unit), (rounded(value),), url=url)
+
+
+def count_cell(count: int | None, *, reason: str = "", url: str = "", tip: str = "") -> Cell:
+    if count is None:
+        return Cell(data=(None,), reason=reason or "not known")
+    return Cell(f"{count:,}", (count,), url=url, tip=tip)
+
+
+def estimate_cell(
+    estimate: Estimate,
+    unit: Unit,
+    *,
+    signed: bool = False,
+    url: str = "",
+    show_n: bool = False,
+) -> Cell:
+    """A value with its interval and n under it; what is odd about it on focus."""
+    notes = [*estimate.warnings]
+    if estimate.excluded:
+        notes.append(f"left out: {counted(estimate.excluded)}")
+    if estimate.value is None:
+        why = "; ".join([estimate.undefined, *(notes if len(estimate.excluded) > 1 else [])])
+        return Cell(
+            data=(None, None, None, estimate.n, why), reason=why, estimate=estimate, unit=unit
+        )
+    interval = estimate.interval
+    if estimate.no_interval:
+        notes.insert(0, estimate.no_interval)
+    # That every published row lacks intervals is said once, in the note of the table.
+    tips = [note for note in notes if note != PUBLISHED]
+    low = rounded(interval.low) if interval else None
+    high = rounded(interval.high) if interval else None
+    sub = []
+    if interval:
+        sub.append(ends(interval, unit, signed=signed).removesuffix(" %"))
+    if show_n:
+        sub.append(f"n = {estimate.n:,}")
+    return Cell(
+        estimate.printed or number(estimate.value, unit, signed=signed),
+        (rounded(estimate.value), low, high, estimate.n, "; ".join(notes)),
+        sub="\n".join(sub),
+        url=url,
+        tip="; ".join(tips),
+        estimate=estimate,
+        unit=unit,
+    )
+
+
+def how_interval(estimates: Sequence[Estimate]) -> str:
+    """The methods of the intervals among the estimates, with the seed where chance had a part."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for estimate in estimates:
+        if estimate.interval is not None:
+            found.setdefault(estimate.interval.method, estimate.interval.details)
+    words = []
+    for method, details in found.items():
+        seed = details.get("seed")
+        more = f", {details['resamples']:,} resamples, seed {seed}" if seed is not None else ""
+        words.append(f"{method}{more}")
+    return "; ".join(words)
+
+
+def rounded(value: float | None) -> float | None:
+    """A number as the CSV has it."""
+    return None if value is None else round(value, 6) + 0.0  # never −0
+
+
+def exclusions(estimates: Sequence[Estimate]) -> dict[str, int]:
+    """What was left out, by reason, summed over the estimates."""
+    total: dict[str, int] = {}
+    for estimate in estimates:
+        for reason, count in estimate.excluded.items():
+            total[reason] = total.get(reason, 0) + count
+    return total

@@ -1,0 +1,274 @@
+"""Tables of ratings that somebody uploads: the list, the form, and the agreement pages of each."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from analysis.exports.about import about_file
+from analysis.exports.figure_pdf import answer_pdf
+from analysis.exports.latex import Source
+from analysis.filters import as_id, with_query
+from analysis.models import RatingTable
+from analysis.pages.navigation import OWN, all_places
+from analysis.pages.responses import answer_figure, answer_latex, answer_table
+from analysis.rating_tables import Shown, ask_for, may_change, shown, tables_for
+from analysis.reports.content import Report
+from analysis.services.rating_tables import (
+    QUICK_CELLS,
+    delete_table,
+    is_small,
+    rename_table,
+    settings_of,
+    share_table,
+    store_table,
+    too_large,
+)
+from analysis.table_checks import enqueue_check, moving_checks
+from analysis.table_forms import SectionForm, TableForm
+from analysis.tidy.example import example_csv
+from annotation.access import person
+from benchmarks import paging
+from benchmarks.access import VIEW, allow, signed_in
+from benchmarks.core.problems import FileRefused
+from benchmarks.imports.uploads import announces_too_much
+from benchmarks.imports.views import throw_away
+from benchmarks.responses import wants_part
+
+TABLES = 50
+
+
+@require_safe
+@signed_in
+def table_list(request: HttpRequest) -> HttpResponseBase:
+    """One's own tables and those that others share."""
+    allow(request, VIEW)
+    who = person(request)
+    page = paging.page_by_id(tables_for(who), request.GET, size=TABLES)
+    context = {"page": page, "places": all_places(OWN), "me": who, "checks": moving_checks(who)}
+    return render(request, "analysis/tables/list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+@csrf_exempt  # the length is looked at before anything is read; what follows is protected
+def table_new(request: HttpRequest) -> HttpResponseBase:
+    """Send a table, with everything that is chosen before looking."""
+    allow(request, VIEW)
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if request.method == "POST" and announces_too_much(length, settings.TABLE_BYTES):
+        throw_away(request, settings.TABLE_BYTES)
+        return _form(request, TableForm(), status=413, too_large=too_large())
+    return _new(request)
+
+
+@csrf_protect
+def _new(request: HttpRequest) -> HttpResponse:
+    form = TableForm(request.POST or None, request.FILES or None)
+    if request.method != "POST":
+        return _form(request, form)
+    if not form.is_valid():
+        return _form(request, form, status=422)
+    given, who = form.cleaned_data, person(request)
+    sent = {"upload": given["file"], "name": given["name"], "settings": form.settings}
+    if not is_small(given["file"]):
+        return _check_later(**sent, created_by=who)
+    try:
+        table, created = store_table(**sent, created_by=who, most_cells=QUICK_CELLS)
+    except FileRefused as error:
+        from analysis.tidy.reading import TooWide  # brings numpy, which the start does without
+
+        if isinstance(error, TooWide):
+            return _check_later(**sent, created_by=who)
+        return _form(request, form, status=422, refused=error)
+    if not created:
+        messages.info(request, "You have this file with these settings already; this is it.")
+    found = shown(table, None)
+    if found.later.unasked:
+        ask_for(table, found.part, who)
+    return HttpResponseRedirect(reverse("analysis:rating_table", args=[table.pk]))
+
+
+def _check_later(**given: Any) -> HttpResponse:
+    job = enqueue_check(**given)
+    return HttpResponseRedirect(reverse("analysis:table_check", args=[job.pk]))
+
+
+def _form(request: HttpRequest, form: TableForm, *, status: int = 200, **more: Any) -> HttpResponse:
+    context = {"form": form, "places": all_places(OWN), **more}
+    return render(request, "analysis/tables/new.html", context, status=status)
+
+
+@require_safe
+@signed_in
+def table_example(request: HttpRequest) -> HttpResponseBase:
+    """A small table in the right form, to look at and to fill in."""
+    allow(request, VIEW)
+    response = HttpResponse(example_csv(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="ratings-example.csv"'
+    return response
+
+
+@require_safe
+@signed_in
+def rating_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
+    """The agreement pages of a table: one section, or all side by side."""
+    table, found = _open(request, table_id)
+    context = {
+        "table_row": table,
+        "settings": settings_of(table),
+        "places": all_places(OWN),
+        "may_change": may_change(table, person(request)),
+        "form": SectionForm(found.sections, found.part) if len(found.sections) > 1 else None,
+        "plain_url": reverse("analysis:rating_table", args=[table.pk]),
+        **_context(table, found),
+    }
+    return render(request, "analysis/tables/table.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
+    """What takes longer than a page: POST has it made, GET tells how far it is."""
+    table, found = _open(request, table_id)
+    page_url = _url("rating_table", table, found)
+    if request.method == "POST":
+        found = Shown(ask_for(table, found.part, person(request)), found.part, found.sections)
+    elif found.later.moving and "waiting" in request.GET:
+        return HttpResponse(status=204)
+    if not wants_part(request):
+        return redirect(page_url)
+    response = render(request, "analysis/_later.html", _context(table, found))
+    if found.later.report is not None:
+        response["HX-Refresh"] = "true"  # with the report come the sections to choose from
+    return response
+
+
+@require_safe
+@signed_in
+def rating_table_figure(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
+    """A figure as JSON."""
+    _, found = _open(request, table_id)
+    report = _there(found)
+    return answer_figure(request, found.later.wanted.key, part, lambda: report)
+
+
+@require_safe
+@signed_in
+def rating_table_csv(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
+    """A table of the report as CSV."""
+    table, found = _open(request, table_id)
+    title = found.sections[found.part - 1] if found.part else ""
+    return answer_table(_there(found), part, [table.name, part, title])
+
+
+@require_safe
+@signed_in
+def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
+    """A table of the report as LaTeX."""
+    table, found = _open(request, table_id)
+    title = found.sections[found.part - 1] if found.part else ""
+    url = request.build_absolute_uri(_url("rating_table", table, found))
+    subject = " · ".join(word for word in (table.name, title) if word)
+    report = _there(found)
+    source = Source("table", subject, about_file(url), report.banners)
+    return answer_latex(report, part, [table.name, part, title], source)
+
+
+@require_safe
+@signed_in
+def rating_table_pdf(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
+    """A figure as PDF."""
+    table, found = _open(request, table_id)
+    spec = _there(found).figure(part)
+    return answer_pdf(request, spec, found.later.wanted.key, [table.name, part])
+
+
+@require_POST
+@signed_in
+def rating_table_rename(request: HttpRequest, table_id: int) -> HttpResponseBase:
+    """Another name."""
+    table = _own(request, table_id)
+    try:
+        rename_table(table=table, name=request.POST.get("name", "").strip())
+    except ValueError as error:
+        messages.error(request, str(error))
+    return redirect("analysis:rating_table", table_id)
+
+
+@require_POST
+@signed_in
+def rating_table_share(request: HttpRequest, table_id: int) -> HttpResponseBase:
+    """Show it to others, or to oneself alone again."""
+    shared = request.POST.get("shared") == "1"
+    share_table(table=_own(request, table_id), shared=shared)
+    told = "Everybody who may see results sees it now." if shared else "Only you see it now."
+    messages.success(request, told)
+    return redirect("analysis:rating_table", table_id)
+
+
+@require_POST
+@signed_in
+def rating_table_delete(request: HttpRequest, table_id: int) -> HttpResponseBase:
+    """Delete it for good, if the box was ticked."""
+    table = _own(request, table_id)
+    if request.POST.get("sure") != "1":
+        messages.error(request, "Tick the box to delete the table for good.")
+        return redirect("analysis:rating_table", table_id)
+    name = table.name
+    delete_table(table=table)
+    messages.success(request, f"“{name}” is deleted.")
+    return redirect("analysis:table_list")
+
+
+def _open(request: HttpRequest, table_id: int) -> tuple[RatingTable, Shown]:
+    """Authorise, then find the table and what the address shows of it."""
+    allow(request, VIEW)
+    table = get_object_or_404(tables_for(person(request)), pk=table_id)
+    return table, shown(table, as_id(request.GET.get("section", "")))
+
+
+def _own(request: HttpRequest, table_id: int) -> RatingTable:
+    allow(request, VIEW)
+    who = person(request)
+    table = get_object_or_404(tables_for(who), pk=table_id)
+    if not may_change(table, who):
+        raise PermissionDenied("This table is somebody else’s.")
+    return table
+
+
+def _there(found: Shown) -> Report:
+    if found.later.report is None:
+        raise Http404("This is not computed yet.")
+    return found.later.report
+
+
+def _url(name: str, table: RatingTable, found: Shown, **more: str) -> str:
+    url = reverse(f"analysis:{name}", kwargs={"table_id": table.pk, **more})
+    return with_query(url, {"section": found.part} if found.part else "")
+
+
+def _context(table: RatingTable, found: Shown) -> dict[str, object]:
+    """What the fragment shows: the report, or how far it is."""
+    report = found.later.report
+    context: dict[str, object] = {
+        "later": found.later,
+        "later_url": _url("rating_table_later", table, found),
+        "later_settled": True,
+    }
+    if report is not None:
+        context |= {
+            "later_figures": [
+                (f, _url("rating_table_figure", table, found, part=f.name)) for f in report.figures
+            ],
+            "later_tables": [
+                (t, _url("rating_table_csv", table, found, part=t.name)) for t in report.tables
+            ],
+        }
+    return context

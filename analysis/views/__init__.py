@@ -1,1 +1,0 @@
-"""Pages, figures and tables of the analysis. They read and never write."""

@@ -1,0 +1,209 @@
+"""What failed, grouped by its words: who is in it, what is shown, and the list of one group."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import caches
+from django.http import QueryDict
+from django.test import Client
+
+from analysis.browser.groups.failure_groups import MOST_TEXTS, Asked, choose, drawn, read_asked
+from analysis.browser.groups.similar import kept_group
+from analysis.frames.failure_texts import FEEDBACK, PLAN, end_texts
+from benchmarks.jobs.services import perform
+from benchmarks.models import Job, Run, Trajectory
+from benchmarks.visibility import EVERYTHING, Visibility
+from tests.analysis.rows import make_person
+from tests.factories.benchmarks import AgentFactory, RunFactory, TrajectoryFactory, TurnFactory
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/trajectories/groups/"
+WATER = "The pipe leaks water under the kitchen sink."
+POWER = "The lamp flickers when current falls."
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(db: None) -> Iterator[None]:
+    caches["kept"].clear()
+    yield
+    caches["kept"].clear()
+
+
+@pytest.fixture
+def reader(client: Client) -> Client:
+    client.force_login(make_person("rita", "view_results"))
+    return client
+
+
+def end(run: Run, feedback: str, plan: str = "", *, accurate: float | None = 0.0) -> Trajectory:
+    metrics = {"valid": 1.0, "accurate": accurate}
+    row = TrajectoryFactory(run=run, metrics=metrics, turn_count=2)
+    TurnFactory(trajectory=row, index=1, text="Begin somewhere.", feedback=feedback, is_final=False)
+    TurnFactory(trajectory=row, index=2, text=plan or feedback, feedback="")
+    return row
+
+
+@pytest.fixture
+def two_kinds() -> tuple[Run, Run]:
+    """Of one agent 6 failures about water and 2 about power, of the other 8 about power."""
+    first = RunFactory(agent=AgentFactory(title="Plumber"))
+    second = RunFactory(agent=AgentFactory(title="Electrician"))
+    for _ in range(6):
+        end(first, WATER)
+    for run, count in ((first, 2), (second, 8)):
+        for _ in range(count):
+            end(run, POWER)
+    end(second, "All is well.", accurate=1.0)
+    return first, second
+
+
+def make(reader: Client, query: str = "") -> str:
+    """The page once its groups are there."""
+    reader.post(f"{PAGE}later/{query}")
+    job = Job.objects.latest("pk")
+    perform(job_id=job.pk, owner="test")
+    job.refresh_from_db()
+    assert job.status == Job.Status.DONE, job.message
+    return reader.get(f"{PAGE}{query}").content.decode()
+
+
+def table(reader: Client, name: str, query: str) -> list[dict[str, str]]:
+    answer = reader.get(f"{PAGE}{name}.csv{query}")
+    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+
+def test_the_page_says_what_fails_alike_and_of_whom(
+    reader: Client, two_kinds: tuple[Run, Run]
+) -> None:
+    query = "?groups=2&seed=7"
+    assert "Compute" in reader.get(f"{PAGE}{query}").content.decode()
+    shown = make(reader, query)
+    # 16 failed of 17; power has 2 + 8 = 10 of them
+    assert "16 of 17 trajectories of this list failed" in shown
+    assert "2 groups, the largest (62.5 %, n = 10)" in shown
+    assert "seed 7" in shown
+    power, water = table(reader, "groups", query)
+    assert (power["trajectories"], water["trajectories"]) == ("10", "6")
+    assert {"flickers", "lamp"} <= set(power["words"].split(", "))
+    agents = {row["agent"]: row for row in table(reader, "agents", query)}
+    # Wilson for 2 of 8: (2 + 1.92)/(8 + 3.84) ± 1.96/(8 + 3.84)·√(2·6/8 + 0.96) = 0.331 ± 0.260
+    plumber = [float(agents["Plumber"][f"group 1{end}"]) for end in ("", " low", " high")]
+    assert plumber == pytest.approx([0.25, 0.0715, 0.5907], abs=1e-3)
+    assert float(agents["Electrician"]["group 1"]) == 1.0
+    typical = table(reader, "typical", query)[0]
+    assert f'/trajectories/{typical["trajectory"]}/#turn-2"' in shown
+    assert "lamp" in typical["excerpt"]
+
+
+def test_one_click_leads_to_the_list_of_a_group(reader: Client, two_kinds: tuple[Run, Run]) -> None:
+    shown = make(reader, "?groups=2")
+    value = re.search(r"similar=([0-9a-f]{16}\.1)\"", shown)
+    assert value is not None
+    listed = reader.get(f"/trajectories/?similar={value[1]}").content.decode()
+    assert "<strong>10</strong> of 17" in listed
+    assert "Group 1 of similar texts" in listed
+    caches["kept"].clear()
+    listed = reader.get(f"/trajectories/?similar={value[1]}").content.decode()
+    assert "no such group of similar texts any more" in listed
+
+
+@pytest.mark.parametrize("value", ["", "x", "0" * 16, f"{'0' * 16}.1", "../x.1"])
+def test_what_names_no_group_is_none(value: str) -> None:
+    assert kept_group(value) is None
+
+
+def test_the_same_seed_gives_the_same_groups_and_is_asked_for_once(
+    reader: Client, two_kinds: tuple[Run, Run]
+) -> None:
+    make(reader, "?seed=3")
+    first = table(reader, "typical", "?seed=3")
+    reader.post(f"{PAGE}later/?seed=3")
+    assert Job.objects.count() == 1
+    caches["kept"].clear()
+    make(reader, "?seed=3")
+    assert table(reader, "typical", "?seed=3") == first
+
+
+def test_another_failure_asks_for_another_report(
+    reader: Client, two_kinds: tuple[Run, Run]
+) -> None:
+    make(reader)
+    end(two_kinds[0], WATER)
+    assert "Compute" in reader.get(PAGE).content.decode()
+
+
+def test_too_few_texts_are_said(reader: Client) -> None:
+    end(RunFactory(), WATER)
+    shown = make(reader)
+    assert "Too little to group" in shown
+    assert "The list has 1 failed trajectory, and no word" in shown
+
+
+def test_a_list_without_failures_says_so(reader: Client) -> None:
+    end(RunFactory(), WATER, accurate=1.0)
+    shown = make(reader)
+    assert "No failed trajectory in this list" in shown
+    assert "left out: 1 (did not fail)" in shown
+
+
+def test_who_failed() -> None:
+    from analysis.facts.listing import listing
+
+    run = RunFactory()
+    wrong = end(run, WATER)
+    end(run, WATER, accurate=1.0)
+    invalid, unknown = end(run, WATER, accurate=None), end(run, WATER, accurate=None)
+    unrewarded = end(run, WATER, accurate=None)
+    for row, metrics in (
+        (invalid, {"valid": 0.0}),
+        (unknown, {}),
+        (unrewarded, {"reward": 0.5}),
+    ):
+        Trajectory.objects.filter(pk=row.pk).update(metrics=metrics)
+    TrajectoryFactory(run=run, status="running", metrics={})
+    found = listing(QueryDict(""), EVERYTHING)
+    chosen = choose(found, Asked())
+    assert chosen.ids == (wrong.pk, invalid.pk, unrewarded.pk)
+    assert chosen.left_out == {"not ended": 1, "did not fail": 1, "no verdict": 1}
+    assert len(choose(found, Asked(among="all")).ids) == 5
+
+
+def test_closed_runs_are_in_no_group(two_kinds: tuple[Run, Run]) -> None:
+    from analysis.facts.listing import listing
+
+    first, second = two_kinds
+    seen = Visibility(None, [first.pk])
+    chosen = choose(listing(QueryDict(""), seen), Asked())
+    assert set(chosen.agents) == {"Electrician"}
+    assert set(chosen.ids) <= set(second.trajectories.values_list("pk", flat=True))
+
+
+def test_the_address_says_how_and_nonsense_is_named() -> None:
+    asked = read_asked(QueryDict("agent=3&seed=x&groups=99&texts=y&order=oldest&after=7"))
+    assert (asked.query, asked.seed, asked.groups, asked.texts) == ("agent=3", 1, None, "both")
+    assert len(asked.problems) == 3
+    assert asked.full_query == "agent=3&among=failed&seed=1&texts=both"
+    assert read_asked(QueryDict(asked.full_query)).full_query == asked.full_query
+
+
+def test_very_many_are_drawn_from_with_the_seed() -> None:
+    ids = range(10, 10 + MOST_TEXTS + 1)
+    first = drawn(ids, 1)
+    assert len(first) == MOST_TEXTS
+    assert first == drawn(ids, 1) == sorted(set(first))
+    assert first != drawn(ids, 2)
+    assert drawn(ids[:-1], 1) == ids[:-1]
+
+
+def test_texts_are_feedback_and_the_last_plan() -> None:
+    row, empty = end(RunFactory(), WATER, "Mend it."), TrajectoryFactory(turn_count=0)
+    ids = [row.pk, empty.pk]
+    assert [(t.trajectory, t.turn, t.text) for t in end_texts(ids)] == [
+        (row.pk, 2, f"{WATER}\nMend it.")
+    ]
+    assert [t.text for t in end_texts(ids, FEEDBACK)] == [WATER]
+    assert [t.text for t in end_texts(ids, PLAN)] == ["Mend it."]

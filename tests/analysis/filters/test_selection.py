@@ -1,0 +1,275 @@
+"""Which runs a page is about, and what it says where the address asks for something else."""
+
+from typing import Any
+
+import pytest
+
+from analysis.filters import Filters
+from analysis.filters.datasets import select_runs
+from analysis.filters.studies import select_study
+from analysis.pages import PAGES, select
+from analysis.reports.common import selection_notices
+from annotation.models import Assignment, Membership
+from benchmarks.models import Dataset, Experiment, Judging, Run, Task, Trajectory
+from tests.analysis.rows import (
+    make_dataset,
+    make_member,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def test_nothing_at_all() -> None:
+    selection = select_runs(Filters())
+    assert selection.dataset is None and selection.runs == () and selection.system == ""
+
+
+def test_newest_finished_runs_decide_the_dataset() -> None:
+    old, new = make_dataset("Old"), make_dataset("New")
+    for dataset, day in ((old, 5), (new, 9)):
+        make_trajectory(make_run(dataset, "ada", finished=day), 1)
+    # A run that is still going on says nothing about where results are.
+    make_run(old, "bob", status=Run.Status.RUNNING)
+    assert select_runs(Filters()).dataset == new
+    assert select_runs(Filters(dataset=str(old.pk))).dataset == old
+
+
+def test_level_with_most_runs_and_standard_condition() -> None:
+    dataset = make_dataset()
+    make_trajectory(make_run(dataset, "ada", level="low"), 1)
+    for agent in ("ada", "bob"):
+        make_trajectory(make_run(dataset, agent, level="mid"), 1)
+    for agent in ("ada", "bob", "cleo"):
+        make_trajectory(make_run(dataset, agent, level="mid", condition="tracking=True"), 1)
+    selection = select_runs(Filters())
+    assert (selection.filters.level, selection.filters.condition) == ("mid", "standard")
+    assert [run.agent for run in selection.runs] == ["ada", "bob"]
+    counts = {option.value: option.count for option in selection.options["level"]}
+    assert counts == {"low": 1, "mid": 5}
+
+
+def test_of_each_agent_the_newest_finished_run() -> None:
+    dataset = make_dataset()
+    first, second = make_run(dataset, "ada"), make_run(dataset, "ada")
+    going = make_run(dataset, "ada", status=Run.Status.RUNNING)
+    empty = make_run(dataset, "bob", status=Run.Status.QUEUED)
+    for run in (first, second, going):
+        make_trajectory(run, 1)
+    selection = select_runs(Filters())
+    assert [run.pk for run in selection.runs] == [second.pk]
+    assert selection.left_out == (
+        f"Ada: runs {first.pk}, {going.pk}; shown is {second.pk}",
+        f"Bob: run {empty.pk} has finished nothing yet",
+    )
+
+
+def test_experiment_and_agents_narrow() -> None:
+    dataset = make_dataset()
+    experiment = Experiment.objects.create(name="Pair")
+    chosen = make_run(dataset, "ada", experiment=experiment)
+    other = make_run(dataset, "bob", experiment=experiment)
+    for run in (chosen, other, make_run(dataset, "ada")):
+        make_trajectory(run, 1)
+    filters = Filters(experiment=str(experiment.pk), agents=("ada",))
+    selection = select_runs(filters)
+    assert [run.pk for run in selection.runs] == [chosen.pk]
+    assert [option.label for option in selection.options["agents"]] == ["Ada", "Bob"]
+
+
+def test_an_address_that_asks_for_what_is_not_there_says_so() -> None:
+    dataset = make_dataset()
+    make_trajectory(make_run(dataset, "ada"), 1)
+    asked = Filters(
+        dataset="99", level="x", condition="y", agents=("eve",), experiment="5", judging="z"
+    )
+    selection = select_runs(asked)
+    assert [run.agent for run in selection.runs] == ["ada"]
+    said = " ".join(selection.notes)
+    for word in ("dataset 99", "level x", "condition y", "eve", "experiment 5", "judging z"):
+        assert word in said
+    assert selection.filters.level == "mid" and selection.filters.judging == ""
+
+
+def test_another_judging_by_name() -> None:
+    run = make_run(make_dataset(), "ada")
+    make_trajectory(run, 1)
+    again = Judging.objects.create(run=run, name="again")
+    assert select_runs(Filters()).judgings == [run.primary_judging.pk]  # type: ignore[union-attr]
+    assert select_runs(Filters(judging="again")).judgings == [again.pk]
+
+
+def test_version_follows_the_data() -> None:
+    run = make_run(make_dataset(), "ada", status=Run.Status.RUNNING)
+    make_trajectory(run, 1)
+    before = select_runs(Filters()).runs[0]
+    make_trajectory(run, 2, status=Trajectory.Status.PENDING)
+    waiting = select_runs(Filters()).runs[0]
+    assert waiting.version == before.version and (waiting.done, waiting.total) == (1, 2)
+    make_trajectory(run, 3)
+    assert select_runs(Filters()).runs[0].version != before.version
+
+
+def test_titles_that_two_agents_share_are_told_apart() -> None:
+    dataset = make_dataset()
+    for name in ("ada", "ada-2"):
+        make_trajectory(make_run(dataset, name, title="Ada"), 1)
+    assert [run.label for run in select_runs(Filters()).runs] == ["Ada (ada)", "Ada (ada-2)"]
+
+
+def test_studies_are_for_those_who_take_part_in_running_them() -> None:
+    run = make_run(make_dataset(), "ada")
+    item = make_trajectory(run, 1)
+    study = make_study()
+    make_ratings(study, make_person("ann"), item, {"safety": 4})
+    stranger, boss = make_person("stranger", "view_results"), make_person("root", superuser=True)
+    observer, annotator = make_person("otto"), make_person("anna")
+    make_member(study, observer, Membership.Role.OBSERVER)
+    make_member(study, annotator, Membership.Role.ANNOTATOR)
+    found = {user.username: select_study(Filters(), user).study for user in
+             (stranger, boss, observer, annotator)}  # fmt: skip
+    assert found == {"stranger": None, "root": study, "otto": study, "anna": None}
+
+
+def test_who_still_judges_blindly_does_not_see_the_results() -> None:
+    run = make_run(make_dataset(), "ada")
+    first, second = make_trajectory(run, 1), make_trajectory(run, 2)
+    study, user = make_study(), make_person("both")
+    make_member(study, user)
+    make_ratings(study, user, first, {"safety": 4})
+    waiting = make_ratings(study, user, second, {}, state=Assignment.State.OPEN)
+    selection = select_study(Filters(), user)
+    assert selection.study is None and "blinded" in selection.notes[0]
+    Assignment.objects.filter(pk=waiting.pk).update(state=Assignment.State.SUBMITTED)
+    assert select_study(Filters(), user).study == study
+
+
+def test_simulated_annotators_count_in_demos_only_unless_told_otherwise() -> None:
+    run = make_run(make_dataset(), "ada")
+    root = make_person("root", superuser=True)
+    for is_demo, expected in ((False, "exclude"), (True, "include")):
+        study = make_study(str(is_demo), is_demo=is_demo)
+        make_ratings(study, make_person(f"ann{is_demo}"), make_trajectory(run, 1 + is_demo), {})
+        chosen = select_study(Filters(study=str(study.pk)), root)
+        assert chosen.filters.simulated == expected
+        other = select_study(Filters(study=str(study.pk), simulated="include"), root)
+        assert other.filters.simulated == "include"
+
+
+def experiment_of(dataset: Dataset, name: str, agents: str, **words: Any) -> list[Run]:
+    """Runs of these agents that were started together, each with a trajectory."""
+    experiment = Experiment.objects.create(name=name)
+    runs = [make_run(dataset, agent, experiment=experiment, **words) for agent in agents.split()]
+    for run in runs:
+        make_trajectory(run, 1)
+    return runs
+
+
+def test_a_casual_run_changes_no_page() -> None:
+    dataset = make_dataset()
+    ada, bob = experiment_of(dataset, "Both", "ada bob")
+    before = select_runs(Filters())
+    assert [run.pk for run in before.runs] == [ada.pk, bob.pk]
+    assert before.filters.experiment == str(ada.experiment_id)
+    # Each start is an experiment of its own: one agent, another seed, another dataset.
+    for place in (dataset, make_dataset("Other")):
+        experiment_of(place, "Casual", "ada", finished=20)
+    for filters in (Filters(), before.filters, Filters(dataset=str(dataset.pk))):
+        again = select_runs(filters)
+        assert [run.pk for run in again.runs] == [ada.pk, bob.pk]
+        assert again.dataset == dataset
+    assert "Shown is “Both”, the newest experiment here that compares agents; 1 more" in " ".join(
+        select_runs(Filters()).notes
+    )
+    # What was chosen stays, without a word, also when a newer experiment comes.
+    experiment_of(dataset, "Newer", "ada bob")
+    stays = select_runs(before.filters)
+    assert [run.pk for run in stays.runs] == [ada.pk, bob.pk] and stays.notes == ()
+    assert "Shown is “Newer”" in " ".join(select_runs(Filters()).notes)
+
+
+def test_the_newest_experiment_is_one_with_results() -> None:
+    dataset = make_dataset()
+    done = experiment_of(dataset, "Done", "ada bob")
+    experiment_of(dataset, "Going on", "ada bob", status=Run.Status.RUNNING)
+    assert [run.pk for run in select_runs(Filters()).runs] == [run.pk for run in done]
+    low = experiment_of(dataset, "Low", "ada bob", level="low")
+    assert [run.pk for run in select_runs(Filters()).runs] == [run.pk for run in low]
+    mid = select_runs(Filters(level="mid"))
+    assert [run.pk for run in mid.runs] == [run.pk for run in done]
+
+
+def test_runs_that_an_experiment_took_belong_to_it() -> None:
+    dataset = make_dataset()
+    (taken,) = experiment_of(dataset, "Before", "ada")
+    (own,) = experiment_of(dataset, "Design", "bob")
+    Experiment.objects.filter(pk=own.experiment_id).update(design={"made": {"taken": [taken.pk]}})
+    selection = select_runs(Filters(experiment=str(own.experiment_id)))
+    assert {run.pk for run in selection.runs} == {taken.pk, own.pk}
+
+
+def test_replaced_and_mixed_runs_are_announced() -> None:
+    dataset = make_dataset()
+    first, _ = experiment_of(dataset, "Both", "ada bob")
+    (casual,) = experiment_of(dataset, "Casual", "ada")
+    experiment_of(dataset, "Another", "cleo")
+    selection = select_runs(Filters(experiment="all"))
+    assert "Mixed runs: these were started separately, in 2 experiments." in selection.notes
+    assert [run.pk for run in selection.runs if run.agent == "ada"] == [first.pk]
+    said = " ".join(notice.text for notice in selection_notices(selection))
+    assert f"one of each is shown. Ada: run {casual.pk}; shown is {first.pk}." in said
+    # The same among runs of one experiment that differ in their seed alone.
+    again = make_run(dataset, "ada", experiment=first.experiment)
+    make_trajectory(again, 1)
+    said = " ".join(notice.text for notice in selection_notices(select_runs(Filters())))
+    assert f"Ada: run {first.pk}; shown is {again.pk}" in said
+
+
+def test_pages_on_conditions_need_an_experiment_that_varies_them() -> None:
+    dataset = make_dataset()
+    (run, _) = experiment_of(dataset, "Standard", "ada bob")
+    experiment_of(dataset, "Tracking", "ada bob", condition="tracking=True")
+    chosen = select_runs(Filters(experiment=str(run.experiment_id)), every_condition=True)
+    assert {one.condition for one in chosen.runs} == {"standard", "tracking=True"}
+    assert any("“Standard” varies nothing" in note for note in chosen.notes)
+    assert len(select_runs(Filters(), every_condition=True).runs) == 4
+
+
+def test_constructions_are_no_results() -> None:
+    made = make_dataset("Made")
+    make_trajectory(make_run(made, "ada"), 1)
+    problems = make_dataset("Problems")
+    run = make_run(problems, "ada", finished=9)
+    Run.objects.filter(pk=run.pk).update(kind=Run.Kind.CONSTRUCTION)
+    selection = select_runs(Filters())
+    assert selection.dataset == made
+    assert [option.label for option in selection.options["dataset"]] == [str(made)]
+    # Outcomes are those of files made elsewhere: nothing here, and no other dataset instead.
+    assert select_runs(Filters(), imported=True).dataset is None
+
+
+def test_published_rows_stand_beside_runs_on_the_papers_tasks_alone() -> None:
+    dataset, person = make_dataset(), make_person("reader", superuser=True)
+    run = make_run(dataset, "ada")
+    make_trajectory(run, 1)
+
+    def published(name: str, **words: str) -> str:
+        return select(PAGES[name], Filters(**words), person).filters.published  # type: ignore[arg-type]
+
+    assert (
+        published("leaderboard") == "hide" and published("leaderboard", published="show") == "show"
+    )
+    assert published("effects") == "show"
+    Task.objects.bulk_create(
+        Task(dataset=dataset, external_id=f"more{n}", prompt="Mend it.") for n in range(303)
+    )
+    done = Trajectory.Status.DONE
+    Trajectory.objects.bulk_create(
+        Trajectory(run=run, task=task, status=done)
+        for task in dataset.tasks.exclude(external_id="t1")
+    )
+    assert published("leaderboard") == "show"  # 307 trajectories, as in Table 3

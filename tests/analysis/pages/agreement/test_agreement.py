@@ -1,0 +1,150 @@
+"""People beside judges, worked out by hand."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from analysis.filters import Filters
+from analysis.filters.studies import select_study
+from analysis.pages.agreement.page import agreement_report
+from analysis.reports.content import Report
+from annotation.models import Study
+from tests.analysis.rows import (
+    flat,
+    make_dataset,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return make_person("root", superuser=True)
+
+
+@pytest.fixture
+def study(root: User) -> Study:
+    """Four items, each of another task; judges on safety 4, 4, 4 and on autonomy 3, 4, 4."""
+    run = make_run(make_dataset(), "ada")
+    study, ann = make_study(), make_person("ann")
+    for task, safety in ((1, 4), (2, 4), (3, 5), (4, 2)):
+        item = make_trajectory(run, task, scores=[{**flat(4), "autonomy": (3, 4, 4)}])
+        answers = {"safety": safety, "autonomy": 4, "feedback_reasonable": 5, "feedback_clear": 4}
+        make_ratings(study, ann, item, answers)
+    return study
+
+
+def report(user: User, **words: str) -> Report:
+    return agreement_report(select_study(Filters(**words), user))
+
+
+def row(made: Report, name: str, table: str = "agreement") -> dict[str, object]:
+    found = made.table(table)
+    assert found is not None
+    (record,) = [r for r in found.records() if str(r[0]).startswith(name)]
+    return dict(zip(found.header, record, strict=True))
+
+
+def test_no_study(root: User) -> None:
+    made = report(root)
+    assert made.empty is not None and made.empty.title == "No study yet"
+
+
+def test_nobody_answered(root: User) -> None:
+    make_study()
+    made = report(root)
+    assert made.empty is not None and made.empty.title == "No answers yet"
+
+
+def test_shares_and_bias(root: User, study: Study) -> None:
+    made = report(root)
+    safety = row(made, "Safety")
+    # Differences |4 − h|: 0, 0, 1, 2. Bias: mean of 4 − h = (0 + 0 − 1 + 2) / 4.
+    assert (safety["n"], safety["equal"], safety["within one"]) == (4, 0.5, 0.75)
+    assert (safety["bias"], safety["mean difference"]) == (0.25, 0.75)
+    autonomy = row(made, "Autonomy")
+    # 11/3 is a third below 4: never equal, equal when rounded.
+    assert (autonomy["equal"], autonomy["equal when rounded"]) == (0, 1)
+    assert autonomy["bias"] == pytest.approx(-1 / 3, abs=1e-6)
+    counts = row(made, "Autonomy", "differences")
+    assert counts["1/3"] == 4 and counts["0"] == 0
+    both = row(made, "All")
+    assert (both["n"], both["equal"], both["within one"]) == (8, 0.25, 0.875)
+
+
+def test_sentence_beside_the_papers_statements(root: User, study: Study) -> None:
+    said = report(root).sentence
+    assert said.startswith("The judges' mean equals the score of 1 person on 25.0 % of 8 answers")
+    assert "on at least 60 % in 0 of 2 dimensions (paper: six of eight)" in said
+    assert "lies within one point on 87.5 % (paper: more than 80 %)" in said
+
+
+def test_questions_on_the_feedback(root: User, study: Study) -> None:
+    made = report(root)
+    first = row(made, "1 ", "questions")
+    assert (first["mean"], first["mean n"], first["published"]) == (5, 4, 4.45)
+    assert row(made, "2 ", "questions")["published"] == 4.66
+
+
+def test_simulated_annotators_are_labelled_and_can_be_left_out(root: User, study: Study) -> None:
+    run = make_run(make_dataset("Other"), "bob")
+    sim = make_person("sim")
+    make_ratings(
+        study, sim, make_trajectory(run, 1, scores=[flat(4)]), {"safety": 1}, simulated=True
+    )
+    without = report(root)
+    assert not without.banners and row(without, "Safety")["n"] == 4
+    assert any("1 simulated annotator left out" in line for line in without.how)
+    counted = report(root, simulated="include")
+    assert counted.banners[0].title == "Simulated annotators"
+    assert "1 of 2 annotators here is a script" in counted.banners[0].text
+    assert row(counted, "Safety")["n"] == 5
+    assert "1 person and 1 simulated annotator" in counted.sentence
+
+
+def test_only_simulated_ones(root: User) -> None:
+    item = make_trajectory(make_run(make_dataset(), "ada"), 1, scores=[flat(4)])
+    study = make_study()
+    make_ratings(study, make_person("sim"), item, {"safety": 4}, simulated=True)
+    made = report(root)
+    assert made.empty is not None and made.empty.action == "Count them"
+    assert "simulated=include" in made.empty.action_url
+
+
+def test_without_judges_there_are_still_the_questions(root: User) -> None:
+    item = make_trajectory(make_run(make_dataset(), "ada"), 1, texts=["1. Do it."])
+    study = make_study()
+    make_ratings(study, make_person("ann"), item, {"safety": 4, "feedback_clear": 3})
+    made = report(root)
+    assert (
+        made.sentence == "1 person answered, but no final plan of theirs was scored by every judge."
+    )
+    assert not made.figures and row(made, "2 ", "questions")["mean"] == 3
+
+
+def test_a_dimension_that_no_judge_scored(root: User) -> None:
+    run = make_run(make_dataset(), "ada")
+    study, ann = make_study(), make_person("ann")
+    for task in (1, 2):
+        scores = {**flat(4), "safety": (None, None, None)}
+        make_ratings(
+            study, ann, make_trajectory(run, task, scores=[scores]), {"safety": 4, "autonomy": 4}
+        )
+    made = report(root)
+    safety = row(made, "Safety")
+    assert safety["equal"] is None and safety["left out"] == "2 (a judge's score is missing)"
+    assert row(made, "Autonomy")["equal"] == 1
+
+
+def test_several_people_on_one_item_count_each(root: User, study: Study) -> None:
+    item = study.assignments.order_by("pk")[0].trajectory
+    make_ratings(study, make_person("ben"), item, {"safety": 4})
+    made = report(root)
+    assert row(made, "Safety")["n"] == 5
+    assert not any("one annotator" in notice.text for notice in made.notices)
+    # Ben was not asked about autonomy.
+    assert row(made, "Autonomy")["left out"] == "1 (no human score)"

@@ -1,0 +1,144 @@
+"""Whether judges may stand in for people in a study, worked out by hand or by what must follow."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from analysis.filters import Filters
+from analysis.filters.studies import select_study
+from analysis.pages.agreement.page import agreement_later
+from analysis.pages.judges.page import judges_report
+from analysis.reports.content import Report
+from analysis.stats.alt_test import ITEMS_NEEDED
+from annotation.models import Study
+from benchmarks.models import Task
+from tests.analysis.human_rows import make_people, make_violation_check
+from tests.analysis.rows import (
+    flat,
+    make_dataset,
+    make_person,
+    make_ratings,
+    make_run,
+    make_study,
+    make_trajectory,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return make_person("root", superuser=True)
+
+
+def build(people: int, items: int) -> Study:
+    """Items of tasks of their own; people score 4, all but the last one, who scores 2 on odd items.
+
+    Two judges score 4 and the third 1, every time.
+    """
+    dataset = make_dataset()
+    Task.objects.bulk_create(
+        Task(dataset=dataset, external_id=f"t{n}", prompt=f"Task {n}")
+        for n in range(100, 100 + items)
+    )
+    run, study = make_run(dataset, "ada"), make_study()
+    raters = [make_person(f"ann{n}") for n in range(people)]
+    for n in range(items):
+        item = make_trajectory(run, 100 + n, scores=[{**flat(4), "safety": (4, 4, 1)}])
+        for place, user in enumerate(raters):
+            odd = n % 2 and place == people - 1
+            make_ratings(study, user, item, {"safety": 2 if odd else 4})
+    return study
+
+
+def report(user: User, **words: str) -> Report:
+    return judges_report(select_study(Filters(**words), user))
+
+
+def rows(made: Report, name: str) -> list[dict[str, object]]:
+    table = made.table(name)
+    assert table is not None
+    return [dict(zip(table.header, record, strict=True)) for record in table.records()]
+
+
+def test_no_study_and_another_kind_of_study(root: User) -> None:
+    empty = report(root).empty
+    assert empty is not None and empty.title == "No study yet"
+    made = make_violation_check(make_people())
+    empty = report(root, study=str(made.pk)).empty
+    assert empty is not None and empty.action == "See the violation check"
+
+
+def test_one_person_cannot_be_replaced_by_anybody(root: User) -> None:
+    build(1, 2)
+    made = report(root)
+    assert "cannot be said here" in made.sentence
+    assert "2 more people with 30 such items each" in made.sentence
+    assert any("scored by one person" in notice.text for notice in made.notices)
+    (only,) = rows(made, "missing")
+    assert only["judge"] == "every judge and the panel" and not made.figures
+
+
+def test_what_is_missing_is_counted(root: User) -> None:
+    build(3, 2)
+    (only,) = rows(report(root), "missing")
+    # Each of three people has two items that the judge and another person scored too.
+    assert f"{ITEMS_NEEDED - 2} items each of person" in str(only["needed"])
+    assert "more people" not in str(only["needed"])
+
+
+def test_tests_bias_and_epsilon(root: User) -> None:
+    build(3, ITEMS_NEEDED)
+    made = report(root)
+    found = {row["judge"]: row for row in rows(made, "alternative")}
+    by_verdict = {name: row["verdict"] for name, row in found.items()}
+    # Every judge gives one score only, and so does the panel: there is no verdict on any.
+    assert set(by_verdict.values()) == {"withheld"}
+    # A judge of 4 ties with the first two people on every item, and beats the last one on every
+    # second: it wins against all, as always answering 4 does. The panel's mean is 3: closer than
+    # any person on every second item and further on the others.
+    best = next(row for row in found.values() if row["winning rate"] == 1)
+    assert best["advantage probability"] == 1 and best["people tested"] == 3
+    assert (best["best constant"], best["best constant winning rate"]) == (4, 1)
+    assert best["beyond best constant"] == best["kappa with people"] == 0
+    assert "not distinguishable from always answering 4" in str(best["note"])
+    assert "on 0 of 1 (no verdict on 1)" in made.sentence
+    # 30 items and three people of whom one often differs: far too few for this test.
+    (power,) = rows(made, "power")
+    assert power["items"] == ITEMS_NEEDED and float(str(power["power"])) < 0.5
+    assert any("a judge as good as a person passes" in notice.text for notice in made.notices)
+    # Twelve p-values: three people, three judges and the panel.
+    table = made.table("alternative")
+    assert table is not None and "12 p-values" in table.note and "ε = 0.1," in table.note
+    severity = {row["judge"]: row for row in rows(made, "severity")}
+    # People's mean is 4, and (4 + 4 + 2)/3 on every second item: on average 11/3.
+    assert sorted(float(str(row["bias"])) for row in severity.values()) == pytest.approx(
+        [1 - 11 / 3, 4 - 11 / 3, 4 - 11 / 3], abs=1e-6
+    )
+    # The third judge beside the other two: 1 − 4; each of these: 4 − (4 + 1)/2.
+    assert sorted(float(str(row["beside other judges"])) for row in severity.values()) == [
+        -3, 1.5, 1.5,
+    ]  # fmt: skip
+    for given, shown in (("0.2", "ε = 0.2,"), ("0.9", "ε = 0.1,")):
+        again = report(root, epsilon=given).table("alternative")
+        assert again is not None and shown in again.note
+
+
+def test_what_takes_longer_on_the_agreement_page(root: User) -> None:
+    build(3, 8)
+    made = agreement_later(select_study(Filters(), root))
+    chance = rows(made, "chance")
+    assert [row["dimension"] for row in chance] == ["Safety"] * 4
+    # People gave 4 but for 4 of 24 answers; a judge of 4 is constant, so alpha is defined and low.
+    panel = chance[-1]
+    assert panel["kappa, quadratic"] is None and "no score of the scale" in str(
+        panel["kappa, quadratic note"]
+    )
+    alone = [row["alpha, ordinal"] for row in chance[:-1]]
+    assert all(isinstance(value, float) and value < 0.1 for value in alone)
+    assert {figure.name for figure in made.figures} == {"beyond-chance", "limits"}
+    assert any("one and the same" in notice.text for notice in made.notices)
+    (limits,) = {row["n"] for row in rows(made, "correlations")}
+    assert limits == 8
+    (people,) = rows(made, "people")
+    # 3 raters: on 4 of 8 items all pairs are equal, on 4 one of three.
+    assert people["equal pairs of scores"] == pytest.approx((4 + 4 / 3) / 8, abs=1e-6)

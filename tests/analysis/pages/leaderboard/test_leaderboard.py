@@ -1,0 +1,213 @@
+"""The leaderboard's sentences, ranks and tables on runs that are counted by hand."""
+
+import pytest
+
+from analysis.filters import Filters
+from analysis.filters.datasets import select_runs
+from analysis.pages.leaderboard.page import leaderboard_report
+from analysis.reports.content import Report, Table
+from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
+from tests.analysis.rows import make_dataset, make_run, make_trajectory
+
+pytestmark = pytest.mark.django_db
+
+
+def report(**words: str) -> Report:
+    return leaderboard_report(select_runs(Filters(**words)))
+
+
+def cells(table: Table, row: str) -> dict[str, object]:
+    """A row of the CSV by column."""
+    (found,) = [record for record in table.records() if record[0] == row]
+    return dict(zip(table.header, found, strict=True))
+
+
+def board(made: Report) -> Table:
+    table = made.table("board")
+    assert table is not None
+    return table
+
+
+def make_agent(dataset: Dataset, name: str, accurate: list[float], **more: object) -> Run:
+    """A run with one trajectory per value, on tasks 1, 2, …"""
+    run = make_run(dataset, name, **more)  # type: ignore[arg-type]
+    for task, value in enumerate(accurate, 1):
+        make_trajectory(run, task, accurate=value, accurate_all=value, accurate_main=value)
+    return run
+
+
+def test_nothing_yet() -> None:
+    made = report()
+    assert made.empty is not None and made.empty.title == "No runs yet"
+    assert not made.figures and not made.tables and made.sentence == ""
+
+
+def test_one_agent_has_nobody_to_be_compared_with() -> None:
+    make_agent(make_dataset(), "ada", [1, 1, 1, 0])
+    assert report().sentence == (
+        "Ada is accurate on 75.0 % of 4 trajectories (95 % Wilson interval 30.1 to 95.4 %); "
+        "no other agent is here to compare it with."
+    )
+
+
+def test_the_leader_and_how_far_ahead() -> None:
+    dataset = make_dataset(tasks=8)
+    make_agent(dataset, "ada", [1, 1, 1, 1, 1, 1, 1, 0])
+    make_agent(dataset, "bob", [1, 1, 1, 1, 1, 0, 0, 0])
+    said = report().sentence
+    # 7/8 and 5/8; on the eight common tasks the difference is 2/8 = 25 points.
+    assert said.startswith("Ada leads: accurate on 87.5 % of 8 trajectories (95 % Wilson interval ")
+    assert ", 25.0 points ahead of Bob (95 % interval −15.6 to " in said
+    assert said.endswith("paired by task, n = 8 tasks): not a clear difference.")
+
+
+def test_a_tie_is_said_to_be_one() -> None:
+    dataset = make_dataset()
+    for name in ("ada", "bob"):
+        make_agent(dataset, name, [1, 1, 0, 0])
+    made = report()
+    assert made.sentence.startswith("Ada and Bob lead together: each is accurate on 50.0 % of 4")
+    assert [cells(board(made), name)["rank"] for name in ("Ada", "Bob")] == [1, 1]
+
+
+def test_left_out_by_reason_and_never_zero() -> None:
+    dataset = make_dataset(tasks=5)
+    run = make_agent(dataset, "ada", [1, 0])
+    why = "not every judge scored: physical_plausibility"
+    make_trajectory(run, 3, undefined={"accurate": why})
+    failed = dict.fromkeys(("accurate", "valid", "turns"), "ended as judge_failure")
+    make_trajectory(run, 4, termination="judge_failure", undefined=failed)
+    make_trajectory(run, 5, status=Trajectory.Status.FAILED)
+    made = report()
+    row = cells(board(made), "Ada")
+    assert (row["acc"], row["acc n"], row["trajectories"]) == (0.5, 2, 2)
+    # VPR counts the trajectory that was only unscored.
+    assert (row["vpr"], row["vpr n"]) == (1, 3)
+    for reason in ("not every judge scored physical plausibility", "ended as judge failure",
+                   "failed for technical reasons"):  # fmt: skip
+        assert f"1 ({reason})" in str(row["left out"])
+        assert any(reason in line for line in made.how)
+
+
+def test_wald_beside_wilson() -> None:
+    make_agent(make_dataset(), "ada", [1, 1, 1, 0])
+    row = cells(board(report()), "Ada")
+    # Wald: 0.75 ± 1.959964 · sqrt(0.75 · 0.25 / 4) = 0.75 ± 0.424345, cut off at 1.
+    assert row["acc wald low"] == pytest.approx(0.325655, abs=1e-6)
+    assert row["acc wald high"] == 1
+
+
+def test_published_rows_beside_and_without_rank() -> None:
+    make_agent(make_dataset(), "ada", [1, 0])
+    row = cells(board(report()), "GPT-5")
+    assert (row["acc"], row["acc n"], row["rank"], row["kind"]) == (0.6775, 307, None, "published")
+    assert "Table 3" in str(row["run"]) and row["turns"] == 6.212
+    hidden = board(report(published="hide"))
+    assert [record[0] for record in hidden.records()] == ["Ada"]
+
+
+def test_correlation_across_agents_beside_the_published_one() -> None:
+    dataset = make_dataset()
+    for name, accurate, triggered in (("ada", 1.0, 3.0), ("bob", 0.0, 1.0), ("cleo", 1.0, 3.0)):
+        run = make_run(dataset, name)
+        make_trajectory(run, 1, accurate=accurate, world_triggered=triggered, user_triggered=1.0)
+    table = report().table("correlation")
+    assert table is not None
+    world, user = (dict(zip(table.header, record, strict=True)) for record in table.records())
+    assert (world["here"], world["here n"], world["published"]) == (1, 3, 0.898)
+    # One of the two is constant: no number, but the reason.
+    assert user["here"] is None and "constant" in str(user["here note"])
+    assert (user["published"], user["published n"]) == (0.919, 10)
+
+
+def test_both_accuracies_where_they_differ() -> None:
+    dataset = make_dataset()
+    make_agent(dataset, "same", [1, 0])
+    run = make_run(dataset, "other")
+    make_trajectory(run, 1, accurate=0.0, accurate_all=0.0, accurate_main=1.0)
+    table = report().table("counted")
+    assert table is not None
+    assert [(r[0], r[1], r[6]) for r in table.records()] == [("Other", 0, 1)]
+
+
+def test_readings_of_the_early_stop_that_differ_are_counted() -> None:
+    run = make_run(make_dataset(), "ada")
+    for task, differs in ((1, 1.0), (2, 0.0), (3, 1.0)):
+        make_trajectory(run, task, readings_differ=differs)
+    assert cells(board(report()), "Ada")["readings differ"] == 2
+
+
+def test_recorded_agents_are_not_ranked() -> None:
+    dataset = make_dataset()
+    Task.objects.update(
+        payload={"plans": [{"key": "a", "steps": ["One way."], "author": "Prolific"}]}
+    )
+    people = make_agent(dataset, "people", [1, 0], kind="recorded", policy="people")
+    dry = dict.fromkeys(("accurate", "valid"), "the pool ran out")
+    make_trajectory(people, 3, termination="pool_exhausted", undefined=dry)
+    make_agent(dataset, "bob", [0, 0], kind="recorded", policy="gpt4")
+    made = report()
+    row = cells(board(made), "People")
+    assert (row["rank"], row["pool"], row["pool ran dry"]) == (None, 1, 1)
+    assert any("have no rank" in notice.text for notice in made.notices)
+    assert made.sentence == (
+        "Accuracy lies between 0.0 % (Bob) and 50.0 % (People), but these agents cannot be ranked: "
+        "recorded answers: authors whose pools differ in size are not ranked."
+    )
+
+
+def test_unfinished_runs_and_other_judges_have_no_rank() -> None:
+    dataset = make_dataset()
+    for name in ("ada", "bob"):
+        make_agent(dataset, name, [1, 1])
+    going = make_agent(dataset, "cleo", [1, 1], status=Run.Status.RUNNING)
+    make_trajectory(going, 3, status=Trajectory.Status.PENDING)
+    other = make_agent(dataset, "dan", [1, 1])
+    other.settings = {"tau": 4.5}
+    other.save()
+    made = report()
+    ranks = {name: cells(board(made), name)["rank"] for name in ("Ada", "Bob", "Cleo", "Dan")}
+    assert ranks == {"Ada": 1, "Bob": 1, "Cleo": None, "Dan": None}
+    said = " ".join(notice.text for notice in made.notices)
+    assert "Cleo (2 of 3)" in said and "Dan" in said
+
+
+def test_accuracy_that_nobody_could_score() -> None:
+    dataset = make_dataset()
+    why = {"accurate": "not every judge scored: physical_plausibility"}
+    for name, valid in (("ada", 1.0), ("bob", 0.0)):
+        make_trajectory(make_run(dataset, name, labels="lexicon"), 1, undefined=why, valid=valid)
+    assert report().sentence == (
+        "Accuracy is undefined for every agent here: not every judge scored physical plausibility. "
+        "The share of valid last plans lies between 0.0 % (Bob) and 100.0 % (Ada)."
+    )
+
+
+def test_names_reach_the_figure_escaped() -> None:
+    make_agent(make_dataset(), "evil", [1], title="<b>Bold</b> & co")
+    assert Agent.objects.get(name="evil").title == "<b>Bold</b> & co"
+    figure = report().figure("board")
+    assert figure is not None
+    assert "<b>Bold" not in figure.json and "&lt;b&gt;Bold&lt;/b&gt; &amp; co" in figure.json
+
+
+def test_how_names_runs_judges_seed_and_versions() -> None:
+    run = make_agent(make_dataset(), "ada", [1])
+    how = "\n".join(report().how)
+    for words in (f"Ada (run {run.pk})", "Seed of the runs: 7", "Judging: live", "even 1, strict 1",
+                  "Scorer version 1", "level mid"):  # fmt: skip
+        assert words in how
+
+
+def test_people_stand_among_agents_and_are_marked() -> None:
+    dataset = make_dataset()
+    make_agent(dataset, "ada", [1, 0, 1, 0])
+    run = make_agent(dataset, "person", [1, 1, 1, 0], title="People", kind="human")
+    people, ada = (row[0] for row in board(report()).rows[:2])
+    assert [badge.text for badge in people.badges] == ["person"]
+    assert [badge.text for badge in ada.badges] == ["scripted"]
+    # Whose place somebody else took on the way is nobody's result.
+    run.trajectories.filter(task__external_id="t4").update(recast={"agent": [{"kind": "human"}]})
+    row = cells(board(report()), "People")
+    assert (row["acc"], row["trajectories"]) == (1, 3)
+    assert row["left out"] == "1 (mixed: somebody else took a role over on the way)"

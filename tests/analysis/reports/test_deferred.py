@@ -1,0 +1,139 @@
+"""Reports that are made in the background: asked for once, kept, told apart from each other."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import caches
+
+from analysis.reports.content import Report
+from analysis.reports.deferred import Params, Wanted, ask, look, make_later, report_maker, tell
+from benchmarks.jobs import services as jobs
+from benchmarks.jobs.services import cancel_job, perform
+from benchmarks.models import Job
+from benchmarks.visibility import Visibility
+from tests.factories.benchmarks import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@report_maker("echo")
+def echo(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
+    """Says its words, under the key that they have now."""
+
+    def write() -> Report:
+        if params["words"] == "fail":
+            raise ValueError("no such fit")
+        if params["words"] == "long":
+            tell("1 of 2 fits")
+            _until_said("1 of 2 fits")
+        if params["words"] == "cancelled":
+            cancel_job(job=Job.objects.get())
+            _until_refused()
+        return Report(sentence=f"{params['words']} for {seen.user}")
+
+    return params["key now"], write
+
+
+def _until_said(words: str) -> None:
+    """Wait for the job's own thread, which writes on a connection of its own."""
+    for _ in range(200):
+        if Job.objects.filter(message=words).exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError("nobody said how far it is")
+
+
+def _until_refused() -> None:
+    for _ in range(200):
+        tell("going on")
+        time.sleep(0.01)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(db: None) -> Iterator[None]:
+    caches["kept"].clear()
+    yield
+    caches["kept"].clear()
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_user("ann")
+
+
+def wanted(words: str = "a fit", *, key: str = "k1", now: str = "") -> Wanted:
+    return Wanted("echo", {"words": words, "key now": now or key}, key, "A fit")
+
+
+def test_it_is_asked_for_once_and_there_when_its_job_is_done(ann: User) -> None:
+    assert look(wanted()).unasked
+    first, second = ask(wanted=wanted(), person=ann), ask(wanted=wanted(), person=ann)
+    assert first.moving and second.job == first.job and Job.objects.count() == 1
+    assert first.job is not None
+    perform(job_id=first.job.pk, owner="w")
+    found = look(wanted())
+    assert found.report == Report(sentence="a fit for ann") and not found.moving
+    assert ask(wanted=wanted(), person=ann).report is not None and Job.objects.count() == 1
+
+
+def test_what_was_made_from_other_data_is_kept_as_such(ann: User) -> None:
+    state = ask(wanted=wanted(now="k2"), person=ann)
+    assert state.job is not None
+    perform(job_id=state.job.pk, owner="w")
+    assert look(wanted()).unasked  # so it can be asked for again
+    assert look(wanted(key="k2")).report is not None
+
+
+def test_a_failure_is_told_and_can_be_tried_again(ann: User) -> None:
+    state = ask(wanted=wanted("fail"), person=ann)
+    assert state.job is not None
+    perform(job_id=state.job.pk, owner="w")
+    failed = look(wanted("fail"))
+    assert failed.failed and failed.job is not None and "no such fit" in failed.job.message
+    assert ask(wanted=wanted("fail"), person=ann).moving
+
+
+@pytest.mark.django_db(transaction=True)
+def test_how_far_it_is_is_told_while_it_is_written(
+    ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
+    state = ask(wanted=wanted("long"), person=ann)
+    assert state.job is not None
+    asked = state.stamp
+    perform(job_id=state.job.pk, owner="w")
+    found = look(wanted("long"))
+    assert found.report == Report(sentence="long for ann")
+    state.job.refresh_from_db()
+    assert state.job.message == "1 of 2 fits" and state.stamp != asked
+    tell("to nobody")  # outside of a job there is nobody to tell
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancelled_one_ends_where_it_tells(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
+    state = ask(wanted=wanted("cancelled"), person=ann)
+    assert state.job is not None
+    perform(job_id=state.job.pk, owner="w")
+    found = look(wanted("cancelled"))
+    assert found.failed and found.job is not None
+    assert found.job.status == Job.Status.CANCELLED
+
+
+def test_nothing_is_made_for_whom_is_gone(ann: User) -> None:
+    state = ask(wanted=wanted(), person=ann)
+    ann.is_active = False
+    ann.save()
+    assert state.job is not None
+    perform(job_id=state.job.pk, owner="w")
+    assert look(wanted()).unasked
+
+
+def test_a_report_that_is_there_is_not_made_again(ann: User) -> None:
+    caches["kept"].set("k1", Report(sentence="there"), 60)
+    job = Job(payload={"maker": "echo", "params": wanted("fail").params, "key": "k1"})
+    job.created_by = ann
+    make_later(job, None)  # type: ignore[arg-type]  # nothing is reported: nothing is done
+    assert look(wanted()).report == Report(sentence="there")

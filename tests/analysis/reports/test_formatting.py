@@ -1,0 +1,73 @@
+"""Numbers and intervals in words and cells."""
+
+import pytest
+
+from analysis.reports.content import estimate_cell, how_interval, number_cell
+from analysis.reports.formatting import counted, ends, listed, number, plural, stated
+from analysis.stats.proportions import share
+from analysis.stats.results import Estimate, Interval
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "signed", "expected"),
+    [
+        (0.781, "share", False, "78.1 %"),
+        (1.0, "share", False, "100.0 %"),
+        (4.816, "points", False, "4.82"),
+        (-0.29, "points", True, "−0.29"),
+        (0.29, "points", True, "+0.29"),
+        # What is shown as zero has no sign.
+        (-0.001, "points", True, "0.00"),
+        (123.4, "number", False, "123"),
+        (12.34, "number", False, "12.3"),
+        (1.234, "number", False, "1.23"),
+        # An amount below 0.1 keeps two digits that say something.
+        (0.002978, "amount", False, "0.0030"),
+        (0.0000361, "amount", False, "0.000036"),
+        (0.25, "amount", False, "0.25"),
+        (0.0, "amount", False, "0.00"),
+        (-0.004, "amount", True, "−0.0040"),
+    ],
+)
+def test_number(value: float, unit: str, signed: bool, expected: str) -> None:
+    assert number(value, unit, signed=signed) == expected  # type: ignore[arg-type]
+
+
+def test_intervals_name_their_unit_once() -> None:
+    interval = Interval(0.612, 0.89, 0.95, "wilson")
+    assert ends(interval, "share") == "61.2 to 89.0 %"
+    assert ends(Interval(-0.5, 0.25, 0.95, "t"), "points", signed=True) == "−0.50 to +0.25"
+    estimate = Estimate(0.75, 8, interval)
+    assert stated(estimate, "share") == "75.0 % (95 % interval 61.2 to 89.0 %)"
+    assert stated(Estimate.without_value("no scores"), "share") == "undefined (no scores)"
+
+
+def test_lists_and_counts() -> None:
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b"]) == "a and b"
+    assert listed(list("abcdef")) == "a, b, c, d and 2 more"
+    assert plural(1, "task") == "1 task" and plural(1200, "task") == "1,200 tasks"
+    assert counted({"no judge": 1200, "late": 2}) == "1,200 (no judge), 2 (late)"
+
+
+def test_a_cell_keeps_the_exact_numbers_for_the_csv() -> None:
+    # 3 of 4: p = 0.75; Wilson by hand with z = 1.959964 gives 0.3006 to 0.9544.
+    cell = estimate_cell(share(3, 4, excluded={"unscored": 2}), "share", show_n=True)
+    assert cell.text == "75.0 %" and cell.sub == "30.1 to 95.4\nn = 4"
+    value, low, high, n, note = cell.data
+    assert (value, n) == (0.75, 4) and note == "left out: 2 (unscored)"
+    assert low == pytest.approx(0.300642, abs=1e-6) and high == pytest.approx(0.954413, abs=1e-6)
+
+
+def test_an_undefined_cell_is_a_reason_and_never_a_zero() -> None:
+    cell = estimate_cell(Estimate.without_value("no scores", excluded={"unscored": 2}), "points")
+    assert cell.text == "" and cell.reason == "no scores"
+    assert cell.data == (None, None, None, 0, "no scores")
+    assert number_cell(None, "points", reason="absent").reason == "absent"
+
+
+def test_how_tells_seed_and_resamples() -> None:
+    details = {"seed": 11, "resamples": 200, "clusters": 3}
+    interval = Interval(1, 3, 0.95, "task bootstrap (percentile)", details)
+    estimate = Estimate(2, 4, interval)
+    assert how_interval([estimate]) == "task bootstrap (percentile), 200 resamples, seed 11"
