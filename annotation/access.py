@@ -9,9 +9,9 @@ from django.http import Http404, HttpRequest
 
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Membership, Participant, Study
-from annotation.selectors.steps import step_before
-from annotation.selectors.texts import has_read_information
-from annotation.services.setup import add_member
+from annotation.steps.selectors import step_before
+from annotation.studies.setup import add_member
+from annotation.texts.selectors import has_read_information
 from benchmarks.prepared import Prepared
 
 Role = Membership.Role
@@ -23,7 +23,7 @@ READERS = frozenset({Role.MANAGER, Role.RESEARCHER})
 
 
 class NotYet(Exception):
-    """An item of a part that this person has not come to; `annotation.views.gate` sends them on."""
+    """The item's part is not reached yet; `annotation.steps.access` redirects to the next step."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from annotation.errors import Refused
 from annotation.models import Annotator, Membership, Participant
-from annotation.services.errors import Refused
-from annotation.services.setup import add_member
-from annotation.services.withdrawal import remove_member
+from annotation.people.withdrawal import remove_member
+from annotation.studies.setup import add_member
 
 # Django's class takes parameters in its stubs only.
 if TYPE_CHECKING:

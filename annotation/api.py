@@ -9,10 +9,10 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from annotation.access import fetch_read_study, fetch_study, person
+from annotation.exports.scope import scope_of
+from annotation.exports.services import Wish
+from annotation.exports.views import file_of
 from annotation.models import Membership, Study
-from annotation.selectors.exports.scope import scope_of
-from annotation.services.exports import Wish
-from annotation.views.exports import file_of
 from benchmarks.api.errors import refusals
 from benchmarks.api.requests import Paged, one_page
 from benchmarks.api.schemas.common import PageOut

@@ -13,4 +13,5 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Close runs to those who are annotating them blind; give exports their ratings."""
-        from annotation import blinding, exports  # noqa: F401
+        from annotation import blinding  # noqa: F401
+        from annotation.exports import run_ratings  # noqa: F401

@@ -1,5 +1,6 @@
 """Found by Celery in every worker: importing it makes the app's kinds of jobs known."""
 
-from annotation.services import demo, planned
+from annotation.demo import services as demo
+from annotation.planning import services as planned
 
 __all__ = ["demo", "planned"]

@@ -2,35 +2,33 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from annotation.adjudication import views as adjudication
+from annotation.desk import answer_views as desk_answers
+from annotation.desk import offline_views as away
+from annotation.desk import views as desk
+from annotation.exports import views as exports
+from annotation.home import views as home
+from annotation.items import special_views as study_specials
+from annotation.items import views as study_items
+from annotation.live.control import views as session_control
+from annotation.live.control import watch_views as watching
+from annotation.live.play import reply_views as replying
+from annotation.live.play import views as playing
+from annotation.live.setup import design_views as live_study
+from annotation.live.setup import views as sessions_making
 from annotation.models import Assignment
-from annotation.views import (
-    adjudication,
-    away,
-    designs,
-    desk,
-    desk_answers,
-    entry,
-    exports,
-    home,
-    join,
-    leaving,
-    live_study,
-    new_study,
-    people,
-    playing,
-    questionnaires,
-    record,
-    replying,
-    running,
-    session_control,
-    sessions_making,
-    studies,
-    study_items,
-    study_messages,
-    study_specials,
-    texts,
-    watching,
-)
+from annotation.people import join_views as join
+from annotation.people import leaving_views as leaving
+from annotation.people import message_views as study_messages
+from annotation.people import views as people
+from annotation.planning import views as new_study
+from annotation.questionnaires import views as questionnaires
+from annotation.record import views as record
+from annotation.steps import views as entry
+from annotation.studies import design_views as designs
+from annotation.studies import settings_views as running
+from annotation.studies import views as studies
+from annotation.texts import views as texts
 
 app_name = "annotation"
 Part = Assignment.Part

@@ -10,14 +10,14 @@ def sweep_jobs() -> None:
 
 def sweep_studies() -> None:
     """Close studies whose closing date has passed."""
-    from annotation.services.studies import close_ended_studies
+    from annotation.studies.services import close_ended_studies
 
     close_ended_studies()
 
 
 def sweep_sessions() -> None:
     """Apply the policies of live sessions that somebody has left, and note which have ended."""
-    from annotation.services.sessions.leaving import sweep_sessions as sweep
+    from annotation.live.control.timeouts import sweep_sessions as sweep
 
     sweep()
 
@@ -31,7 +31,7 @@ def sweep_search() -> None:
 
 def ensure_demo() -> list[tuple[str, str, str]]:
     """Fill an empty database with the demo; its accounts as (name, password, role)."""
-    from annotation.services import demo
+    from annotation.demo import services as demo
 
     return demo.ensure_demo()
 

@@ -147,8 +147,17 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     text = collection_path.read_text(encoding="utf-8")
     if "mark.engines" in text:
         return None
-    of_pages = _PAGES & set(collection_path.parts)
-    return bool(of_pages or _ONE_ENGINE.search(text) or not _DATABASE.search(text)) or None
+    return (
+        bool(
+            _tests_pages(collection_path) or _ONE_ENGINE.search(text) or not _DATABASE.search(text)
+        )
+        or None
+    )
+
+
+def _tests_pages(path: Path) -> bool:
+    """Say whether the file tests pages: by its folder, or by a name like ``test_views.py``."""
+    return bool(_PAGES & set(path.parts)) or path.stem.endswith("views")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -195,7 +204,7 @@ def _uses_services(item: pytest.Item) -> bool:
     # walk through all of them.
     if any(map(item.get_closest_marker, ("embedded", "either"))):
         return False
-    if _PAGES & set(item.path.parts) and not item.get_closest_marker("engines"):
+    if _tests_pages(item.path) and not item.get_closest_marker("engines"):
         return False
     used = set(getattr(item, "fixturenames", ()))
     return bool(used & _SERVICES) or item.get_closest_marker("django_db") is not None

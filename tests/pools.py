@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection, models
 
 from annotation.models import Assignment, Study
-from annotation.services.setup import NewItem, store_study
+from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import Agent, Run, Trajectory, Turn, Violation
 from benchmarks.roles.agents import ensure_scripted_agents
 from benchmarks.runs.services import start_runs

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.services import demo as study_demo
+from annotation.demo import services as study_demo
 from benchmarks import demo
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
 from benchmarks.systems.planbench_xl import world

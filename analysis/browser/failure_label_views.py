@@ -10,10 +10,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import person
+from annotation.errors import Refused
 from annotation.models import FailureLabel
-from annotation.selectors.remarks import label_uses, system_title, wordings_of
-from annotation.services import remarks as services
-from annotation.services.errors import Refused
+from annotation.remarks import services
+from annotation.remarks.selectors import label_uses, system_title, wordings_of
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.models import Trajectory
 

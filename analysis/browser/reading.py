@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from annotation.selectors.remarks import Note, PutLabel
-from annotation.selectors.said_about import Place, SaidInStudy
+from annotation.ratings.trajectory_ratings import Place, SaidInStudy
+from annotation.remarks.selectors import Note, PutLabel
 from benchmarks.trajectories.marks import final_marks
 from benchmarks.trajectories.timeline import Bin, Spread, Timeline, TurnLine, bins_of
 from benchmarks.trajectories.turn_use import TurnUse

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST
 from analysis.browser.saved_views.services import LONGEST_QUERY
 from analysis.browser.trajectory_views import page_context, remarks_context
 from annotation.access import person
+from annotation.errors import Refused
 from annotation.models import Remark, TrajectoryLabel
-from annotation.services import remarks as services
-from annotation.services.errors import Refused
+from annotation.remarks import services
 from benchmarks import paging
 from benchmarks.access import fetch, signed_in
 from benchmarks.core.digests import storable

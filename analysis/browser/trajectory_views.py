@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 from analysis.browser import reading
 from analysis.browser.list_views import in_list, list_query
 from annotation.access import person
-from annotation.selectors.remarks import label_menu, labels_of, notes_of
-from annotation.selectors.said_about import said_about
+from annotation.ratings.trajectory_ratings import said_about
+from annotation.remarks.selectors import label_menu, labels_of, notes_of
 from benchmarks import paging
 from benchmarks.access import START, fetch, signed_in
 from benchmarks.models import Trajectory

@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, Subquery
 
 from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
+from annotation.bulk_numbers import joined, whole_numbers
 from annotation.models import (
     Adjudication,
     Annotator,
@@ -27,8 +28,7 @@ from annotation.models import (
     TrajectoryLabel,
 )
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.joined import joined, whole_numbers
-from annotation.selectors.ratings import turn_of
+from annotation.ratings.selectors import turn_of
 
 
 class StudyVersion(NamedTuple):

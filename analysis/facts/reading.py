@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from analysis.facts.columns import NONE, STATES, Columns, empty
 from analysis.frames.outcomes import metrics_judged_anew
-from annotation.selectors.joined import BETWEEN, joined
+from annotation.bulk_numbers import BETWEEN, joined
 from benchmarks.models import Exchange, JudgeScore, Judging, Run, Trajectory, Violation
 
 # A mean of exactly the threshold must pass, though thirds are not exact in binary.

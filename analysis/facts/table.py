@@ -22,7 +22,7 @@ from analysis.facts.reading import read_facts
 from analysis.facts.runs import RunRow, Version, run_rows
 from analysis.models import RunFacts
 from analysis.services.facts import batches, keep_facts, read_each
-from annotation.selectors.joined import joined, whole_numbers
+from annotation.bulk_numbers import joined, whole_numbers
 from benchmarks.models import Trajectory
 
 # As many trajectories are read while somebody waits.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import DECISIONS, decisions_of, filter_question
+from annotation.adjudication.disagreement import compared_ratings
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.disagreement import compared_ratings
 from benchmarks.models import Candidate
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import MIXED
 from annotation.models import Study
-from annotation.selectors.ratings import human_scores
+from annotation.ratings.selectors import human_scores
 from benchmarks.models import Trajectory
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from django.db.models import QuerySet
 
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import mark_questions
+from annotation.adjudication.disagreement import compared_ratings
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.disagreement import compared_ratings
-from annotation.services.places import markable
+from annotation.ratings.checks import markable
 from benchmarks.models import Constraint, Turn, Violation
 
 if TYPE_CHECKING:

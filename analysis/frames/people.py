@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from analysis.filters.selection import ChosenRun
 from annotation.models import Study
-from annotation.selectors.ratings import human_scores
+from annotation.ratings.selectors import human_scores
 
 # Trajectory, turn (None for the last plan), and dimension.
 Judged = tuple[int, int | None, str]

@@ -9,7 +9,7 @@ from analysis.filters.selection import ChosenRun
 from analysis.filters.study_kinds import turn_questions, whole_scores
 from annotation.models import Assignment, Study
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.ratings import human_scores
+from annotation.ratings.selectors import human_scores
 from benchmarks.models import JudgeScore, Trajectory
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db.models import Count, F, Sum, TextField
 from django.db.models.functions import Cast
 
+from annotation.bulk_numbers import joined, whole_numbers
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
 from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
-from annotation.selectors.joined import joined, whole_numbers
 from benchmarks.models import JudgeScore
 
 if TYPE_CHECKING:

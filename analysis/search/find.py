@@ -12,7 +12,7 @@ from analysis.models import IndexedRun
 from analysis.search.index import trajectories_with
 from analysis.search.query import Query, read_words
 from analysis.stats.columns import Codes
-from annotation.selectors.joined import whole_numbers
+from annotation.bulk_numbers import whole_numbers
 from benchmarks.models import Trajectory
 
 # Who reads a list asks for the same words at every page of it.

@@ -13,7 +13,7 @@ from analysis.stats.majority import Verdict
 from analysis.stats.means import mean_by_cluster
 from analysis.stats.rates import Rate, rate
 from analysis.stats.results import Estimate
-from annotation.voting import State
+from annotation.ratings.voting import State
 
 NO_VOTES = "nobody voted on it"
 NO_DECISION = "no decision to compare"

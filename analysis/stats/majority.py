@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analysis.stats.columns import is_missing
 from analysis.stats.proportions import share
 from analysis.stats.results import Estimate
-from annotation.voting import Rule, State, outcome
+from annotation.ratings.voting import Rule, State, outcome
 
 Vote = tuple[Hashable, Hashable, Hashable | None]
 

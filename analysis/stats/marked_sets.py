@@ -10,7 +10,7 @@ from analysis.stats.columns import cluster_of, is_missing
 from analysis.stats.means import Scale, mean_by_cluster
 from analysis.stats.rates import Rate, rate
 from analysis.stats.results import Estimate
-from annotation.voting import marked_by_majority
+from annotation.ratings.voting import marked_by_majority
 
 Mark = tuple[Hashable, Hashable, Collection[Hashable] | None]
 Elements = frozenset[Hashable]

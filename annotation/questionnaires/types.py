@@ -34,7 +34,7 @@ SHOWS: Mapping[str, str] = {
 }
 USUALLY_SHOWN = frozenset({"plans", "feedback", "findings"})
 # What a question may need of an item, in the words of one that lacks it ("has no …");
-# annotation.selectors.needs says which have it.
+# annotation.questionnaires.requirements says which have it.
 NEEDS: Mapping[str, str] = {
     "feedback": "feedback on a plan",
     "violations": "violations found by judges",

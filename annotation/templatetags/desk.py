@@ -13,10 +13,10 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.desk.form import NONE_KEY, Form, Mark, Row
+from annotation.desk.guide import Guide
 from annotation.patterns import Pattern, hole, holes
 from annotation.questionnaires import Question
-from annotation.selectors.desk_form import NONE_KEY, Form, Mark, Row
-from annotation.selectors.guide import Guide
 
 register = template.Library()
 

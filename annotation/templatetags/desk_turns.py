@@ -7,8 +7,8 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.desk.trajectories import Finding, TurnView
 from annotation.patterns import Pattern, holes
-from annotation.selectors.desk_reading import Finding, TurnView
 from benchmarks.templatetags.turn_parts import diff_items
 
 register = template.Library()

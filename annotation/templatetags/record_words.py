@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from annotation.selectors.record import as_text
+from annotation.record.selectors import as_text
 
 register = template.Library()
 LONGEST = 300

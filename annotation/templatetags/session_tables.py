@@ -6,8 +6,8 @@ from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.live.lists import SessionRow
 from annotation.models import LivePlace
-from annotation.selectors.sessions.lists import SessionRow
 from benchmarks.templatetags.planjury import badge, moment
 from benchmarks.templatetags.turn_parts import undefined
 

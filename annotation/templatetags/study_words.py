@@ -4,8 +4,8 @@ import re
 
 from django import template
 
-from annotation import study_tabs as pages
 from annotation.access import StudyAccess
+from annotation.studies import tabs as pages
 from benchmarks.core.words import plain
 
 register = template.Library()

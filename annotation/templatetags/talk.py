@@ -5,7 +5,7 @@ from functools import lru_cache
 from django import template
 from django.template.loader import get_template
 
-from annotation.selectors.sessions.talk import Said
+from annotation.live.play.dialogue import Said
 
 register = template.Library()
 

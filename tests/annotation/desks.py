@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Study
-from annotation.services.setup import NewItem, store_study
+from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import Candidate, Constraint, Profile, Task, Trajectory
 from tests.annotation.rows import make_runs
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation.desk.services import slots_of, submit_assignment
 from annotation.models import Assignment, Study
-from annotation.services.items import slots_of, submit_assignment
-from annotation.services.ratings import Edit, Recorded, record_edits
-from annotation.services.setup import NewItem, store_study
+from annotation.ratings.services import Edit, Recorded, record_edits
+from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import (
     AnswererVersion,
     Candidate,

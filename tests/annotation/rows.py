@@ -6,9 +6,9 @@ from typing import Any
 from django.contrib.auth.models import Permission, User
 
 from annotation.models import Study
-from annotation.plans import Source, StudyPlan
-from annotation.services.planned import create_planned_study
-from annotation.services.planning import plan_study
+from annotation.planning.planned_study import plan_study
+from annotation.planning.plans import Source, StudyPlan
+from annotation.planning.services import create_planned_study
 from benchmarks.models import (
     Agent,
     Constraint,

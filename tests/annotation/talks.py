@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Study
-from annotation.services.planned import create_planned_study
-from annotation.services.planning import plan_study
+from annotation.planning.planned_study import plan_study
+from annotation.planning.services import create_planned_study
 from benchmarks.core.types import Message
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
 from tests.annotation.rows import SECRETS, plan_for

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 
+from annotation.desk.services import submit_assignment
 from annotation.models import Assignment, Membership, Study
-from annotation.services.items import submit_assignment
-from annotation.services.ratings import record_rating
+from annotation.ratings.services import record_rating
 from benchmarks.imports.selectors import IMPORT
 from benchmarks.models import Agent, Dataset, Endpoint, Job, Run, Task, Trajectory
 from benchmarks.visibility import closed_runs

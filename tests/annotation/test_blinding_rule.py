@@ -6,8 +6,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.blinding import blind_studies
+from annotation.desk.services import skip_assignment
 from annotation.models import Assignment, Item, Participant, Study
-from annotation.services.items import skip_assignment
 from benchmarks.models import Dataset, Run
 from benchmarks.visibility import Visibility, closed_runs
 from tests.annotation.rows import make_runs

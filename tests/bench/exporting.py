@@ -121,10 +121,10 @@ def measure(items: int) -> None:
     """Export a study in this process; print the figures as JSON for the process above."""
     with tempfile.TemporaryDirectory() as folder:
         set_up(folder)
+        from annotation.exports.scope import Scope
+        from annotation.exports.services import FORMATS as WAYS
+        from annotation.exports.services import Wish
         from annotation.models import Study
-        from annotation.selectors.exports.scope import Scope
-        from annotation.services.exports import FORMATS as WAYS
-        from annotation.services.exports import Wish
 
         study = Study.objects.get(pk=make_study(items).pk)
         found = {}

@@ -171,8 +171,8 @@ def added_to(people: Sequence[At]) -> list[dict[str, float]]:
 
 def make_lists(users: Sequence[Any], each: int) -> list[list[int]]:
     """Sessions for everybody, one after the other."""
+    from annotation.live.setup.sessions import make_session, store_live_study
     from annotation.models import LivePlan, Study
-    from annotation.services.sessions.making import make_session, store_live_study
     from benchmarks.models import Agent, Task
 
     study = Study(

@@ -27,7 +27,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        "annotation/voting.py",
+        "annotation/ratings/voting.py",
         "benchmarks/core/means.py",
         "config/settings/base.py",
         "templates/analysis/page.html",
@@ -47,7 +47,7 @@ def test_one_byte_more_in_a_source_file_changes_the_digest(sources: Path, name: 
 
 def test_a_renamed_file_changes_the_digest(sources: Path) -> None:
     before = digest_of(sources)
-    file = sources / "annotation" / "voting.py"
+    file = sources / "annotation" / "ratings" / "voting.py"
     file.rename(file.with_name("votes.py"))
     assert digest_of(sources) != before
     file.with_name("votes.py").rename(file)

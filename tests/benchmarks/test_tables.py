@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from analysis.exports.table_csv import table_csv
 from analysis.reports.content import Cell, Column, Table
-from annotation.selectors.exports.writing import csv_written
+from annotation.exports.writing import csv_written
 from benchmarks.tables import cell, csv_lines
 
 FORMULAS = [

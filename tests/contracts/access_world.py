@@ -30,7 +30,7 @@ from annotation.models import (
     Message,
     Study,
 )
-from annotation.services.remarks import add_remark, put_label
+from annotation.remarks.services import add_remark, put_label
 from benchmarks.api.tokens import create_token
 from benchmarks.imports.selectors import DATASET, IMPORT
 from benchmarks.judging.judges import TRIAL

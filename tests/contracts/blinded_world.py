@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from analysis.models import SavedView
+from annotation.desk.services import skip_assignment
+from annotation.live.events import record_live_event
 from annotation.models import Aspect, LivePlace, LiveSession, Membership, Study
-from annotation.services.items import skip_assignment
-from annotation.services.ratings import record_rating
-from annotation.services.sessions.events import record_live_event
-from annotation.services.setup import add_member
+from annotation.ratings.services import record_rating
+from annotation.studies.setup import add_member
 from benchmarks.imports.selectors import IMPORT
 from benchmarks.models import (
     Agent,
@@ -34,7 +34,7 @@ from benchmarks.models import (
     Turn,
 )
 from tests.analysis.rows import flat, make_run, make_scores, make_trajectory
-from tests.annotation.live import make_live_study
+from tests.annotation.live_sessions import make_live_study
 from tests.annotation.rows import SECRETS, make_person, make_study
 from tests.annotation.talks import WORTH, make_talk_study
 from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory, StoredMessageFactory

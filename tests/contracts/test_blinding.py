@@ -17,8 +17,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from analysis.filters import Filters
 from analysis.models import SavedView
 from analysis.pages import PAGES, make_report, report_key, select
-from annotation.services.items import skip_assignment
-from annotation.services.sessions.changing import end_session
+from annotation.desk.services import skip_assignment
+from annotation.live.control.services import end_session
 from benchmarks.models import Agent, Dataset, Endpoint, Experiment, Job, OpenAsk, Run, Trajectory
 from benchmarks.visibility import Visibility
 from tests.annotation.rows import make_person

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from annotation.live.setup.sessions import make_session
 from annotation.models import LiveSession
-from annotation.services.sessions.making import make_session
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.live import modes_of
 from benchmarks.core.registry import SYSTEMS, get_system
@@ -18,7 +18,7 @@ from benchmarks.datasets.services import save_dataset
 from benchmarks.mappers import core_messages, core_task
 from benchmarks.models import Agent, Dataset, OpenAsk
 from benchmarks.roles.agents import ensure_scripted_agents
-from tests.annotation.live import asked, carry, make_live_study
+from tests.annotation.live_sessions import asked, carry, make_live_study
 from tests.annotation.rows import make_person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]

@@ -9,18 +9,18 @@ from django.contrib.auth.models import User
 
 from analysis.facts.people import open_studies, study_said
 from analysis.frames.seats import submitted_seats
+from annotation.adjudication.disagreement import compared_ratings, compared_seats
+from annotation.desk.services import submit_assignment
+from annotation.exports.document import document_text
+from annotation.exports.scope import Scope
+from annotation.exports.table import rating_rows
+from annotation.imports.services import import_study
+from annotation.live.play.afterwards import ask_players
+from annotation.live.setup.sessions import store_live_study
 from annotation.models import Assignment, Item, LivePlan, LiveSession, Study
-from annotation.selectors.designs import study_certificate
-from annotation.selectors.disagreement import compared_ratings, compared_seats
-from annotation.selectors.exports.document import document_text
-from annotation.selectors.exports.scope import Scope
-from annotation.selectors.exports.table import rating_rows
-from annotation.selectors.ratings import human_scores
-from annotation.services.items import submit_assignment
-from annotation.services.sessions.after import ask_players
-from annotation.services.sessions.making import store_live_study
-from annotation.services.setup import NewItem, add_member, store_study
-from annotation.services.study_import.storing import import_study
+from annotation.ratings.selectors import human_scores
+from annotation.studies.design import study_certificate
+from annotation.studies.setup import NewItem, add_member, store_study
 from benchmarks.models import Trajectory
 from tests.annotation.exports.worlds import say
 from tests.annotation.rows import make_person, make_runs

@@ -169,8 +169,8 @@ class Trial:
 
 def make_sessions(url: str, users: list[Any], count: int) -> list[list[int]]:
     """Sessions of an endpoint's agent, shared out among the people; their ids by person."""
+    from annotation.live.setup.sessions import make_session, store_live_study
     from annotation.models import LivePlan, Study
-    from annotation.services.sessions.making import make_session, store_live_study
     from benchmarks.endpoints.services import create_endpoint
     from benchmarks.models import Agent, Task
     from tests.functional.harried import save_tasks

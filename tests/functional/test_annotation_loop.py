@@ -12,8 +12,8 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from annotation.models import Assignment, Rating, RatingEdit, Study
-from annotation.services.ratings import record_rating
-from annotation.services.studies import set_study_status
+from annotation.ratings.services import record_rating
+from annotation.studies.services import set_study_status
 from tests.annotation.rows import make_person, make_study
 from tests.databases import locked_database
 from tests.functional.axe import violations

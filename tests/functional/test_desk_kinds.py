@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from annotation.desk.trajectories import load_turns
 from annotation.models import Assignment, Rating, Study
-from annotation.selectors.desk_reading import load_turns
 from tests.annotation.desks import PROPOSED, first_item, make_kind
 from tests.annotation.rows import make_person
 from tests.functional.axe import violations

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Participant
-from annotation.services.invites import make_invite
+from annotation.people.invitations import make_invite
 from tests.annotation.entered import WHY, make_full_study
 from tests.annotation.rows import make_person
 from tests.functional.axe import violations

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Study
+from tests.annotation.planning.test_views import make_demo
 from tests.annotation.rows import make_person
-from tests.annotation.views.test_new_study import make_demo
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.selectors.remarks import labels_of, notes_of
+from annotation.remarks.selectors import labels_of, notes_of
 from tests.analysis.long_rows import make_long
 from tests.factories.benchmarks import make_user
 from tests.functional.test_annotation_loop import sign_in

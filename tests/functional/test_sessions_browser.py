@@ -10,15 +10,15 @@ from django.contrib.auth.models import User
 from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from annotation.live.control.services import give_to_agent
+from annotation.live.play import session_state as table
+from annotation.live.play.services import pause_session
 from annotation.models import LiveSession
-from annotation.selectors.sessions import table
-from annotation.services.sessions.changing import give_to_agent
-from annotation.services.sessions.playing import pause_session
-from annotation.services.setup import add_member
+from annotation.studies.setup import add_member
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Agent, Exchange
-from tests.annotation.live import (
+from tests.annotation.live_sessions import (
     asked,
     begin,
     carry,

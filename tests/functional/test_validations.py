@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Assignment, Membership, Study
-from annotation.services.setup import NewItem, add_member, store_study
+from annotation.studies.setup import NewItem, add_member, store_study
 from benchmarks.models import Candidate, Constraint, Profile, Task, Trajectory, Violation
 from tests.analysis.rows import flat, make_dataset, make_person, make_run, make_trajectory
 from tests.functional.test_annotation_loop import answered, open_item, sign_in

@@ -44,7 +44,7 @@ from analysis.stats.majority import Majorities, majority_vote
 from analysis.stats.rates import Rate
 from analysis.stats.reliability import Reliability
 from annotation.questionnaires import load_questionnaire
-from annotation.voting import State
+from annotation.ratings.voting import State
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -23,7 +23,7 @@ from analysis.reports.formatting import counted
 from analysis.reports.rates import published_rate_cell, rate_cell, rate_column
 from analysis.reports.references import Reference
 from analysis.stats.results import Estimate
-from annotation.voting import State
+from annotation.ratings.voting import State
 
 if TYPE_CHECKING:
     from analysis.pages.filter_check.page import Checked

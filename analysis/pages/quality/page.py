@@ -29,7 +29,7 @@ from analysis.stats.spread import Middle, middle
 from analysis.stats.straight_lining import StraightLining, straight_lining
 from annotation.models import Study
 from annotation.questionnaires import Question
-from annotation.selectors.training import is_expected
+from annotation.steps.training_results import is_expected
 
 if TYPE_CHECKING:
     from analysis.stats.columns import Floats

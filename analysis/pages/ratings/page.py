@@ -44,7 +44,7 @@ from analysis.stats.reliability import RESAMPLES, Reliability, reliability
 from analysis.stats.results import Estimate
 from annotation.models import Study
 from annotation.questionnaires import Question, load_questionnaire
-from annotation.selectors.needs import Asked, study_questions
+from annotation.questionnaires.requirements import Asked, study_questions
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,10 +7,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.live_files import LiveFileRefused, read_live_file
-from annotation.selectors.sessions.design import Drawn, in_words
-from annotation.services.errors import Refused
-from annotation.services.sessions.planned import DesignWish, create_sessions, draw_design
+from annotation.errors import Refused
+from annotation.live.setup.design import Drawn, in_words
+from annotation.live.setup.files import LiveFileRefused, read_live_file
+from annotation.live.setup.services import DesignWish, create_sessions, draw_design
 from benchmarks.roles.agents import ensure_scripted_agents
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.plan_files import read_plan
-from annotation.plans import PlanError
-from annotation.services.errors import Refused
-from annotation.services.planned import create_planned_study
-from annotation.services.planning import PlannedStudy, plan_study
+from annotation.errors import Refused
+from annotation.planning.plan_files import read_plan
+from annotation.planning.planned_study import PlannedStudy, plan_study
+from annotation.planning.plans import PlanError
+from annotation.planning.services import create_planned_study
 
 
 class Command(BaseCommand):

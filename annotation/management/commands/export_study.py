@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.errors import Refused
+from annotation.exports.scope import Scope
+from annotation.exports.services import FORMATS, Wish, usual_formats, write_study
 from annotation.models import Study
-from annotation.selectors.exports.scope import Scope
-from annotation.services.errors import Refused
-from annotation.services.exports import FORMATS, Wish, usual_formats, write_study
 
 
 class Command(BaseCommand):

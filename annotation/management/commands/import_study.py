@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.services.errors import Refused
-from annotation.services.study_import.storing import Imported, import_study
+from annotation.errors import Refused
+from annotation.imports.services import Imported, import_study
 
 MOST_REASONS = 20
 

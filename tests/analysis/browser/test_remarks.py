@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import FailureLabel, Remark, RemarkText, TrajectoryLabel
-from annotation.selectors.remarks import labels_of, notes_of
-from annotation.services.remarks import add_remark, put_label
+from annotation.remarks.selectors import labels_of, notes_of
+from annotation.remarks.services import add_remark, put_label
 from benchmarks.models import Trajectory
 from tests.annotation.judged import make_judged
 from tests.annotation.rows import make_person

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.stats.majority import majority_vote
-from annotation.voting import State
+from annotation.ratings.voting import State
 from tests.analysis.stats.stars import star_votes
 from tests.shared_data import reference_records
 

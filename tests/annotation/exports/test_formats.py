@@ -16,17 +16,17 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from annotation.errors import Refused
+from annotation.exports.columns import RATING_COLUMNS
+from annotation.exports.scope import Scope
+from annotation.exports.services import FORMATS, Wish, export_stream, write_study
+from annotation.exports.table import rating_rows
+from annotation.imports.services import import_study
 from annotation.models import Participant, Study, StudyEvent
-from annotation.plan_files import read_plan
-from annotation.selectors.designs import study_certificate, study_design
-from annotation.selectors.exports.columns import RATING_COLUMNS
-from annotation.selectors.exports.scope import Scope
-from annotation.selectors.exports.table import rating_rows
-from annotation.services.errors import Refused
-from annotation.services.exports import FORMATS, Wish, export_stream, write_study
-from annotation.services.planned import create_planned_study
-from annotation.services.planning import plan_study
-from annotation.services.study_import.storing import import_study
+from annotation.planning.plan_files import read_plan
+from annotation.planning.planned_study import plan_study
+from annotation.planning.services import create_planned_study
+from annotation.studies.design import study_certificate, study_design
 from benchmarks.models import Dataset
 from tests.annotation.exports.worlds import SPAN, World, make_world
 

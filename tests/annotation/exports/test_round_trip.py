@@ -11,15 +11,15 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from annotation.errors import Refused
+from annotation.exports.document import document_text
+from annotation.exports.scope import Scope
+from annotation.imports.schema import check_document, digest_of
+from annotation.imports.services import Imported, import_study
 from annotation.models import Participant, Rating, RatingEdit, StoredQuestionnaire, Study
 from annotation.questionnaires import load_questionnaire, questionnaire_text
-from annotation.selectors.exports.document import document_text
-from annotation.selectors.exports.scope import Scope
-from annotation.selectors.ratings import human_scores
-from annotation.services.errors import Refused
-from annotation.services.setup import NewItem, store_study
-from annotation.services.study_import.schema import check_document, digest_of
-from annotation.services.study_import.storing import Imported, import_study
+from annotation.ratings.selectors import human_scores
+from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import Candidate, Dataset, Run, Task, Trajectory, Turn
 from tests.annotation.exports.worlds import World, make_world, say
 from tests.annotation.rows import SECRETS, make_person, make_runs

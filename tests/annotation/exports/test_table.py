@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Annotator, Aspect, Participant, Rating
-from annotation.selectors.exports.columns import HISTORY_COLUMNS, RATING_COLUMNS
-from annotation.selectors.exports.pseudonyms import pseudonym
-from annotation.selectors.exports.scope import Scope
-from annotation.selectors.exports.table import (
+from annotation.exports.columns import HISTORY_COLUMNS, RATING_COLUMNS
+from annotation.exports.pseudonyms import pseudonym
+from annotation.exports.scope import Scope
+from annotation.exports.services import FORMATS, Wish
+from annotation.exports.table import (
     history_columns,
     history_rows,
     rating_columns,
     rating_rows,
 )
-from annotation.services.exports import FORMATS, Wish
-from annotation.services.ratings import record_rating
-from annotation.services.unblinding import unblind_annotator
+from annotation.models import Annotator, Aspect, Participant, Rating
+from annotation.people.unblinding import unblind_annotator
+from annotation.ratings.services import record_rating
 from tests.annotation.exports.worlds import SPAN, World, make_world
 from tests.annotation.rows import SECRETS
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation.desk.services import skip_assignment, submit_assignment
 from annotation.models import Adjudication, Assignment, Consent, Item, Study, StudyText
-from annotation.services.events import record_event
-from annotation.services.items import skip_assignment, submit_assignment
-from annotation.services.ratings import record_rating, undo_edit
-from annotation.services.setup import NewItem, store_study
+from annotation.ratings.services import record_rating, undo_edit
+from annotation.record.events import record_event
+from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import Trajectory
 from tests.annotation.rows import make_person, make_runs
 

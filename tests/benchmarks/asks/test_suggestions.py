@@ -14,7 +14,7 @@ from benchmarks.asks.suggestion_selectors import suggestion_on, suggestions_of
 from benchmarks.exports.services import trajectory_rows
 from benchmarks.models import Suggestion
 from benchmarks.templatetags.adaplanbench import suggested_verdicts
-from tests.annotation.live import asked, begin, make_live_session, make_live_study, say
+from tests.annotation.live_sessions import asked, begin, make_live_session, make_live_study, say
 from tests.annotation.rows import make_person
 from tests.benchmarks.api.conftest import bearer
 

@@ -7,9 +7,9 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotation.desk.form import Form, Said, build_form
+from annotation.desk.trajectories import Statement
 from annotation.questionnaires import load_questionnaire
-from annotation.selectors.desk_form import Form, Said, build_form
-from annotation.selectors.desk_reading import Statement
 from benchmarks.trajectories.diffs import Line, Segment, SegmentKind
 
 PLACES = ("Runs", "Trajectories", "Studies", "Analysis")

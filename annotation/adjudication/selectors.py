@@ -1,0 +1,278 @@
+"""Places where people disagree as an adjudicator sees them, and what was decided about them."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from annotation.adjudication.disagreement import Disagreement, compared_ratings
+from annotation.models import Adjudication, Aspect, Assignment, Item, Rating, Study, StudyEvent
+from annotation.questionnaires import Question, Questionnaire, Slot
+from annotation.ratings.voting import State, marked_by_majority, outcome
+from benchmarks.core.seeds import derive_seed
+from benchmarks.models import Candidate, Constraint
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True)
+class RaterView:
+    """What one rater said at a place, under a letter; ``own``: the reader is this rater."""
+
+    letter: str
+    answer: str
+    marks: Sequence[str]
+    comment: str
+    flag: str
+    quotes: Sequence[str]
+    remark: str
+    own: bool
+    unblinded: bool
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many of the raters marked a condition; ``tied``: exactly half of them."""
+
+    text: str
+    count: int
+    raters: int
+    majority: bool
+    tied: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the queue."""
+
+    place: Disagreement
+    name: str
+    title: str
+    part: str
+    prompt: str
+    answers: Sequence[str]
+    decided: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an adjudicator decided about a place. ``revealed``: after seeing the judges'."""
+
+    item: int
+    rank: int
+    trajectory: int | None
+    task: int | None
+    question: str
+    subject: str
+    value: int | None
+    chosen: list[Any] | None
+    reason: str
+    by: int
+    by_name: str
+    at: datetime
+    revealed: bool
+
+
+def adjudicated(study: Study) -> Iterator[Result]:
+    """The decision that counts of every decided place: the latest. Ratings stay beside it."""
+    later = Adjudication.objects.filter(
+        item=OuterRef("item"), question=OuterRef("question"), subject=OuterRef("subject"),
+        pk__gt=OuterRef("pk"),
+    )  # fmt: skip
+    rows = Adjudication.objects.filter(~Exists(later), item__study=study)
+    fields = (
+        "item", "item__rank", "item__trajectory", "item__task", "question", "subject", "value",
+        "chosen", "reason", "by", "by__username", "at", "revealed",
+    )  # fmt: skip
+    ordered = rows.order_by("item__rank", "question", "subject")
+    for row in ordered.values_list(*fields).iterator():
+        yield Result(*row)
+
+
+# --- One place ------------------------------------------------------------------------------------
+
+
+def find_slot(item: Item, questionnaire: Questionnaire, name: str) -> Slot | None:
+    """The place of an item with this name that people can disagree about."""
+    slots = questionnaire.slots(item.asked, item.subjects)
+    found = next((slot for slot in slots if slot.name == name), None)
+    return None if found is None or found.question.scale.kind == "text" else found
+
+
+def place_ratings(item: Item, slot: Slot) -> QuerySet[Rating]:
+    """The submitted answers at a place, of people who did not withdraw."""
+    said = Q(value__isnull=False) | Q(chosen__isnull=False)
+    rows = compared_ratings(item.study).filter(said, assignment__item=item)
+    return rows.filter(question=slot.question.key, subject=slot.subject).order_by("pk")
+
+
+def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> list[RaterView]:
+    """Everybody who answered at a place, under letters that tell nothing of who they are.
+
+    The letters are drawn for each item anew, so that nobody can be followed from item to item.
+    """
+    everybody = Assignment.objects.filter(item=item, state=Assignment.State.SUBMITTED).order_by()
+    ids = sorted(
+        everybody.values_list("pk", flat=True),
+        key=lambda pk: derive_seed(item.study.seed, "adjudication", item.pk, pk),
+    )
+    here = Q(question=slot.question.key, subject=slot.subject) | Q(question="")
+    said: dict[int, dict[tuple[str, bool], Rating]] = {}
+    rows = Rating.objects.filter(here, assignment__in=ids).select_related("assignment", "edit")
+    for row in rows:
+        said.setdefault(row.assignment_id, {})[row.aspect, bool(row.question)] = row
+    answering = set(place_ratings(item, slot).values_list("assignment", flat=True))
+    views = []
+    for place, pk in enumerate(ids):
+        if pk not in answering:
+            continue
+        found = said[pk]
+        answer = found[Aspect.ANSWER, True]
+        views.append(
+            RaterView(
+                letter=letter(place),
+                answer=in_words(slot.question, answer, texts),
+                marks=[texts.get(key, key) for key in answer.chosen or []],
+                comment=_text(found.get((Aspect.COMMENT, True))),
+                flag=_flag(found.get((Aspect.FLAG, True))),
+                quotes=_quotes(found.get((Aspect.EVIDENCE, True))),
+                remark=_text(found.get((Aspect.COMMENT, False))),
+                own=answer.assignment.annotator_id == user.pk,
+                unblinded=answer.edit.unblinded,
+            )
+        )
+    return views
+
+
+def letter(place: int) -> str:
+    """A to Z, then AA and so on."""
+    more, last = divmod(place, len(LETTERS))
+    return (letter(more - 1) if more else "") + LETTERS[last]
+
+
+def in_words(question: Question, said: Rating | Adjudication, texts: Mapping[str, str]) -> str:
+    """An answer as it is read: the label of a value, the conditions that were marked."""
+    if said.chosen is not None:
+        return "; ".join(texts.get(key, key) for key in said.chosen) or "none marked"
+    return "no answer" if said.value is None else question.scale.label(said.value)
+
+
+def texts_of(item: Item, slot: Slot) -> dict[str, str]:
+    """The conditions that can be marked, or the candidate that is asked about, by key."""
+    if slot.question.about == "candidate":
+        rows = Candidate.objects.filter(task=item.task_id, key=slot.part)
+        return dict(rows.values_list("key", "text"))
+    if slot.question.scale.kind != "marks" or item.trajectory is None:
+        return {}
+    found = Constraint.objects.filter(profile=item.trajectory.profile_id)
+    return dict(found.order_by("pk").values_list("key", "text"))
+
+
+def _text(row: Rating | None) -> str:
+    return row.text if row is not None else ""
+
+
+def _flag(row: Rating | None) -> str:
+    return row.text if row is not None and row.value else ""
+
+
+def _quotes(row: Rating | None) -> list[str]:
+    return [span["quote"] for span in (row.chosen or [])] if row is not None else []
+
+
+def tallies_of(slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str]) -> list[Tally]:
+    """How many raters marked each condition, the most marked first; empty where none is marked."""
+    if slot.question.scale.kind != "marks":
+        return []
+    sets = [rating.chosen or [] for rating in ratings]
+    marked, tied = marked_by_majority(sets)
+    counts = Counter(key for chosen in sets for key in set(chosen))
+    return [
+        Tally(texts.get(key, key), count, len(sets), key in marked, key in tied)
+        for key, count in sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    ]
+
+
+def vote_in_words(slot: Slot, ratings: Sequence[Rating]) -> str:
+    """What the majority says; a tie is said to be one. Scores have no majority, but a middle."""
+    scale = slot.question.scale
+    values = sorted(rating.value for rating in ratings if rating.value is not None)
+    if not values:
+        return "Nobody marked anything."
+    if scale.kind == "points":
+        middle = (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+        return f"Scores from {values[0]} to {values[-1]}, median {middle:g}."
+    count: Counter[Hashable] = Counter(values)
+    state, value = outcome(count)
+    votes = ", ".join(f"{scale.label(v)} {count[v]}" for v in scale.values if count[v])
+    if state is State.TIED:
+        return f"Tied: {votes}."
+    if not isinstance(value, int):
+        return f"No majority: {votes}."
+    return f"Majority: {scale.label(value)} ({votes})."
+
+
+def was_revealed(item: Item, slot: Slot, user: User) -> bool:
+    """Whether the judges' decisions about a place were shown to this person."""
+    return StudyEvent.objects.filter(
+        study=item.study_id,
+        kind=StudyEvent.Kind.REVEALED,
+        by=user,
+        detail__item=item.rank,
+        detail__question=slot.question.key,
+        detail__subject=slot.subject,
+    ).exists()
+
+
+# --- The queue ------------------------------------------------------------------------------------
+
+
+def queue_rows(
+    study: Study, questionnaire: Questionnaire, places: Sequence[Disagreement]
+) -> list[Row]:
+    """The lines of a page of the queue, in three queries."""
+    ranks = {place.rank for place in places}
+    items = {
+        item.rank: item
+        for item in Item.objects.filter(study=study, rank__in=ranks).select_related("task")
+    }
+    answers: dict[tuple[int, str, str], list[Rating]] = {}
+    ratings = compared_ratings(study).filter(assignment__item__rank__in=ranks)
+    named = ratings.annotate(rank=F("assignment__item__rank")).order_by("value", "pk")
+    for rating in named:
+        key = (vars(rating)["rank"], rating.question, rating.subject)
+        answers.setdefault(key, []).append(rating)
+    decided = set(
+        Adjudication.objects.filter(item__study=study, item__rank__in=ranks)
+        .order_by()
+        .values_list("item__rank", "question", "subject")
+        .distinct()
+    )
+    rows = []
+    for place in places:
+        question = questionnaire.by_key[place.question]
+        slot = Slot(question, place.subject)
+        key = (place.rank, place.question, place.subject)
+        task = items[place.rank].task
+        rows.append(
+            Row(
+                place=place,
+                name=slot.name,
+                title=question.title,
+                part=place.subject.replace("-", " "),
+                prompt=task.prompt if task else "",
+                answers=[in_words(question, rating, {}) for rating in answers.get(key, [])],
+                decided=key in decided,
+            )
+        )
+    return rows
+
+
+def decided_count(study: Study) -> int:
+    """How many places have a decision."""
+    rows = Adjudication.objects.filter(item__study=study).order_by()
+    return rows.values("item", "question", "subject").distinct().count()

@@ -1,0 +1,97 @@
+"""Deciding what is right where annotators disagree. Ratings are never changed by it."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.adjudication.selectors import place_ratings, was_revealed
+from annotation.errors import Refused
+from annotation.models import Adjudication, Item, Study, StudyEvent
+from annotation.questionnaires import Slot, load_questionnaire
+from annotation.ratings.checks import check_said
+from annotation.record.events import record_event
+
+Kind = StudyEvent.Kind
+LONGEST_REASON = 2000
+
+
+def decide_place(
+    *,
+    item: Item,
+    slot: Slot,
+    by: User,
+    reason: str,
+    value: int | None = None,
+    chosen: list[Any] | None = None,
+) -> Adjudication:
+    """Add a decision and its reason beside the ratings; the latest of a place counts.
+
+    It is marked where the judges' decisions had been shown to ``by`` before. The same decision
+    sent twice in a row is stored once.
+    """
+    study, reason = item.study, reason.strip()
+    if not reason:
+        raise Refused("invalid", "say in a few words why this is right")
+    if len(reason) > LONGEST_REASON:
+        raise Refused("invalid", f"a reason has at most {LONGEST_REASON} characters")
+    check_said(
+        item=item, questionnaire=load_questionnaire(study.questionnaire),
+        question=slot.question.key, subject=slot.subject, aspect="answer",
+        value=value, chosen=chosen, text="",
+    )  # fmt: skip
+    with transaction.atomic():
+        _lock(item)
+        if place_ratings(item, slot).count() < 2:
+            raise Refused("invalid", "fewer than two people have submitted an answer here")
+        before = _decisions(item, slot).order_by("-pk").first()
+        if before is not None and (before.value, before.chosen, before.reason, before.by_id) == (
+            value, chosen, reason, by.pk,
+        ):  # fmt: skip
+            return before
+        row = Adjudication.objects.create(
+            item=item, question=slot.question.key, subject=slot.subject, value=value,
+            chosen=chosen, reason=reason, by=by, revealed=was_revealed(item, slot, by),
+        )  # fmt: skip
+        record_event(
+            study=study, kind=Kind.ADJUDICATED, by=by, reason=reason,
+            detail={
+                **where(item, slot),
+                "before": None if before is None else _said(before),
+                "after": _said(row),
+                "revealed": row.revealed,
+            },
+        )  # fmt: skip
+    return row
+
+
+def reveal_judges(*, item: Item, slot: Slot, by: User) -> None:
+    """Let an adjudicator see what the judges decided, once their own decision is stored."""
+    with transaction.atomic():
+        _lock(item)
+        if not _decisions(item, slot).filter(by=by).exists():
+            raise Refused("invalid", "store your own decision first; then the judges' are shown")
+        if not was_revealed(item, slot, by):
+            record_event(study=item.study, kind=Kind.REVEALED, by=by, detail=where(item, slot))
+
+
+def where(item: Item, slot: Slot) -> dict[str, Any]:
+    """How events name a place."""
+    return {"item": item.rank, "question": slot.question.key, "subject": slot.subject}
+
+
+def _lock(item: Item) -> None:
+    """One decision about an item at a time; an archived study takes none."""
+    Item.objects.select_for_update(no_key=True).get(pk=item.pk)
+    status = Study.objects.values_list("status", flat=True).get(pk=item.study_id)
+    if status == Study.Status.ARCHIVED:
+        raise Refused("closed", "the study is archived and takes no more decisions")
+
+
+def _decisions(item: Item, slot: Slot) -> QuerySet[Adjudication]:
+    return Adjudication.objects.filter(item=item, question=slot.question.key, subject=slot.subject)
+
+
+def _said(row: Adjudication) -> Any:
+    return row.value if row.chosen is None else row.chosen

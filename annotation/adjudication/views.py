@@ -1,0 +1,250 @@
+"""Deciding what is right where annotators disagree, one place at a time."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.access import StudyAccess, fetch_managed_study
+from annotation.adjudication.disagreement import Disagreement, disagreement_at
+from annotation.adjudication.judges import judges_said
+from annotation.adjudication.queue import Queue, disagreement_queue
+from annotation.adjudication.selectors import (
+    decided_count,
+    find_slot,
+    in_words,
+    place_ratings,
+    queue_rows,
+    raters_of,
+    tallies_of,
+    texts_of,
+    vote_in_words,
+    was_revealed,
+)
+from annotation.adjudication.services import decide_place, reveal_judges
+from annotation.desk.answer_views import STATUS
+from annotation.desk.form import NOTHING, Row, Said, build_form
+from annotation.desk.posted_form import typed_places
+from annotation.desk.selectors import Desk, load_desk
+from annotation.desk.trajectories import Statement, load_candidates, load_conditions
+from annotation.errors import Refused
+from annotation.models import Adjudication, Assignment, Item, Rating
+from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
+from annotation.ratings.selectors import left_out
+from annotation.record.forms import QueueFilter
+from annotation.studies.settings_views import study_context
+from benchmarks.access import signed_in
+from benchmarks.core.digests import storable
+from benchmarks.paging import as_id
+
+PAGE = 25
+
+
+def _fetch(request: HttpRequest, pk: int) -> tuple[StudyAccess, Questionnaire]:
+    """A study for its managers, but not while they annotate in it blind."""
+    access = fetch_managed_study(request, pk)
+    if access.blind:
+        raise PermissionDenied(
+            "You annotate in this study yourself. What others answered is open to you once your "
+            "own items are finished."
+        )
+    return access, load_questionnaire(access.study.questionnaire)
+
+
+@require_GET
+@signed_in
+def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Where people disagree, most first."""
+    access, questionnaire = _fetch(request, pk)
+    study, form = access.study, QueueFilter(request.GET, questionnaire=questionnaire)
+    places = disagreement_queue(study, questionnaire, form.narrowed())
+    after = _anchor(access, questionnaire, request.GET.get("after", ""))
+    before = _anchor(access, questionnaire, request.GET.get("before", ""))
+    backwards, anchor = before is not None, before or after
+    found = places.page(size=PAGE + 1, beyond=anchor, backwards=backwards)
+    more, found = len(found) > PAGE, found[:PAGE]
+    if backwards:
+        found.reverse()
+    context = {
+        **study_context(access, "adjudication"),
+        "form": form,
+        "rows": queue_rows(study, questionnaire, found),
+        "total": len(places),
+        "decided": decided_count(study),
+        "left_out": left_out(study),
+        "query": _query(request.GET),
+        "previous_url": _page(request.GET, "before", found[0])
+        if found and (more if backwards else anchor is not None)
+        else "",
+        "next_url": _page(request.GET, "after", found[-1]) if found and (backwards or more) else "",
+    }
+    return render(request, "annotation/adjudication.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def place(request: HttpRequest, pk: int, rank: int, name: str) -> HttpResponseBase:
+    """One place: what the raters said, the adjudicator's decision, then the judges'."""
+    access, questionnaire = _fetch(request, pk)
+    item, slot = _find(access, questionnaire, rank, name)
+    if request.method == "GET":
+        return _show(request, access, questionnaire, item, slot)
+    said = typed_places([slot], request.POST).get(slot.name, NOTHING)
+    try:
+        if request.POST.get("action") == "reveal":
+            reveal_judges(item=item, slot=slot, by=access.user)
+        else:
+            chosen = None if said.chosen is None else list(said.chosen)
+            decide_place(
+                item=item, slot=slot, by=access.user, value=said.value, chosen=chosen,
+                reason=storable(request.POST.get("reason", "")),
+            )  # fmt: skip
+            messages.success(request, "Your decision is stored.")
+    except Refused as refused:
+        return _show(request, access, questionnaire, item, slot, said=said, refused=refused)
+    return redirect(_url(access, rank, slot.name) + _query(request.GET))
+
+
+def _find(
+    access: StudyAccess, questionnaire: Questionnaire, rank: int, name: str
+) -> tuple[Item, Slot]:
+    rows = Item.objects.filter(study=access.study, use=Item.Use.MAIN)
+    item = rows.filter(rank=rank).select_related("task", "trajectory__run").first()
+    slot = find_slot(item, questionnaire, name) if item is not None else None
+    if item is None or slot is None:
+        raise Http404
+    item.study = access.study
+    return item, slot
+
+
+def _show(
+    request: HttpRequest,
+    access: StudyAccess,
+    questionnaire: Questionnaire,
+    item: Item,
+    slot: Slot,
+    *,
+    said: Said | None = None,
+    refused: Refused | None = None,
+) -> HttpResponse:
+    ratings = list(place_ratings(item, slot))
+    if not ratings:
+        raise Http404
+    texts = texts_of(item, slot)
+    decisions = list(
+        Adjudication.objects.filter(item=item, question=slot.question.key, subject=slot.subject)
+        .select_related("by")
+        .order_by("pk")
+    )
+    own = [row for row in decisions if row.by_id == access.user.pk]
+    if said is None and own:
+        said = Said(own[-1].value, own[-1].chosen)
+    revealed = was_revealed(item, slot, access.user)
+    narrowed = QueueFilter(request.GET, questionnaire=questionnaire).narrowed()
+    places = disagreement_queue(access.study, questionnaire, narrowed)
+    here = disagreement_at(item, slot, ratings)
+    page = _desk(item, ratings)
+    row, form = _field(questionnaire, item, slot, said or NOTHING)
+    context = {
+        **study_context(access, "adjudication"),
+        "item": item,
+        "slot": slot,
+        "candidate": texts.get(slot.part, "") if slot.question.about == "candidate" else "",
+        "desk": page,
+        "reading": [
+            f"systems/{questionnaire.system}/_desk.html",
+            "annotation/partials/_reading.html",
+        ],
+        "raters": raters_of(item, slot, texts, access.user),
+        "vote": vote_in_words(slot, ratings),
+        "tallies": tallies_of(slot, ratings, texts),
+        "row": row,
+        "form": form,
+        "reason": request.POST.get("reason", own[-1].reason if own else ""),
+        "refused": refused,
+        "own": own,
+        "others": sum(row.by_id != access.user.pk for row in decisions),
+        "decisions": [(row, in_words(slot.question, row, texts)) for row in decisions],
+        "revealed": revealed,
+        "judges": judges_said(item, slot) if revealed else [],
+        "queue_url": reverse("annotation:study_adjudication", args=[item.study_id])
+        + _query(request.GET),
+        "previous_url": _neighbour(request, access, places, here, backwards=True),
+        "next_url": _neighbour(request, access, places, here, backwards=False),
+    }
+    status = 200 if refused is None else STATUS[refused.code]
+    return render(request, "annotation/adjudicate.html", context, status=status)
+
+
+def _desk(item: Item, ratings: list[Rating]) -> Desk:
+    """The item as its raters saw it: of one of their desks only what there is to read is shown."""
+    rows = Assignment.objects.select_related("study", "item__task", "trajectory", "annotator")
+    return load_desk(rows.get(pk=ratings[0].assignment_id), locked=True)
+
+
+def _field(questionnaire: Questionnaire, item: Item, slot: Slot, said: Said) -> tuple[Row, Any]:
+    """The field in which the adjudicator answers, as it stands on the annotators' desk."""
+    candidates: dict[str, Statement] = {}
+    conditions: list[Statement] = []
+    if slot.question.about == "candidate":
+        candidates = load_candidates(item)
+    if slot.question.scale.kind == "marks" and item.trajectory is not None:
+        conditions = load_conditions(item.trajectory.profile_id, item.subjects)
+    form = build_form(
+        questionnaire, [slot], {slot.name: said}, candidates=candidates, conditions=conditions
+    )
+    (row,) = form.rows
+    return replace(row, remarked=False, current=True), form
+
+
+# --- Addresses ------------------------------------------------------------------------------------
+
+
+def _anchor(access: StudyAccess, questionnaire: Questionnaire, text: str) -> Disagreement | None:
+    """Where a page begins, from the place that its address names; None for anything else."""
+    rank, _, name = text.partition(".")
+    if as_id(rank) is None or not name:
+        return None
+    item = Item.objects.filter(study=access.study, rank=int(rank)).first()
+    slot = find_slot(item, questionnaire, name) if item is not None else None
+    if item is None or slot is None:
+        return None
+    item.study = access.study
+    return disagreement_at(item, slot, list(place_ratings(item, slot)))
+
+
+def _neighbour(
+    request: HttpRequest,
+    access: StudyAccess,
+    places: Queue,
+    here: Disagreement,
+    *,
+    backwards: bool,
+) -> str:
+    found = places.page(size=1, beyond=here, backwards=backwards)
+    return _url(access, found[0].rank, found[0].name) + _query(request.GET) if found else ""
+
+
+def _url(access: StudyAccess, rank: int, name: str) -> str:
+    return reverse("annotation:adjudicate", args=[access.study.pk, rank, name])
+
+
+def _query(params: QueryDict) -> str:
+    """The filters of the queue, to be kept from place to place."""
+    kept = {name: str(params[name]) for name in ("question", "state") if params.get(name)}
+    if not kept:
+        return ""
+    query = QueryDict(mutable=True)
+    query.update(kept)
+    return f"?{query.urlencode()}"
+
+
+def _page(params: QueryDict, name: str, row: Disagreement) -> str:
+    query = QueryDict(_query(params).removeprefix("?"), mutable=True)
+    query[name] = f"{row.rank}.{row.name}"
+    return f"?{query.urlencode()}"

@@ -1,0 +1,104 @@
+"""Giving back many seats at once, and back again, at a few statements however many they are.
+
+Single seats go by `seats.move_assignment`; this does the same to their counters and their record.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+
+from annotation.assignments.returned import CLOSED
+from annotation.assignments.services import lock_study
+from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+
+State, Part, Kind = Assignment.State, Assignment.Part, StudyEvent.Kind
+CHUNK = 500
+# id, item, annotator, part of a seat
+Row = tuple[int, int, int, str]
+
+
+def return_seats(*, study: Study, seats: QuerySet[Assignment], by: User | None, reason: str) -> int:
+    """Give back those of ``seats`` that are open; returns how many."""
+    with transaction.atomic():
+        rows = _locked(study, seats.filter(study=study, state=State.OPEN))
+        _move(study, rows, State.RETURNED, by, reason)
+        return len(rows)
+
+
+def take_up_seats(*, study: Study, by: User | None) -> int:
+    """Give dealt items back to whom closing the study took them from; returns how many.
+
+    In a pool they come back by themselves as soon as somebody asks for the next item. What
+    somebody else was given meanwhile stays with them.
+    """
+    if study.dealing == Study.Dealing.POOL:
+        return 0
+    latest = StudyEvent.objects.filter(assignment=OuterRef("pk")).order_by("-pk")
+    seats = Assignment.objects.filter(study=study, state=State.RETURNED)
+    seats = seats.annotate(why=Subquery(latest.values("reason")[:1])).filter(why=CLOSED)
+    there = Participant.objects.filter(study=study, user=OuterRef("annotator"))
+    seats = seats.filter(Exists(there.exclude(state__in=Participant.GONE)))
+    with transaction.atomic():
+        rows = _locked(study, seats)
+        items = Item.objects.filter(study=study, given__lt=F("wanted"))
+        free = {pk: wanted - given for pk, wanted, given in items.values_list(
+            "pk", "wanted", "given"
+        )}  # fmt: skip
+        kept = []
+        for row in rows:
+            if free.get(row[1], 0) > 0:
+                free[row[1]] -= 1
+                kept.append(row)
+        _move(study, kept, State.OPEN, by, "the study was opened again")
+        return len(kept)
+
+
+def _locked(study: Study, seats: QuerySet[Assignment]) -> list[Row]:
+    """The seats as they are once nobody else can move them: the study first, then its people."""
+    lock_study(study)
+    people = Participant.objects.filter(study=study, user__in=seats.order_by().values("annotator"))
+    list(people.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    return list(seats.order_by("pk").values_list("pk", "item", "annotator", "part"))
+
+
+def _move(
+    study: Study, rows: Sequence[Row], state: Assignment.State, by: User | None, reason: str
+) -> None:
+    opened = state == State.OPEN
+    step = 1 if opened else -1
+    for start in range(0, len(rows), CHUNK):
+        ids = [row[0] for row in rows[start : start + CHUNK]]
+        Assignment.objects.filter(pk__in=ids).update(state=state, leased_until=None)
+    for count, items in _by_count(Counter(row[1] for row in rows)).items():
+        for start in range(0, len(items), CHUNK):
+            given = F("given") + step * count
+            Item.objects.filter(pk__in=items[start : start + CHUNK]).update(given=given)
+    returned = Counter(row[2] for row in rows if row[3] == Part.MAIN)
+    for count, people in _by_count(returned).items():
+        found = Participant.objects.filter(study=study, user__in=people)
+        found.update(returned=F("returned") - step * count)
+    StudyEvent.objects.bulk_create(
+        [
+            StudyEvent(
+                study=study,
+                kind=Kind.REOPENED if opened else Kind.RETURNED,
+                by=by,
+                assignment_id=pk,
+                about_id=annotator,
+                reason=reason,
+            )  # fmt: skip
+            for pk, _, annotator, _ in rows
+        ],
+        batch_size=CHUNK,
+    )
+
+
+def _by_count(counts: Mapping[int, int]) -> dict[int, list[int]]:
+    """Ids by how often each is there, in one order for everybody who locks them."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for pk, count in sorted(counts.items()):
+        found[count].append(pk)
+    return found

@@ -1,0 +1,88 @@
+"""Gold items, and where they come among the items that somebody takes from a pool.
+
+A pool has one order for all. Were gold to stand in it, everybody would meet the gold items between
+an item of theirs and the next, which others have taken, in one row: whoever comes late would know
+them by that. So everybody has gold drawn for themselves, item by item.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
+
+from django.contrib.auth.models import User
+from django.db.models import Q, Sum
+
+from annotation.assignments.pool import free_items, played_by
+from annotation.designs.placement import is_gold_next
+from annotation.models import Assignment, Item, Participant, Study
+from benchmarks.core.seeds import derive_seed
+
+# Where a study keeps the ranks of its gold items, which no index finds.
+GOLD = "gold"
+
+
+def gold_ranks(study: Study) -> list[int]:
+    """The ranks of the gold items of a study."""
+    kept: list[int] | None = study.settings.get(GOLD)
+    if kept is None:  # made before they were kept
+        rows = Item.objects.filter(study=study, use=Item.Use.GOLD).order_by("rank")
+        return list(rows.values_list("rank", flat=True))
+    return kept
+
+
+def gold_given(studies: Iterable[Study]) -> Counter[int]:
+    """How many seats of gold items are held in each study; no query where there is no gold."""
+    gold = [Q(study=study, rank__in=ranks) for study in studies if (ranks := gold_ranks(study))]
+    if not gold:
+        return Counter()
+    rows = Item.objects.filter(reduce(or_, gold)).order_by().values_list("study")
+    return Counter(dict(rows.annotate(given=Sum("given"))))
+
+
+def draw_gold(study: Study, user: User, participant: Participant) -> Item | None:
+    """The gold item that comes before this person's next item of a pool, by the study's seed; None
+    where none does. Everybody may have each of them, so it is free in any case.
+    """
+    ranks = gold_ranks(study)
+    if not ranks:
+        return None
+    played = played_by(user)
+    free = free_items(study, user, played).order_by("rank")
+    following = free.filter(rank__gt=participant.cursor).first() or free.first()
+    if following is None:
+        return None
+    gold = Item.objects.filter(study=study, rank__in=ranks)
+    seats = Assignment.objects.filter(annotator=user, item__in=gold)
+    held = dict(seats.values_list("item", "position"))
+    if participant.assigned in held.values():
+        return None  # the item before was one
+    spare = [g for g in gold.order_by("rank") if g.pk not in held and g.trajectory_id not in played]
+    comes = is_gold_next(
+        seed=study.seed,
+        annotator=participant.number,
+        place=participant.assigned,
+        had=len(held),
+        spare=len(spare),
+        done=participant.assigned - len(held),
+        ahead=_probably_ahead(study, participant, following, ranks),
+    )
+    if not comes:
+        return None
+    return min(spare, key=lambda g: derive_seed(study.seed, "gold", participant.number, g.rank))
+
+
+def _probably_ahead(
+    study: Study, participant: Participant, following: Item, gold: Sequence[int]
+) -> int:
+    """How many items this person will probably judge, with the one that follows.
+
+    An even share, among those who have begun, of what nobody has come to yet. It asks for single
+    rows by their keys, however many items there are.
+    """
+    last = Item.objects.filter(study=study).order_by("-rank").values_list("rank", flat=True)[0]
+    first = max(following.rank, participant.cursor + 1)
+    behind = last - first + 1 - sum(first <= rank <= last for rank in gold)
+    others = Participant.objects.filter(study=study, state=Participant.State.ACTIVE, assigned__gt=0)
+    people = 1 + others.exclude(pk=participant.pk).count()
+    return max(1, min(behind, -(-behind * following.wanted // people)))

@@ -1,0 +1,60 @@
+"""What is still free in a pool."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from annotation.assignments.returned import not_taken_back
+from annotation.models import Assignment, Item, Study
+from benchmarks.asks.players import player_name
+from benchmarks.models import AnswererVersion, Exchange
+from benchmarks.prepared import Prepared
+
+_PLAYERS = Prepared(
+    lambda name: (
+        AnswererVersion.objects.filter(kind="human", name=name)
+        .order_by()
+        .values_list("pk", flat=True)
+    ),
+    name=str,
+)
+
+
+def played_by(user: User) -> list[int]:
+    """The trajectories in which this person played; they judge none of them.
+
+    Most play in none, which few rows tell; a look through all exchanges would take as long as there
+    are exchanges.
+    """
+    answerers = _PLAYERS.all(name=player_name(user))
+    if not answerers:
+        return []
+    found = Exchange.objects.filter(answerer__in=answerers).order_by()
+    return sorted(set(found.values_list("trajectory", flat=True)))
+
+
+def free_items(study: Study, user: User, played: Sequence[int] | None = None) -> QuerySet[Item]:
+    """Items with a free seat that this person may judge: neither had before nor played in."""
+    rows = unheld_items(study.pk, user.pk)
+    played = played_by(user) if played is None else played
+    return rows.exclude(trajectory__in=played) if played else rows
+
+
+def unheld_items(study: int, user: int) -> QuerySet[Item]:
+    """Items with a free seat that this person has not had; gold is for everybody, and apart."""
+    rows = Item.objects.filter(study=study, use=Item.Use.MAIN, given__lt=F("wanted"))
+    return rows.exclude(Exists(Assignment.objects.filter(item=OuterRef("pk"), annotator=user)))
+
+
+def has_free_item(study: Study, user: User) -> bool:
+    """Whether this person could take an item now, be it one that they had to return.
+
+    Gold items alone are no work: they come before others.
+    """
+    if free_items(study, user).order_by("rank").exists():
+        return True
+    mine = Assignment.objects.filter(
+        study=study, annotator=user, part=Assignment.Part.MAIN, state=Assignment.State.RETURNED
+    )
+    return not_taken_back(mine.filter(item__given__lt=F("item__wanted"))).exists()

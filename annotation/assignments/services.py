@@ -1,0 +1,366 @@
+"""Who holds which item. Every change of a seat is one transaction with its counters and its event.
+
+An item has as many seats as people shall judge it. A seat is taken by a conditional update that
+finds one free, so that two requests can never take the last one, on SQLite or PostgreSQL; the
+database's own check would refuse a seat too many.
+
+Who locks several things does so in this order, so that nobody waits for each other: the study, the
+person, the assignment, the item.
+"""
+
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.assignments.gold import draw_gold
+from annotation.assignments.pool import free_items, played_by, unheld_items
+from annotation.assignments.returned import not_taken_back, taken_back
+from annotation.errors import Refused
+from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+from annotation.record.events import record_event
+from annotation.steps.selectors import standstill, step_before
+from benchmarks.asks.players import trajectories_played_by
+from benchmarks.prepared import Prepared, PreparedUpdate, add_row, change_row
+
+State, Part, Use = Assignment.State, Assignment.Part, Item.Use
+Kind = StudyEvent.Kind
+# Seats of an item that everybody gets, such as training items.
+EVERYBODY = 1_000_000
+HOLDS = {State.OPEN, State.SUBMITTED}
+EVENTS = {
+    State.SUBMITTED: Kind.SUBMITTED,
+    State.SKIPPED: Kind.SKIPPED,
+    State.OPEN: Kind.REOPENED,
+    State.RETURNED: Kind.RETURNED,
+}
+COUNTERS = {
+    State.SUBMITTED: "submitted",
+    State.SKIPPED: "skipped",
+    State.RETURNED: "returned",
+}
+# Of each study at most so many seats that ran out are given back at once, by whoever comes next.
+MOST_EXPIRED = 100
+
+
+def lock_study(study: Study) -> None:
+    """Let nobody else change a study as a whole until the transaction ends.
+
+    Rows may still be added that refer to it: whoever takes an item meanwhile has their own lock and
+    would wait for this one, while it waits for theirs.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+
+
+_PARTICIPANT = Prepared(
+    lambda study, user: Participant.objects.select_for_update(no_key=True).filter(
+        study=study, user=user
+    ),
+    study=int,
+    user=int,
+)
+_ASSIGNMENT = Prepared(
+    lambda pk: (
+        Assignment.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("study", "item")
+        .filter(pk=pk)
+    ),
+    pk=int,
+)
+
+
+def find_participant(*, study: int, user: User) -> Participant | None:
+    """This person's place in the study, locked until the transaction ends; None if they have none.
+
+    The first lock of whoever changes anything about an item.
+    """
+    found = _PARTICIPANT.first(study=study, user=user.pk)
+    if found is not None:
+        found.user = user
+    return found
+
+
+def lock_participant(*, study: Study | int, user: User) -> Participant:
+    """The same for those who must have one."""
+    found = find_participant(study=study if isinstance(study, int) else study.pk, user=user)
+    if found is None:
+        raise Refused("not_yours", "you are no annotator of this study")
+    if isinstance(study, Study):
+        found.study = study
+    return found
+
+
+def lock_assignment(assignment: Assignment) -> Assignment:
+    """An assignment as it is now, with study and item, locked until the transaction ends."""
+    (found,) = _ASSIGNMENT.all(pk=assignment.pk)
+    return found
+
+
+def refuse_unless_working(study: Study, participant: Participant, part: str = Part.MAIN) -> None:
+    """Refuse where the study, or this person in it, takes no answers to this part now."""
+    step = standstill(study, participant) or step_before(study, participant, part)
+    if step is not None:
+        raise Refused(step.code, step.reason)
+
+
+# --- Seats ----------------------------------------------------------------------------------------
+
+
+def take_next(*, study: Study, user: User) -> Assignment | None:
+    """The item at hand, or the next free one of the pool; None when nothing is left for them.
+
+    Nobody gets an item twice, nor a trajectory in which they played. What somebody had begun when
+    their lease ran out, and nobody else has taken, comes back to them with what they had answered;
+    what a manager took from them does not.
+    """
+    pool = study.dealing == Study.Dealing.POOL
+    if pool:
+        return_expired(study=study)
+    with transaction.atomic():
+        participant = lock_participant(study=study, user=user)
+        refuse_unless_working(study, participant)
+        at_hand = _at_hand(study, user)
+        if at_hand is not None or not pool:
+            return at_hand
+        begun = _take_again(study, user, participant)
+        if begun is not None:
+            return begun
+        gold = draw_gold(study, user, participant)
+        if gold is not None and _take_seat(gold.pk):
+            item: Item | None = gold
+        else:
+            item = _take_free(study, user, participant)
+        if item is None:
+            return None
+        assignment = _seat(study, user, participant, item, until=lease_end(study))
+        record_event(study=study, kind=Kind.LEASED, by=user, assignment=assignment)
+        return assignment
+
+
+def give_item(
+    *, study: Study, item: Item, to: User, by: User | None, reason: str = ""
+) -> Assignment:
+    """Give one item to one person, where it has a free seat.
+
+    Whoever had to return it may get it back so, whyever it was, with what they had answered.
+    """
+    with transaction.atomic():
+        participant = lock_participant(study=study, user=to)
+        if participant.state not in (Participant.State.ACTIVE, Participant.State.PAUSED):
+            raise Refused("invalid", "this person takes no part in the study any more")
+        rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
+        had = rows.select_related("study").filter(item=item, annotator=to).first()
+        if had is not None and had.state != State.RETURNED:
+            word = had.get_state_display().lower()
+            raise Refused("conflict", f"this person has this item already: it is {word}")
+        played = trajectories_played_by(to)
+        if item.trajectory_id is not None and played.filter(pk=item.trajectory_id).exists():
+            raise Refused("conflict", "this person played in this trajectory")
+        if had is not None:
+            move_assignment(had, State.OPEN, by=by, reason=reason, kind=Kind.ASSIGNED)
+            return had
+        if not _take_seat(item.pk):
+            raise Refused("conflict", "all seats of this item are taken")
+        until = lease_end(study) if study.dealing == Study.Dealing.POOL else None
+        assignment = _seat(study, to, participant, item, until=until)
+        record_event(
+            study=study, kind=Kind.ASSIGNED, by=by, assignment=assignment, reason=reason,
+            detail={"items": 1},
+        )  # fmt: skip
+        return assignment
+
+
+def move_assignment(
+    assignment: Assignment, state: str, *, by: User | None, reason: str = "", kind: str = ""
+) -> None:
+    """Bring a locked assignment into another state, with seats, counters and event.
+
+    What a manager took from its annotator is opened as ``ASSIGNED`` alone: given back on purpose.
+    """
+    before = State(assignment.state)
+    holds, held = state in HOLDS, before in HOLDS
+    done = int(state == State.SUBMITTED) - int(before == State.SUBMITTED)
+    if before == State.RETURNED and kind != Kind.ASSIGNED and was_taken_back(assignment):
+        raise Refused("gone", "a manager has taken this item back; they can give it to you again")
+    if holds and not held and not _take_seat(assignment.item_id):
+        raise Refused("gone", "somebody else has taken this item meanwhile")
+    given = -1 if held and not holds else 0
+    if done or given:
+        _ITEM.run(pk=assignment.item_id, done=done, given=given)
+    now = timezone.now()
+    assignment.state = state
+    assignment.skip_reason = reason if state == State.SKIPPED else ""
+    assignment.submitted_at = now if state == State.SUBMITTED else None
+    leased = state == State.OPEN and assignment.study.dealing == Study.Dealing.POOL
+    assignment.leased_until = lease_end(assignment.study) if leased else None
+    change_row(assignment, "state", "skip_reason", "submitted_at", "leased_until")
+    if assignment.part == Part.MAIN:
+        more = {name: int(state == s) - int(before == s) for s, name in COUNTERS.items()}
+        _COUNTS.run(
+            study=assignment.study_id, user=assignment.annotator_id,
+            active_ms=done * assignment.active_ms, **more,
+        )  # fmt: skip
+    record_event(
+        study=assignment.study_id, kind=kind or EVENTS[State(state)], by=by,
+        assignment=assignment, reason=reason,
+    )  # fmt: skip
+
+
+_ITEM = PreparedUpdate(
+    lambda pk, done, given: (
+        Item.objects.filter(pk=pk), {"done": F("done") + done, "given": F("given") + given}
+    ),
+    pk=int, done=int, given=int,
+)  # fmt: skip
+_COUNTS = PreparedUpdate(
+    lambda study, user, **more: (
+        Participant.objects.filter(study=study, user=user),
+        {name: F(name) + count for name, count in more.items()},
+    ),
+    study=int, user=int, active_ms=int, **dict.fromkeys(COUNTERS.values(), int),
+)  # fmt: skip
+
+
+def was_taken_back(assignment: Assignment) -> bool:
+    """Whether a manager took this seat from its annotator, who cannot take it up again then."""
+    if assignment.state != State.RETURNED:
+        return False
+    return taken_back(Assignment.objects.filter(pk=assignment.pk)).exists()
+
+
+_EXPIRED = Prepared(
+    lambda study, now: (
+        Assignment.objects.filter(study=study, state=State.OPEN, leased_until__lt=now)
+        .order_by("leased_until")
+        .values_list("pk", "annotator")[:MOST_EXPIRED]
+    ),
+    study=int,
+    now=datetime,
+)
+
+
+def return_expired(*, study: Study) -> int:
+    """Give back the seats whose lease ran out; returns how many."""
+    now = timezone.now()
+    count = 0
+    for pk, annotator in _EXPIRED.all(study=study.pk, now=now):
+        with transaction.atomic():
+            # In the order in which everybody locks: first the person, then the assignment.
+            Participant.objects.select_for_update(no_key=True).get(study=study, user=annotator)
+            rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
+            late = rows.filter(study=study, state=State.OPEN, leased_until__lt=now)
+            assignment = late.filter(pk=pk).first()
+            if assignment is None:
+                continue
+            assignment.study = study
+            move_assignment(assignment, State.RETURNED, by=None, reason="the lease ran out")
+            count += 1
+    return count
+
+
+def renew_lease(assignment: Assignment) -> None:
+    """Let a lease begin anew where half of it has passed: a sign of life is worth a write then."""
+    if assignment.leased_until is None:
+        return
+    length = timedelta(minutes=assignment.study.lease_minutes)
+    if assignment.leased_until - timezone.now() < length / 2:
+        assignment.leased_until = lease_end(assignment.study)
+        change_row(assignment, "leased_until")
+
+
+def lease_end(study: Study) -> datetime:
+    """When a lease that begins now runs out."""
+    return timezone.now() + timedelta(minutes=study.lease_minutes)
+
+
+_AT_HAND = Prepared(
+    lambda study, user: Assignment.objects.filter(
+        study=study, annotator=user, part=Part.MAIN, state=State.OPEN
+    ).order_by("position")[:1],
+    study=int,
+    user=int,
+)
+
+
+def _at_hand(study: Study, user: User) -> Assignment | None:
+    found = _AT_HAND.first(study=study.pk, user=user.pk)
+    if found is not None:
+        found.study, found.annotator = study, user
+    return found
+
+
+def _take_again(study: Study, user: User, participant: Participant) -> Assignment | None:
+    """The first seat of theirs that was returned and may come back to them, if it is free."""
+    if not participant.returned:
+        return None
+    mine = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("item")
+    mine = mine.filter(study=study, annotator=user, part=Part.MAIN, state=State.RETURNED)
+    mine = not_taken_back(mine.filter(item__given__lt=F("item__wanted")))
+    found = mine.order_by("position").first()
+    if found is None:
+        return None
+    found.study, found.annotator = study, user
+    try:
+        move_assignment(found, State.OPEN, by=user, kind=Kind.LEASED)
+    except Refused:
+        return None  # somebody else was quicker
+    return found
+
+
+def _take_free(study: Study, user: User, participant: Participant) -> Item | None:
+    """Take a seat of the first free item behind the cursor, then of any before it.
+
+    At first items that somebody else is about to take are passed over; where nothing else is left
+    they are waited for.
+    """
+    played = played_by(user)
+    if not played:
+        item = _FREE.first(study=study.pk, user=user.pk, cursor=participant.cursor)
+        if item is not None and _take_seat(item.pk):
+            participant.cursor = item.rank
+            return item
+    rows = free_items(study, user, played).order_by("rank")
+    passing = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    for found in (passing.filter(rank__gt=participant.cursor), rows):
+        while (item := found.first()) is not None:
+            if _take_seat(item.pk):
+                participant.cursor = item.rank
+                return item
+    return None
+
+
+_FREE = Prepared(
+    lambda study, user, cursor: (
+        unheld_items(study, user)
+        .filter(rank__gt=cursor)
+        .order_by("rank")
+        .select_for_update(of=("self",), no_key=True, skip_locked=True)[:1]
+    ),
+    study=int,
+    user=int,
+    cursor=int,
+)
+
+
+_TAKEN = PreparedUpdate(
+    lambda pk: (Item.objects.filter(pk=pk, given__lt=F("wanted")), {"given": F("given") + 1}),
+    pk=int,
+)
+
+
+def _take_seat(item: int) -> bool:
+    return bool(_TAKEN.run(pk=item))
+
+
+def _seat(
+    study: Study, user: User, participant: Participant, item: Item, *, until: datetime | None
+) -> Assignment:
+    participant.assigned += 1
+    change_row(participant, "assigned", "cursor")
+    assignment = Assignment(
+        study=study, item=item, annotator=user, trajectory_id=item.trajectory_id,
+        position=participant.assigned, leased_until=until,
+    )  # fmt: skip
+    return add_row(assignment)

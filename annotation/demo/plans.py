@@ -1,0 +1,146 @@
+"""The human validations as plans over the demo: what it holds, and what presets fill in.
+
+The sizes are the paper's: 240 trajectories by eight annotators; 30 trajectories and 30 tasks by
+three annotators each.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from annotation.demo.ground_truth import expected_violations, known_plan
+from annotation.designs.sampling import Sample
+from annotation.models import Item
+from annotation.planning.plans import Source, SpecialItem, StudyPlan
+from annotation.planning.sources import usable_trajectories
+from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.requirements import trajectory_parts, what_trajectories_have
+from benchmarks.models import Dataset, Run, Trajectory, Turn
+
+LEVEL = "mid"
+TEN_QUESTIONS, VIOLATIONS, FILTERS = "ten_questions@1", "violation_check@1", "filter_check@1"
+TURNS = "turn_scores@1"
+ITEMS, EACH_MODEL, RATERS, QUERIES_EACH, LESSONS = 30, 3, 3, 3, 2
+# Of the first seeds the one that gives the demo annotator short and long trajectories alike.
+SEED = 1
+
+INFORMATION = """\
+You help to find out how far automatic judges can be trusted. Nothing that you answer is right or \
+wrong in itself: what counts is what you see.
+
+- An item takes one to three minutes. You can stop at any time and go on later.
+- Your answers are kept under a number, not under your name.
+- If something is unclear, ask whoever runs the study.
+"""
+CONSENT = """\
+I have read the information. I take part of my own free will and can stop at any time without \
+giving a reason. My answers may be analysed and published without my name."""
+
+
+def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+    """Eight annotators, three queries each with all agents’ trajectories, one rater for each."""
+    return StudyPlan(
+        name=name,
+        questionnaire=TEN_QUESTIONS,
+        items=_runs(dataset),
+        annotators=tuple(annotators),
+        order="queries",
+        queries_each=QUERIES_EACH,
+        seed=SEED,
+    )
+
+
+def violation_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+    """Thirty trajectories, three of each agent, three annotators each, two training items."""
+    lessons = list(_lessons(dataset))
+    return StudyPlan(
+        name=name,
+        questionnaire=VIOLATIONS,
+        items=_runs(dataset),
+        sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
+        annotators=tuple(annotators),
+        raters=min(RATERS, len(annotators)),
+        order="blocks",
+        seed=SEED,
+        training=tuple(SpecialItem(trajectory=pk, expected=expected) for pk, expected in lessons),
+        information=INFORMATION,
+        consent=CONSENT,
+    )
+
+
+def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+    """Thirty tasks with their candidate constraints, three annotators each.
+
+    Where nobody is named, three of those who are free judge each task.
+    """
+    return StudyPlan(
+        name=name,
+        questionnaire=FILTERS,
+        items=Source(dataset=str(dataset.pk)),
+        sample=Sample(way="total", count=ITEMS, take_fewer=True),
+        annotators=tuple(annotators),
+        dealing="named" if annotators else "pool",
+        raters=min(RATERS, len(annotators)) or RATERS,
+        order="random",
+        seed=SEED,
+        information=INFORMATION,
+        consent=CONSENT,
+    )
+
+
+def turn_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+    """Scores for every turn of thirty trajectories, three of each agent, three annotators each."""
+    return StudyPlan(
+        name=name,
+        questionnaire=TURNS,
+        items=_runs(dataset),
+        sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
+        annotators=tuple(annotators),
+        raters=min(RATERS, len(annotators)),
+        order="blocks",
+        seed=SEED,
+        information=INFORMATION,
+        consent=CONSENT,
+    )
+
+
+def _demo_runs(dataset: Dataset) -> list[Run]:
+    """The demo's runs at the level that is studied: those that were started together, first."""
+    runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True).order_by("pk")
+    return list(runs.filter(experiment=runs.values("experiment")[:1]))
+
+
+def _runs(dataset: Dataset) -> Source:
+    first = _demo_runs(dataset)[0]
+    return Source(experiment=str(first.experiment_id), levels=(LEVEL,))
+
+
+def _lessons(dataset: Dataset) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Trajectories to train with: short, of different agents, every plan known, some violated."""
+    questionnaire = load_questionnaire(VIOLATIONS)
+    runs = [run.pk for run in _demo_runs(dataset)]
+    rows = usable_trajectories(runs).filter(turn_count__gte=2, turn_count__lte=4)
+    rows = rows.select_related("task", "run").order_by("turn_count", "pk")
+    agents: set[int] = set()
+    tasks: set[int] = set()
+    for trajectory in rows.distinct():
+        if trajectory.run.agent_id in agents or trajectory.task_id in tasks:
+            continue
+        if not all(known_plan(trajectory.task, turn.text) for turn in _turns(trajectory)):
+            continue
+        pk = trajectory.pk
+        item = Item(
+            trajectory=trajectory,
+            asked=questionnaire.asked(what_trajectories_have([pk])[pk]),
+            subjects=trajectory_parts([pk], questionnaire.wants)[pk],
+        )
+        expected = expected_violations(item, trajectory)
+        if not any(row["chosen"] for row in expected.values()):
+            continue
+        agents.add(trajectory.run.agent_id)
+        tasks.add(trajectory.task_id)
+        yield pk, expected
+        if len(agents) == LESSONS:
+            return
+
+
+def _turns(trajectory: Trajectory) -> list[Turn]:
+    return list(Turn.objects.filter(trajectory=trajectory))

@@ -1,0 +1,200 @@
+"""The demo: accounts for every role, runs made by the driver, and the studies over them."""
+
+import time
+
+from django.contrib.auth.models import Group, Permission, User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.demo.plans import LEVEL
+from annotation.demo.sessions import ensure_demo_sessions
+from annotation.demo.studies import (
+    ACCOUNTS,
+    ANNOTATOR,
+    FILTER_CHECK,
+    TEN_QUESTIONS,
+    VIOLATION_CHECK,
+    DemoStudy,
+    ensure_demo_study,
+    simulate_demo_study,
+)
+from annotation.models import Assignment
+from benchmarks.demo import (
+    CONDITIONS,
+    FULL_LEVELS,
+    VARIATIONS,
+    full_size,
+    judging_runs,
+    judgings_size,
+    nursery_size,
+    save_demo_dataset,
+    save_demo_problems,
+    save_full_dataset,
+    save_nursery_dataset,
+    start_demo_judging,
+    start_demo_runs,
+    start_demo_variation,
+    start_nursery_runs,
+    variation_runs,
+)
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
+from benchmarks.models import Dataset, Job, Run, Trajectory
+from benchmarks.runs.worker import WORKABLE, work_on_run
+from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
+
+KIND = "demo"
+PASSWORD = "planjury-demo"
+PAUSE = 0.2
+
+# Username, group with rights over all studies, what the role is for.
+PEOPLE = (
+    ("admin", "", "administrator: everything"),
+    ("researcher", "researchers", "starts runs, makes studies, reads results"),
+    ("manager", "viewers", "manages the studies, reads results"),
+    (ANNOTATOR, "", "has items to judge in three studies, and two sessions to play"),
+    ("observer", "viewers", "looks on"),
+)
+GROUPS = {"researchers": ("view_results", "start_runs"), "viewers": ("view_results",)}
+
+
+def ensure_demo() -> list[tuple[str, str, str]]:
+    """Begin loading the demo into an empty database; (username, password, role) of its accounts.
+
+    Where the demo accounts exist they are listed again and nothing is done. On a database with
+    other content the list is empty.
+    """
+    known = set(
+        User.objects.filter(groups__name=ACCOUNTS, is_active=True).values_list(
+            "username", flat=True
+        )
+    )
+    if not known:
+        if Dataset.objects.exists() or User.objects.exists():
+            return []
+        with transaction.atomic():
+            _create_accounts()
+            enqueue_job(kind=KIND, title="Loading the demo")
+        known = {name for name, *_ in PEOPLE}
+    return [(name, PASSWORD, role) for name, _, role in PEOPLE if name in known]
+
+
+def ensure_groups() -> dict[str, Group]:
+    """The groups that carry rights over the whole site."""
+    groups = {}
+    for name, codes in GROUPS.items():
+        group, created = Group.objects.get_or_create(name=name)
+        if created:
+            group.permissions.set(
+                Permission.objects.filter(content_type__app_label="benchmarks", codename__in=codes)
+            )
+        groups[name] = group
+    return groups
+
+
+def _create_accounts() -> None:
+    groups = ensure_groups()
+    marked, _ = Group.objects.get_or_create(name=ACCOUNTS)
+    for name, group, _ in PEOPLE:
+        make = User.objects.create_superuser if name == "admin" else User.objects.create_user
+        user = make(username=name, password=PASSWORD)
+        user.groups.add(marked, *([groups[group]] if group else []))
+
+
+@job_kind(KIND)
+def load_demo(job: Job, progress: Progress) -> None:
+    """Everything in steps that find out what is done already, so it can be killed anywhere.
+
+    The small tasks that the studies are about come first, with the studies; then the full-size
+    tasks at each level and under the paper's other conditions, a later judging, the runs among
+    tools, problems to construct from, and two sessions to play.
+    """
+    dataset = save_demo_dataset()
+    start_demo_runs(dataset, [LEVEL])
+    runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True)
+    _finish_runs(job, runs, f"Ten scripted agents at level {LEVEL}", dataset, progress)
+    for kind in (TEN_QUESTIONS, VIOLATION_CHECK, FILTER_CHECK):
+        _make_study(kind, dataset, progress)
+    full = save_full_dataset()
+    for level in FULL_LEVELS:
+        start_demo_runs(full, [level])
+        runs = Run.objects.filter(dataset=full, level=level, is_demo=True)
+        words = f"Ten scripted agents on full-size tasks at level {level}"
+        _finish_runs(job, runs, words, dataset, progress)
+    for variation in VARIATIONS:
+        start_demo_variation(full, FULL_LEVELS[0], variation)
+        runs = variation_runs(full, variation)
+        _finish_runs(job, runs, f"Scripted agents: {variation.title}", dataset, progress)
+    start_demo_judging(dataset, LEVEL)
+    runs = judging_runs(dataset)
+    _finish_runs(job, runs, "Scripted judges look at some plans again", dataset, progress)
+    nursery = save_nursery_dataset()
+    for condition in CONDITIONS:
+        start_nursery_runs(nursery, condition)
+        runs = Run.objects.filter(dataset=nursery, settings__condition=condition, is_demo=True)
+        words = f"Four scripted agents among tools, condition {condition}"
+        _finish_runs(job, runs, words, dataset, progress)
+    save_demo_problems()
+    ensure_demo_sessions(dataset, progress)
+    _tell(dataset, progress, "The demo is complete")
+
+
+def _make_study(kind: DemoStudy, dataset: Dataset, progress: Progress) -> None:
+    """A study, and what simulated annotators say in it."""
+    _tell(dataset, progress, f"Setting up a study: {kind.name}")
+    study = ensure_demo_study(dataset, kind, progress)
+    for message in simulate_demo_study(study, kind):
+        _tell(dataset, progress, message)
+
+
+def _finish_runs(
+    job: Job, runs: QuerySet[Run], words: str, dataset: Dataset, progress: Progress
+) -> None:
+    """Help with some runs until none of their trajectories is left to carry.
+
+    Runs that somebody paused or cancelled are not waited for.
+    """
+    owner = f"demo:{job.pk}:{progress.owner}"
+    while True:
+        going = list(runs.filter(status__in=WORKABLE).order_by("pk").values_list("pk", flat=True))
+        for pk in going:
+            _tell(dataset, progress, words)
+            work_on_run(run_id=pk, owner=owner)
+        _tell(dataset, progress, words)
+        left = Trajectory.objects.filter(
+            run__in=going,
+            run__status__in=WORKABLE,
+            status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING],
+        )
+        if not left.exists():
+            return
+        time.sleep(PAUSE)
+
+
+def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
+    """Progress in trajectories of all runs, including those that are not started yet."""
+    made = Trajectory.objects.filter(run__dataset__is_demo=True, run__is_demo=True, reserved=False)
+    ended = made.exclude(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
+    done = ended.count()
+    progress.report(
+        done=done,
+        total=dataset.tasks.count() * len(TEMPERAMENTS)
+        + full_size()
+        + judgings_size(dataset)
+        + nursery_size(),
+        message=message,
+    )
+    # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.
+    items = Assignment.objects.filter(study__is_demo=True).exclude(state=Assignment.State.OPEN)
+    reached = done + items.count()
+    job = progress.job
+    if reached > job.payload.get("reached", 0):
+        job.payload["reached"] = reached
+        Job.objects.filter(pk=job.pk).update(payload=job.payload, attempts=1)
+
+
+def reload_demo() -> None:
+    """Take up the loading where it failed or was cancelled; otherwise there is nothing to do."""
+    with transaction.atomic():
+        latest = Job.objects.select_for_update().filter(kind=KIND).order_by("-pk").first()
+        if latest is not None and latest.status in (Job.Status.FAILED, Job.Status.CANCELLED):
+            enqueue_job(kind=KIND, title=latest.title)

@@ -1,0 +1,256 @@
+"""Simulated annotators: seeded stand-ins who judge by what an item is really like.
+
+They fill the demo, so that its pages have something to show. Their accounts are flagged, cannot
+sign in, and are labelled wherever they appear; analyses can leave them out.
+"""
+
+import random
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.demo.ground_truth import (
+    feedback_levels,
+    true_decisions,
+    true_levels,
+    true_violations,
+    turn_levels,
+)
+from annotation.desk.services import skip_assignment, slots_of, submit_assignment
+from annotation.errors import Refused
+from annotation.models import Annotator, Assignment, Study, StudyText
+from annotation.questionnaires import Slot, load_questionnaire
+from annotation.ratings.checks import markable
+from annotation.ratings.services import Edit, record_edits
+from annotation.texts.selectors import text_version
+from annotation.texts.services import answer_consent, note_information_read
+from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.seeds import derive_seed
+
+State, Part = Assignment.State, Assignment.Part
+NAMESPACE = uuid.UUID("6f6b1f7e-3c0e-4f0b-9d57-1c7f0c9a2f10")
+SKIP_REASON = "I could not tell what the last plan was meant to do."
+SKIP_CHANCE = 0.03
+# How often somebody overlooks a violation, sees one where there is none, or decides otherwise about
+# a candidate; a hasty annotator does so more often.
+MISSES, INVENTS, DIFFERS = 0.06, 0.006, 0.06
+
+
+@dataclass(frozen=True)
+class Character:
+    """How a simulated annotator differs from the truth: a shift, a scatter, and one soft spot."""
+
+    bias: float
+    spread: float
+    soft_on: str
+    hurry: float
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is right about one item, as far as it is known: by question, turn, and candidate."""
+
+    levels: Mapping[str, float] = field(default_factory=dict)
+    by_turn: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    violated: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    decisions: Mapping[str, int] = field(default_factory=dict)
+
+
+def ensure_simulated_annotator(*, number: int) -> User:
+    """The account of a simulated annotator; nobody can sign in with it."""
+    user, created = User.objects.get_or_create(
+        username=f"simulated-{number}", defaults={"first_name": f"Simulated annotator {number}"}
+    )
+    if created:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    Annotator.objects.get_or_create(user=user, defaults={"is_simulated": True})
+    return user
+
+
+def simulate_annotator(*, study: Study, user: User, share: float = 1.0) -> int:
+    """Let a simulated annotator do the first ``share`` of their items; returns how many were done.
+
+    What comes before the first item is done as well. Doing it again adds nothing: finished items
+    are passed over, and the answers of one that was left half-way have the same ids and values.
+    """
+    if not Annotator.objects.filter(user=user, is_simulated=True).exists():
+        raise ValueError(f"{user} is a person; only flagged accounts may be simulated")
+    if load_questionnaire(study.questionnaire).system not in SYSTEMS:
+        raise Refused(
+            "invalid",
+            "these trajectories were made elsewhere: nothing tells a script what they are worth, "
+            "so no simulated annotator can judge them",
+        )
+    character = _character(study.seed, user.get_username())
+    items = study.assignments.filter(annotator=user).select_related(
+        "study", "item__task", "trajectory__task", "trajectory__run__agent"
+    )
+    _come_in(study, user)
+    for item in items.filter(part=Part.BACKGROUND, state=State.OPEN):
+        _do(item, user, _tell_of_oneself, character)
+    for item in items.filter(part=Part.TRAINING, state=State.OPEN).order_by("position"):
+        _do(item, user, _as_expected, character)
+    main = items.filter(part=Part.MAIN)
+    wanted = round(share * main.count())
+    done = 0
+    for item in main.filter(position__lte=wanted, state=State.OPEN):
+        _do(item, user, _judgement, character, may_skip=True)
+        done += 1
+    return done
+
+
+def _come_in(study: Study, user: User) -> None:
+    """Read and agree; repeating it is harmless."""
+    for kind in StudyText.Kind:
+        version = text_version(study, kind)
+        if version and kind == StudyText.Kind.CONSENT:
+            answer_consent(study=study, user=user, version=version, given=True)
+        elif version:
+            note_information_read(study=study, user=user, version=version)
+
+
+def _character(seed: int, name: str) -> Character:
+    rng = random.Random(derive_seed(seed, "character", name))
+    return Character(
+        bias=rng.uniform(-0.35, 0.35),
+        spread=rng.uniform(0.3, 0.6),
+        soft_on=rng.choice(("effectiveness", "concreteness", "safety", "autonomy")),
+        hurry=rng.uniform(0.7, 1.4),
+    )
+
+
+# --- One item -------------------------------------------------------------------------------------
+
+# From an item, somebody's character and chance to what they say at a place.
+Say = Callable[[Slot], tuple[int | None, list[str] | None, str]]
+Judge = Callable[[Assignment, Character, random.Random], Say]
+
+
+def _do(
+    item: Assignment, user: User, judge: Judge, character: Character, *, may_skip: bool = False
+) -> None:
+    """Answer and submit one item, or skip it, in one transaction."""
+    if item.trajectory is not None:
+        what = [item.trajectory.task.external_id, item.trajectory.run.agent.name]
+    else:
+        what = [item.item.task.external_id if item.item.task is not None else item.part]
+    rng = random.Random(derive_seed(item.study.seed, user.get_username(), item.position, *what))
+    takes = character.hurry * rng.lognormvariate(11.2, 0.35)  # about 70 s
+    say = judge(item, character, rng)
+    edits = []
+    for slot in slots_of(item):
+        value, chosen, text = say(slot)
+        edits.append(
+            Edit(
+                uuid.uuid5(NAMESPACE, f"{item.pk}:{slot.name}"),
+                slot.question.key,
+                value,
+                subject=slot.subject,
+                chosen=chosen,
+                text=text,
+            )  # fmt: skip
+        )
+    skips = may_skip and not load_questionnaire(item.study.questionnaire).wants
+    with transaction.atomic():
+        now = timezone.now()
+        Assignment.objects.filter(pk=item.pk).update(opened_at=now, active_ms=int(takes))
+        if skips and rng.random() < SKIP_CHANCE:
+            skip_assignment(assignment=item, by=user, reason=SKIP_REASON)
+        else:
+            record_edits(assignment=item, by=user, edits=edits)
+            submit_assignment(assignment=item, by=user)
+
+
+def _judgement(item: Assignment, character: Character, rng: random.Random) -> Say:
+    """What somebody of this character says of an item, near the truth."""
+    truth = _truth_about(item)
+
+    def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
+        question = slot.question
+        if question.scale.kind == "marks":
+            allowed = markable(item.item.subjects, question.scale.of)
+            return None, _marks(truth.violated.get(slot.part, {}), allowed, character, rng), ""
+        if question.scale.kind == "choice":
+            known = truth.decisions.get(slot.part)
+            return _choice(known, question.scale.values, character, rng), None, ""
+        if question.scale.kind == "text":
+            return None, None, "Said by a script." if question.required else ""
+        levels = truth.by_turn.get(slot.part, {}) if question.about == "turn" else truth.levels
+        score = _score(levels.get(question.key), question.key, character, rng)
+        return 1 + round((score - 1) / 4 * (question.scale.most - 1)), None, ""
+
+    return say
+
+
+def _truth_about(item: Assignment) -> Truth:
+    questionnaire = load_questionnaire(item.study.questionnaire)
+    if item.trajectory is None:
+        task = item.item.task_id
+        return Truth(decisions=true_decisions(task) if task is not None else {})
+    kinds = {q.scale.kind for q in questionnaire.questions}
+    whole = any(q.about != "turn" for q in questionnaire.questions)
+    return Truth(
+        levels={**feedback_levels(item.trajectory), **true_levels(item.trajectory)}
+        if whole
+        else {},
+        by_turn={} if whole or "points" not in kinds else turn_levels(item.trajectory),
+        violated=true_violations(item.trajectory) if "marks" in kinds else {},
+    )
+
+
+def _tell_of_oneself(item: Assignment, character: Character, rng: random.Random) -> Say:
+    """Background questions: any answer, as there is nobody to tell of."""
+
+    def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
+        values = slot.question.scale.values
+        return (rng.choice(values), None, "") if values else (None, None, "simulated")
+
+    return say
+
+
+def _as_expected(item: Assignment, character: Character, rng: random.Random) -> Say:
+    """Training items: as expected, so that everybody passes; else like any other item."""
+    otherwise = _judgement(item, character, rng)
+
+    def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
+        right = item.item.expected.get(slot.name)
+        if right is None:
+            return otherwise(slot)
+        return (None, right["chosen"], "") if "chosen" in right else (right["values"][0], None, "")
+
+    return say
+
+
+def _score(level: float | None, key: str, character: Character, rng: random.Random) -> int:
+    """A score near the true level; where nobody knows that, a guess around the middle."""
+    if level is None:
+        return min(5, max(1, round(rng.gauss(3.2, 1.0))))
+    level += character.bias + (0.4 if key == character.soft_on else 0.0)
+    return min(5, max(1, round(level + rng.gauss(0, character.spread))))
+
+
+def _marks(
+    violated: Mapping[str, object], allowed: list[str], character: Character, rng: random.Random
+) -> list[str]:
+    """The violated conditions, some overlooked, and now and then one that is not violated."""
+    haste = 1 / character.hurry
+    return [
+        key
+        for key in allowed
+        if rng.random() < (1 - MISSES * haste if key in violated else INVENTS * haste)
+    ]
+
+
+def _choice(
+    known: int | None, values: tuple[int, ...], character: Character, rng: random.Random
+) -> int:
+    """The right choice, now and then another one; any where nobody knows."""
+    if known not in values or rng.random() < DIFFERS / character.hurry:
+        return rng.choice([value for value in values if value != known])
+    assert known is not None  # it is among the values
+    return known

@@ -1,0 +1,77 @@
+"""The demo's studies: the paper's ten questions, and the checks of violations and of the filter."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.demo.plans import LEVEL, filter_plan, paper_plan, violation_plan
+from annotation.demo.simulation import ensure_simulated_annotator, simulate_annotator
+from annotation.models import Membership, Study
+from annotation.planning.planned_study import plan_study
+from annotation.planning.plans import StudyPlan
+from annotation.planning.services import create_planned_study
+from annotation.studies.setup import add_member
+from benchmarks.jobs.services import Progress
+from benchmarks.models import Dataset
+
+Role = Membership.Role
+# Marks accounts whose password is public knowledge, so that they are never taken for others.
+ACCOUNTS = "demo accounts"
+ANNOTATOR = "annotator"
+# Who has which role in every study of the demo.
+ROLES = (
+    ("researcher", Role.RESEARCHER),
+    ("manager", Role.MANAGER),
+    (ANNOTATOR, Role.ANNOTATOR),
+    ("observer", Role.OBSERVER),
+)
+
+
+@dataclass(frozen=True)
+class DemoStudy:
+    """One of them; ``key`` finds it again. ``shares`` are what simulated annotators have done."""
+
+    key: str
+    name: str
+    plan: Callable[..., StudyPlan]
+    shares: Sequence[float]
+
+
+TEN_QUESTIONS = DemoStudy(
+    LEVEL, "Ten questions on household plans", paper_plan, (1.0, 1.0, 1.0, 0.6, 1.0, 1.0, 0.85)
+)
+VIOLATION_CHECK = DemoStudy("violations", "Violation check", violation_plan, (1.0,) * 5)
+FILTER_CHECK = DemoStudy("filters", "Filter check", filter_plan, (1.0,) * 5)
+
+
+def simulated_names(count: int) -> list[str]:
+    """The usernames of the first simulated annotators, who are made where they are missing."""
+    return [ensure_simulated_annotator(number=n).get_username() for n in range(1, count + 1)]
+
+
+def ensure_demo_study(dataset: Dataset, kind: DemoStudy, progress: Progress | None = None) -> Study:
+    """One of the demo's studies, made if it is missing."""
+    stored = Study.objects.filter(is_demo=True, settings__demo=kind.key).first()
+    if stored is not None:
+        return stored
+    accounts = User.objects.filter(groups__name=ACCOUNTS).in_bulk(field_name="username")
+    people = [ANNOTATOR] if ANNOTATOR in accounts else []
+    people += simulated_names(len(kind.shares))
+    planned = plan_study(kind.plan(dataset, people, name=kind.name))
+    with transaction.atomic():
+        if progress is not None:
+            progress.report()  # raises when another worker has taken the job over
+        study = create_planned_study(planned=planned, is_demo=True, settings={"demo": kind.key})
+        for name, role in ROLES:
+            if name in accounts:
+                add_member(study=study, user=accounts[name], role=role)
+    return study
+
+
+def simulate_demo_study(study: Study, kind: DemoStudy) -> Iterator[str]:
+    """Let the simulated annotators work, one after the other; says who is next."""
+    for number, share in enumerate(kind.shares, 1):
+        yield f"{study.name}: simulated annotator {number} of {len(kind.shares)}"
+        simulate_annotator(study=study, user=ensure_simulated_annotator(number=number), share=share)

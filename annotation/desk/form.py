@@ -1,0 +1,275 @@
+"""The form of an item: what is asked of it and of its parts, and what was said so far.
+
+Fields are named after their place: ``safety.turn-3`` is an answer, ``safety.turn-3:comment`` what
+is said beside it, ``:comment`` a remark on the whole item.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.desk.trajectories import KINDS, Statement
+from annotation.models import Aspect
+from annotation.questionnaires import Question, Questionnaire, Slot, slot_name
+from annotation.questionnaires.types import MANY
+
+# Keys that mark the n-th condition: digits, then letters that mean nothing else at the desk.
+MARK_KEYS = "123456789abgilmoqrtvwxyz"
+NONE_KEY = "0"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What stands in one place. All empty: nothing was said, or it was taken back."""
+
+    value: int | None = None
+    chosen: Sequence[Any] | None = None
+    text: str = ""
+    version: int = 0
+
+    @property
+    def scalar(self) -> Any:
+        """The one of the three that says most: of a flag its reason."""
+        if self.chosen is not None:
+            return list(self.chosen)
+        return self.text or self.value
+
+    @property
+    def given(self) -> bool:
+        return self.value is not None or self.chosen is not None or bool(self.text)
+
+
+NOTHING = Said()
+# Question, part of the item, aspect; value, chosen, text, version.
+Stored = tuple[str, str, str, int | None, list[Any] | None, str, int]
+# Field name → what stands there.
+Places = Mapping[str, Said]
+
+
+def field_name(slot: str, aspect: str = Aspect.ANSWER) -> str:
+    """The name of a form field, of a slot's name and an aspect."""
+    return slot if aspect == Aspect.ANSWER else f"{slot}:{aspect}"
+
+
+def stored_places(rows: Iterable[Stored]) -> dict[str, Said]:
+    """What is stored of an item."""
+    return {
+        field_name(slot_name(question, subject), aspect): Said(value, chosen, text, version)
+        for question, subject, aspect, value, chosen, text, version in rows
+    }
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """What was said beside an answer, or about the whole item."""
+
+    name: str
+    comment: str = ""
+    flag: str = ""
+    evidence: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def words(self) -> str:
+        """Such as ``flagged, comment, 2 places``."""
+        found = ["flagged"] * bool(self.flag) + ["comment"] * bool(self.comment)
+        if self.evidence:
+            found.append(f"{len(self.evidence)} place{'s' * (len(self.evidence) > 1)}")
+        return ", ".join(found)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A condition that can be marked, with the key that does it."""
+
+    value: str
+    label: str
+    key: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question about one part, with what was said. ``title`` stands in for the question's."""
+
+    slot: Slot
+    answer: Said
+    remarks: Remarks
+    number: int
+    title: str
+    kind: str = ""
+    missing: bool = False
+    current: bool = False
+    locked: bool = False
+    remarked: bool = True
+
+    @property
+    def question(self) -> Question:
+        return self.slot.question
+
+
+@dataclass(frozen=True)
+class Section:
+    """Questions of a part that belong together."""
+
+    title: str
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Part:
+    """All that is asked of one turn or candidate, or of the item where ``subject`` is empty."""
+
+    subject: str
+    title: str
+    sections: Sequence[Section]
+    shown: bool = False
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for section in self.sections for row in section.rows]
+
+    @property
+    def complete(self) -> bool:
+        return all(row.answer.given for row in self.rows if row.question.required)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Parts of one kind: ``whole``, ``turn`` or ``candidate``; of turns one is shown at a time.
+
+    ``compact``: each part is asked one question, so the part's own words are its title.
+    """
+
+    kind: str
+    parts: Sequence[Part]
+    compact: bool = False
+    question: Question | None = None
+
+    @property
+    def title(self) -> str:
+        return self.parts[0].sections[0].title
+
+
+@dataclass(frozen=True)
+class Form:
+    """The whole form."""
+
+    blocks: Sequence[Block]
+    remarks: Remarks
+    marks: Mapping[str, Sequence[Mark]] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for block in self.blocks for part in block.parts for row in part.rows]
+
+    @property
+    def required(self) -> int:
+        return sum(row.question.required for row in self.rows)
+
+    @property
+    def answered(self) -> int:
+        return sum(row.question.required and row.answer.given for row in self.rows)
+
+
+def build_form(
+    questionnaire: Questionnaire,
+    slots: Sequence[Slot],
+    places: Places,
+    *,
+    candidates: Mapping[str, Statement],
+    conditions: Sequence[Statement],
+    missing: Sequence[str] = (),
+    locked: bool = False,
+) -> Form:
+    """The form with what was said; the first place in ``missing``, else the first that lacks an
+    answer, is the one in focus.
+    """
+    lacking = [s.name for s in slots if s.question.required and not _at(places, s).given]
+    current = next(iter([*missing, *lacking, *(slot.name for slot in slots)]), "")
+
+    def row(slot: Slot, *, compact: bool, number: int) -> Row:
+        about = candidates.get(slot.part) if compact else None
+        return Row(
+            slot,
+            _at(places, slot),
+            _remarks(places, slot.name),
+            number if about else slot.question.number,
+            about.text if about else slot.question.title,
+            kind=about.word if about else "",
+            missing=slot.name in missing,
+            current=slot.name == current,
+            locked=locked,
+            remarked=questionnaire.unit != "person",
+        )
+
+    blocks = []
+    for kind, grouped in _by_kind(slots):
+        compact = kind == "candidate" and len({slot.question.key for slot in grouped}) == 1
+        parts = []
+        for number, subject in enumerate(dict.fromkeys(slot.subject for slot in grouped), 1):
+            asked = [slot for slot in grouped if slot.subject == subject]
+            sections = []
+            for key, title in questionnaire.sections.items():
+                of_section = [slot for slot in asked if slot.question.section == key]
+                if of_section:
+                    rows = [row(slot, compact=compact, number=number) for slot in of_section]
+                    sections.append(Section(title, rows))
+            title = _title(kind, asked[0].part, candidates)
+            shown = any(slot.name == current for slot in asked)
+            parts.append(Part(subject, title, sections, shown))
+        if kind == "turn" and not any(part.shown for part in parts):
+            first = parts[0]
+            parts[0] = Part(first.subject, first.title, first.sections, shown=True)
+        blocks.append(Block(kind, parts, compact, grouped[0].question if compact else None))
+    return Form(blocks, _remarks(places, ""), _marks(slots, conditions))
+
+
+def _by_kind(slots: Sequence[Slot]) -> Iterator[tuple[str, list[Slot]]]:
+    """Slots by what they are about, each kind where it comes first."""
+    found: dict[str, list[Slot]] = {}
+    for slot in slots:
+        about = slot.question.about
+        found.setdefault(about if about in MANY else "whole", []).append(slot)
+    yield from found.items()
+
+
+def _at(places: Places, slot: Slot) -> Said:
+    return places.get(slot.name, NOTHING)
+
+
+def _remarks(places: Places, slot: str) -> Remarks:
+    def said(aspect: str) -> Said:
+        return places.get(field_name(slot, aspect), NOTHING)
+
+    return Remarks(
+        slot,
+        said(Aspect.COMMENT).text,
+        said(Aspect.FLAG).text if said(Aspect.FLAG).value else "",
+        said(Aspect.EVIDENCE).chosen or (),
+    )
+
+
+def _title(kind: str, part: str, candidates: Mapping[str, Statement]) -> str:
+    if kind == "turn":
+        return f"Turn {part}"
+    return candidates[part].text if part in candidates else ""
+
+
+def _marks(slots: Sequence[Slot], conditions: Sequence[Statement]) -> dict[str, list[Mark]]:
+    """What can be marked, by question; keys beyond those there are stay empty."""
+    found: dict[str, list[Mark]] = {}
+    for question in {slot.question.key: slot.question for slot in slots}.values():
+        if question.scale.kind != "marks":
+            continue
+        kinds = [question.scale.of] if question.scale.of else list(KINDS)
+        rows = [one for kind in kinds for one in conditions if one.kind == kind]
+        found[question.key] = [
+            Mark(
+                one.key,
+                one.text,
+                MARK_KEYS[place] if place < len(MARK_KEYS) else "",
+                "" if question.scale.of else one.word,
+            )
+            for place, one in enumerate(rows)
+        ]
+    return found

@@ -1,0 +1,113 @@
+"""Fields of a posted desk form, read into what they say."""
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.http import QueryDict
+
+from annotation.desk.form import NOTHING, Said, field_name
+from annotation.models import Aspect
+from annotation.questionnaires import Slot
+from annotation.ratings.services import Edit
+from benchmarks.core.digests import storable
+
+# What the page had shown: a field's name → what it said.
+SHOWN = "shown"
+# Of a set of marks, the box that says that none applies.
+NONE = ""
+
+
+def shown_before(places: Mapping[str, Said]) -> str:
+    """What a page shows, to be posted with its form."""
+    said = {name: place.scalar for name, place in places.items() if place.given}
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, Said]:
+    """What the posted fields say, by their names. A field that is absent says nothing."""
+    places: dict[str, Said] = {}
+    names = [""]
+    for slot in slots:
+        names.append(slot.name)
+        if slot.name in post:
+            places[slot.name] = _answer(slot, post.getlist(slot.name))
+    for name in names:
+        comment, flag = field_name(name, Aspect.COMMENT), field_name(name, Aspect.FLAG)
+        if comment in post:
+            places[comment] = Said(text=_words(post.get(comment, "")))
+        if flag in post:
+            reason = _words(post.get(flag, ""))
+            places[flag] = Said(value=int(bool(reason.strip())), text=reason)
+    return places
+
+
+def form_edits(slots: Sequence[Slot], post: QueryDict) -> list[Edit]:
+    """Edits for the fields that differ from what the page had shown."""
+    shown = _shown(post)
+    typed = typed_places(slots, post)
+    # Boxes that are not ticked are not sent: all of a set that had some were taken away.
+    typed |= {
+        slot.name: NOTHING
+        for slot in slots
+        if slot.question.scale.kind == "marks" and slot.name in shown and slot.name not in typed
+    }
+    edits = []
+    for slot in slots:
+        edits += _edits(slot.name, slot.question.key, slot.subject, typed, shown)
+    return [*edits, *_edits("", "", "", typed, shown)]
+
+
+def _edits(
+    name: str, question: str, subject: str, typed: Mapping[str, Said], shown: Mapping[str, Any]
+) -> list[Edit]:
+    found = []
+    for aspect in (Aspect.ANSWER, Aspect.COMMENT, Aspect.FLAG):
+        field = field_name(name, aspect)
+        said = typed.get(field, NOTHING)
+        if field not in typed or _same(said, aspect, shown.get(field)):
+            continue
+        chosen = None if said.chosen is None else list(said.chosen)
+        found.append(
+            Edit(uuid.uuid4(), question, said.value, said.text,
+                 subject=subject, aspect=aspect, chosen=chosen)
+        )  # fmt: skip
+    return found
+
+
+def _same(said: Said, aspect: str, shown: Any) -> bool:
+    if aspect == Aspect.FLAG:
+        return not said.value and not shown or bool(said.value) and said.text == shown
+    if said.chosen is not None and isinstance(shown, list):
+        return sorted(said.chosen) == sorted(shown)
+    return bool(said.scalar == shown) if said.given else shown in (None, "")
+
+
+def _answer(slot: Slot, fields: Sequence[str]) -> Said:
+    """A number that cannot be read becomes one that no question takes, to be refused by name."""
+    match slot.question.scale.kind:
+        case "marks":
+            # "None" beside others contradicts itself and stays, to be refused.
+            return Said(chosen=[] if set(fields) == {NONE} else list(fields))
+        case "text":
+            return Said(text=_words(fields[-1]))
+        case _:
+            field = fields[-1]
+            return Said(value=int(field)) if _is_number(field) else Said(text=field)
+
+
+def _is_number(field: str) -> bool:
+    return field.removeprefix("-").isdecimal() and len(field) < 6
+
+
+def _words(text: str) -> str:
+    return str(storable(text.replace("\r\n", "\n")))
+
+
+def _shown(post: QueryDict) -> Mapping[str, Any]:
+    try:
+        shown = json.loads(post.get(SHOWN, "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return shown if isinstance(shown, dict) else {}

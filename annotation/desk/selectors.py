@@ -1,0 +1,219 @@
+"""One item as its annotator sees it. Nothing here may tell which agent made the trajectory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.desk.dialogues import Dialogue, load_dialogue
+from annotation.desk.form import Form, Places, build_form, stored_places
+from annotation.desk.guide import Guide, build_guide
+from annotation.desk.services import questionnaire_of
+from annotation.desk.trajectories import (
+    Statement,
+    TurnView,
+    load_candidates,
+    load_conditions,
+    load_turns,
+    reference_steps,
+)
+from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit, Study
+from annotation.questionnaires import Question, Questionnaire, slot_name
+from annotation.studies.selectors import Counts, own_counts
+from benchmarks.core.registry import EXTERNAL
+from benchmarks.prepared import Prepared
+
+Part = Assignment.Part
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What stands beside the form; ``dialogue`` stands in for plans of what has none."""
+
+    query: str = ""
+    turns: Sequence[TurnView] = ()
+    dialogue: Dialogue | None = None
+    conditions: Sequence[Statement] = ()
+    candidates: Sequence[Statement] = ()
+    reference: Sequence[str] = ()
+
+    @property
+    def groups(self) -> list[tuple[str, list[Statement]]]:
+        """The conditions by kind."""
+        kinds = dict.fromkeys(one.kind for one in self.conditions)
+        return [(kind, [one for one in self.conditions if one.kind == kind]) for kind in kinds]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Everything on the annotator's desk. ``stored`` is what the database holds of the form."""
+
+    study: Study
+    item: Assignment
+    questionnaire: Questionnaire
+    participant: Participant | None
+    reading: Reading
+    form: Form
+    stored: Places
+    counts: Counts
+    last: int
+    # The answers that can still be taken back, the latest last.
+    edits: Sequence[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def previous(self) -> int | None:
+        return self.item.position - 1 if self.item.position > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        return self.item.position + 1 if self.item.position < self.last else None
+
+    @property
+    def not_asked(self) -> list[Question]:
+        """Questions of the questionnaire that this item has nothing for."""
+        return [q for q in self.questionnaire.questions if q.key not in self.item.item.asked]
+
+    @property
+    def guide(self) -> Guide:
+        """What the dialog of guidelines and keys tells."""
+        read = self.reading
+        judged = bool(read.turns) and read.turns[0].findings is not None
+        return build_guide(
+            self.questionnaire,
+            self.form.rows,
+            turns="dialogue" if read.dialogue is not None else "plans" if read.turns else "",
+            judged=judged,
+            by_turn=any(block.kind == "turn" for block in self.form.blocks),
+            skips=self.item.part == Part.MAIN,
+        )
+
+
+_RATINGS = Prepared(
+    lambda assignment: (
+        Rating.objects.filter(assignment=assignment)
+        .order_by()
+        .values_list("question", "subject", "aspect", "value", "chosen", "text", "version")
+    ),
+    assignment=int,
+)
+# With those that were taken back: SQLite would look for what takes nothing back among all edits
+# there are, rather than among those of the item.
+_EDITS = Prepared(
+    lambda assignment: (
+        RatingEdit.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
+        .order_by("pk")
+        .values_list("pk", "undoes", "client_id", "question", "subject", "value", "chosen", "text")
+    ),
+    assignment=int,
+)
+
+
+def load_desk(
+    item: Assignment,
+    *,
+    participant: Participant | None = None,
+    given: Places | None = None,
+    missing: Sequence[str] = (),
+    locked: bool,
+) -> Desk:
+    """The desk of an item with its study, task and trajectory at hand, in five queries at most.
+
+    ``given`` is what was typed into a form that could not be taken; it stands in its places.
+    """
+    questionnaire = questionnaire_of(item)
+    shows = questionnaire.shows
+    stored = stored_places(_RATINGS.all(assignment=item.pk))
+    slots = list(questionnaire.slots(item.item.asked, item.item.subjects))
+    marking = any(slot.question.scale.kind == "marks" for slot in slots)
+    deciding = any(slot.question.about == "candidate" for slot in slots)
+    conditions: list[Statement] = []
+    if marking or "profile" in shows:
+        profile = item.trajectory.profile_id if item.trajectory is not None else None
+        conditions = load_conditions(profile, item.item.subjects)
+    candidates = load_candidates(item.item) if deciding or "candidates" in shows else {}
+    counts, last = _progress(item, participant)
+    return Desk(
+        study=item.study,
+        item=item,
+        questionnaire=questionnaire,
+        participant=participant,
+        reading=_reading(
+            item,
+            questionnaire,
+            conditions=conditions if "profile" in shows else [],
+            # Those that are decided about stand in the form.
+            candidates=[] if deciding else list(candidates.values()),
+            by_turn=any(slot.question.about == "turn" for slot in slots),
+        ),
+        form=build_form(
+            questionnaire,
+            slots,
+            {**stored, **(given or {})},
+            candidates=candidates,
+            conditions=conditions,
+            missing=missing,
+            locked=locked,
+        ),
+        stored=stored,
+        counts=counts,
+        last=last,
+        edits=_edits(item),
+    )
+
+
+def _reading(
+    item: Assignment,
+    questionnaire: Questionnaire,
+    *,
+    conditions: Sequence[Statement],
+    candidates: Sequence[Statement],
+    by_turn: bool,
+) -> Reading:
+    task, shows = item.item.task, questionnaire.shows
+    dialogue: Dialogue | None = None
+    turns: Sequence[TurnView] = ()
+    if item.trajectory_id is not None:
+        if questionnaire.system == EXTERNAL:
+            dialogue = load_dialogue(item)
+        elif "plans" in shows:
+            turns = load_turns(
+                item.trajectory_id,
+                feedback="feedback" in shows,
+                findings="findings" in shows,
+                unfolded=by_turn,
+            )
+    return Reading(
+        query=task.prompt if task is not None else "",
+        turns=turns,
+        dialogue=dialogue,
+        conditions=conditions,
+        candidates=candidates,
+        reference=reference_steps(task) if "reference" in shows else (),
+    )
+
+
+def _progress(item: Assignment, participant: Participant | None) -> tuple[Counts, int]:
+    """How far this person is in the part that the item belongs to, and its last position."""
+    if item.part == Part.MAIN:
+        last = participant.assigned if participant is not None else 0
+        return own_counts(participant), last
+    rows = Assignment.objects.filter(study=item.study_id, annotator=item.annotator_id)
+    states = list(rows.filter(part=item.part).values_list("state", flat=True))
+    done = states.count(Assignment.State.SUBMITTED)
+    return Counts(len(states), done, states.count(Assignment.State.SKIPPED)), len(states)
+
+
+def _edits(item: Assignment) -> list[dict[str, Any]]:
+    """Answers that stand: neither taken back, nor themselves taking something back."""
+    rows = _EDITS.all(assignment=item.pk)
+    undone = {undoes for _, undoes, *_ in rows}
+    return [
+        {
+            "id": str(client_id),
+            "slot": slot_name(question, subject),
+            "value": value,
+            "chosen": chosen,
+            "text": text,
+        }
+        for pk, undoes, client_id, question, subject, value, chosen, text in rows
+        if undoes is None and pk not in undone
+    ]

@@ -1,0 +1,143 @@
+"""Submitting, skipping and reopening an item."""
+
+from collections.abc import Callable
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.assignments.services import (
+    lock_assignment,
+    lock_participant,
+    move_assignment,
+    refuse_unless_working,
+)
+from annotation.desk.presence import note_active
+from annotation.errors import Incomplete, Refused
+from annotation.models import Aspect, Assignment, Participant, Rating
+from annotation.questionnaires import Slot, load_questionnaire
+from annotation.questionnaires.types import Questionnaire
+from annotation.steps.training import judge_training
+from benchmarks.prepared import Prepared
+
+State, Part = Assignment.State, Assignment.Part
+
+
+def questionnaire_of(assignment: Assignment) -> Questionnaire:
+    """The questionnaire of an item: the study's, or the one about its annotators."""
+    background = assignment.part == Part.BACKGROUND
+    study = assignment.study
+    return load_questionnaire(study.background if background else study.questionnaire)
+
+
+def slots_of(assignment: Assignment) -> list[Slot]:
+    """The places for answers of an assignment, in their order."""
+    item = assignment.item
+    return list(questionnaire_of(assignment).slots(item.asked, item.subjects))
+
+
+_ANSWERS = Prepared(
+    lambda assignment: (
+        Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
+        .order_by()
+        .values_list("question", "subject", "value", "chosen", "text")
+    ),
+    assignment=int,
+)
+
+
+def missing_slots(assignment: Assignment) -> list[Slot]:
+    """The required places that have no answer, in the order in which they are asked."""
+    answered = {
+        (question, subject)
+        for question, subject, value, chosen, text in _ANSWERS.all(assignment=assignment.pk)
+        if value is not None or chosen is not None or text
+    }
+    return [
+        slot
+        for slot in slots_of(assignment)
+        if slot.question.required and (slot.question.key, slot.subject) not in answered
+    ]
+
+
+def missing_answers(assignment: Assignment) -> list[str]:
+    """Names of the required places that have no answer."""
+    return [slot.name for slot in missing_slots(assignment)]
+
+
+def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -> None:
+    """Submit a complete item; submitting it again is harmless. Says what is missing otherwise.
+
+    ``active_ms`` is the time at work on it so far, as the page counts it.
+    """
+
+    def submit(item: Assignment, participant: Participant) -> None:
+        if item.state == State.SUBMITTED:
+            return
+        refuse_unless_working(item.study, participant, item.part)
+        missing = missing_slots(item)
+        if missing:
+            raise Incomplete([slot.name for slot in missing], [_title(slot) for slot in missing])
+        if item.state != State.OPEN:
+            move_assignment(item, State.OPEN, by=by)
+        note_active(assignment=item, active_ms=active_ms)
+        move_assignment(item, State.SUBMITTED, by=by)
+        if item.part == Part.BACKGROUND:
+            Participant.objects.filter(pk=participant.pk).update(told_background=True)
+        elif item.part == Part.TRAINING:
+            judge_training(study=item.study, participant=participant)
+
+    _change(assignment, by, submit)
+
+
+def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
+    """Leave an item out, and say why; its answers so far are kept, its seat is free again."""
+    reason = reason.strip()
+    if not reason:
+        raise Refused("invalid", "say in a few words why you skip this item")
+    if assignment.part != Part.MAIN:
+        raise Refused("invalid", "this part cannot be skipped")
+
+    def skip(item: Assignment, participant: Participant) -> None:
+        if item.state == State.SKIPPED and item.skip_reason == reason:
+            return
+        refuse_unless_working(item.study, participant, item.part)
+        if item.state != State.OPEN:
+            word = item.get_state_display().lower()
+            raise Refused("not_open", f"this item is {word}; reopen it before you skip it")
+        move_assignment(item, State.SKIPPED, by=by, reason=reason[:1000])
+
+    _change(assignment, by, skip)
+
+
+def reopen_assignment(*, assignment: Assignment, by: User) -> None:
+    """Take an item up again, as long as the study is open and the item has a free seat."""
+
+    def reopen(item: Assignment, participant: Participant) -> None:
+        if item.state == State.OPEN:
+            return
+        refuse_unless_working(item.study, participant, item.part)
+        if item.part == Part.TRAINING:
+            raise Refused("not_open", "an item of the training stays as it was submitted")
+        move_assignment(item, State.OPEN, by=by)
+        if item.part == Part.BACKGROUND:
+            Participant.objects.filter(pk=participant.pk).update(told_background=False)
+
+    _change(assignment, by, reopen)
+
+
+def _change(
+    assignment: Assignment, by: User, change: Callable[[Assignment, Participant], None]
+) -> None:
+    """Make a change to the item as it is now, under a lock: first the person, then the item."""
+    if assignment.annotator_id != by.pk:
+        raise Refused("not_yours", "this item is assigned to somebody else")
+    with transaction.atomic():
+        participant = lock_participant(study=assignment.study_id, user=by)
+        item = lock_assignment(assignment)
+        participant.study = item.study
+        change(item, participant)
+
+
+def _title(slot: Slot) -> str:
+    words = f"{slot.question.number} {slot.question.title}"
+    return f"{words} ({slot.subject.replace('-', ' ')})" if slot.subject else words

@@ -1,0 +1,178 @@
+"""What was given to whom and what they said of it, a few hundred seats at a time.
+
+Chunks are found by key, so that no cursor and no transaction stays open while a file is sent, and
+memory does not grow with the study. What stands in a place is derived from its edits: one reading
+tells both what is said now and how it came about.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
+
+from annotation.exports.scope import Scope
+from annotation.models import Adjudication, Aspect, Assignment, Participant, RatingEdit
+
+CHUNK = 500
+BACKGROUND = Assignment.Part.BACKGROUND
+Where = tuple[str, str]
+
+
+@dataclass(slots=True)
+class SeatEdit:
+    """One edit; ``number`` counts within the seat, and ``undoes`` is such a number."""
+
+    number: int
+    question: str
+    subject: str
+    aspect: str
+    value: int | None
+    chosen: list[Any] | None
+    text: str
+    undoes: int | None
+    unblinded: bool
+    edited_at: datetime
+    client_time: datetime | None = None
+    client_id: UUID | None = None
+
+
+@dataclass(slots=True)
+class Place:
+    """What stands at a question, part by part, by aspect; ``edits`` of all aspects together."""
+
+    now: dict[str, SeatEdit] = field(default_factory=dict)
+    edits: int = 0
+    last: SeatEdit | None = None
+
+
+@dataclass(slots=True)
+class Seat:
+    """An item in one annotator's hands, with everything that they said of it."""
+
+    person: Participant
+    pk: int
+    item_id: int
+    part: str
+    position: int
+    state: str
+    skip_reason: str
+    active_ms: int
+    opened_at: datetime | None
+    submitted_at: datetime | None
+    item: int
+    use: str
+    task: str | None
+    dataset: str | None
+    dataset_version: str | None
+    trajectory: int | None
+    attempt: int | None
+    level: str | None
+    condition: str | None
+    model: str | None
+    edits: list[SeatEdit] = field(default_factory=list)
+    adjudicated: Mapping[Where, Adjudication] = field(default_factory=dict)
+
+    @property
+    def places(self) -> dict[Where, Place]:
+        """What stands where, in the order in which it was first said."""
+        found: dict[Where, Place] = {}
+        for edit in self.edits:
+            where = edit.question, edit.subject
+            place = found.get(where)
+            if place is None:
+                place = found[where] = Place()
+            place.now[edit.aspect] = place.last = edit
+            place.edits += 1
+        return found
+
+
+_FIELDS = (
+    "pk", "item", "part", "position", "state", "skip_reason", "active_ms", "opened_at",
+    "submitted_at", "item__rank", "item__use", "item__task__external_id",
+    "item__task__dataset__name", "item__task__dataset__version", "trajectory",
+    "trajectory__attempt", "trajectory__run__level", "trajectory__run__condition",
+    "trajectory__run__agent__name",
+)  # fmt: skip
+# Marks are read where there are any: to look for them in every row takes longer than the rest.
+_MARKS = Cast("chosen", TextField())
+_EDIT_FIELDS = (
+    "assignment", "pk", "question", "subject", "aspect", "value", _MARKS, "text", "undoes",
+    "unblinded", "edited_at",
+)  # fmt: skip
+# What browsers said of an edit, as far as a file has it.
+TIMES = ("client_time",)
+CLIENTS = ("client_time", "client_id")
+# The member of an enumeration would be hashed in Python, at every row.
+ANSWER = Aspect.ANSWER.value
+
+
+def seats(scope: Scope, *, clients: Sequence[str] = ()) -> Iterator[Seat]:
+    """Every seat, annotator by annotator, in the order of their items.
+
+    ``clients``: with ``TIMES`` or all of what browsers said of each edit, ``CLIENTS``. Where names
+    stand beside answers, what people said about themselves is left out: they were told that it
+    never stands beside their names.
+    """
+    decided = not scope.blind and _is_adjudicated(scope)
+    for person in scope.people:
+        after: tuple[str, int] = ("", 0)
+        while chunk := _chunk(scope, person, after):
+            _add_edits(chunk, clients)
+            if decided:
+                _add_adjudications(chunk)
+            yield from chunk
+            if len(chunk) < CHUNK:
+                break
+            after = chunk[-1].part, chunk[-1].position
+
+
+def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[Seat]:
+    part, position = after
+    rows = Assignment.objects.filter(
+        Q(part__gt=part) | Q(part=part, position__gt=position),
+        study=scope.study,
+        annotator=person.user_id,
+    )
+    if scope.names:
+        rows = rows.exclude(part=BACKGROUND)
+    rows = rows.order_by("part", "position")
+    return [Seat(person, *row) for row in rows.values_list(*_FIELDS)[:CHUNK]]
+
+
+def _add_edits(chunk: list[Seat], clients: Sequence[str]) -> None:
+    by_key = {seat.pk: seat for seat in chunk}
+    numbers: dict[int, int] = {}
+    edits = RatingEdit.objects.filter(assignment__in=by_key).order_by("assignment", "pk")
+    for pk, edit, *said in edits.values_list(*_EDIT_FIELDS, *clients):
+        seat = by_key[pk]
+        numbers[edit] = number = len(seat.edits) + 1
+        made = SeatEdit(number, *said)
+        if made.chosen is not None:
+            made.chosen = json.loads(said[4])  # its text so far
+        if made.undoes is not None:
+            made.undoes = numbers[made.undoes]
+        seat.edits.append(made)
+
+
+def _is_adjudicated(scope: Scope) -> bool:
+    return Adjudication.objects.filter(item__study=scope.study).exists()
+
+
+def _add_adjudications(found: list[Seat]) -> None:
+    """The latest decision at each place of these items."""
+    latest: dict[int, dict[Where, Adjudication]] = {}
+    rows = Adjudication.objects.filter(item__in={seat.item_id for seat in found}).order_by("pk")
+    for row in rows:
+        latest.setdefault(row.item_id, {})[row.question, row.subject] = row
+    for seat in found:
+        seat.adjudicated = latest.get(seat.item_id, {})
+
+
+def answer_of(place: Place) -> SeatEdit | None:
+    """The answer that stands in a place, apart from what is said beside it."""
+    return place.now.get(ANSWER)

@@ -1,0 +1,58 @@
+"""What an export of a study is to hold."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.access import StudyAccess
+from annotation.exports.scope import Scope, scope_of
+from annotation.exports.services import FORMATS, Wish
+
+
+class ExportForm(forms.Form):
+    """A format and what goes into it; names are a manager's to ask for."""
+
+    format = forms.ChoiceField(choices=[(key, row.title) for key, row in FORMATS.items()])
+    withdrawn = forms.BooleanField(
+        required=False,
+        label="With those who withdrew",
+        help_text="Their answers belong to no analysis. Whoever was erased is in no export.",
+    )
+    events = forms.BooleanField(
+        required=False,
+        label="With the record of what was done",
+        help_text="In the whole study (JSON): who was given what, changes, exports.",
+    )
+    names = forms.BooleanField(
+        required=False,
+        label="With names of accounts",
+        help_text="Beside the pseudonyms, and without what people said about themselves. The "
+        "record says that you asked for them. A data set folder never holds names.",
+    )
+    licence = forms.CharField(
+        required=False,
+        max_length=60,
+        label="Licence of the ratings",
+        help_text="For the card of a data set folder, as Hugging Face names it, such as cc-by-4.0.",
+    )
+
+    def __init__(self, *args: Any, access: StudyAccess, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.access = access
+        self.scope: Scope = scope_of(access)
+        if not access.manages or self.scope.blind:
+            del self.fields["names"]
+        if self.scope.blind:
+            for name in ("withdrawn", "events", "licence"):
+                del self.fields[name]
+
+    @property
+    def wish(self) -> Wish:
+        """What was asked for, as far as this person may have it."""
+        said = self.cleaned_data
+        scope = scope_of(
+            self.access,
+            names=said.get("names", False),
+            withdrawn=said.get("withdrawn", False),
+        )
+        return Wish(scope, events=said.get("events", False), licence=said.get("licence", ""))

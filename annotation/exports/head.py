@@ -1,0 +1,241 @@
+"""What a file says of a study once: its design, questionnaires, texts, sources and people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db.models import Min, QuerySet
+from django.utils import timezone
+
+from annotation.exports.columns import FORMAT, LOCAL_COLUMNS, SCHEMA_VERSION
+from annotation.exports.pseudonyms import IMPORTED
+from annotation.exports.scope import Scope, is_simulated
+from annotation.models import Consent, Item
+from annotation.questionnaires import Question, Questionnaire, questionnaire_text
+from annotation.studies.design import study_certificate
+from benchmarks.models import Dataset, Run
+
+Json = dict[str, Any]
+# Of a study's row, what belongs to the study wherever it is.
+STUDY_FIELDS = (
+    "name", "kind", "questionnaire", "background", "dealing", "lease_minutes", "idle_seconds",
+    "break_minutes", "trains", "pass_mark", "consent_version", "blinded", "shows_hidden", "seed",
+    "closes_at", "created_at",
+)  # fmt: skip
+PERSON_FIELDS = (
+    "number", "state", "training", "consent_version", "told_background", "unblinded_at",
+    "joined_at",
+)  # fmt: skip
+SPECIAL = frozenset({"training", "gold"})
+# Settings that say something about this installation: where a study came from, which demo it is.
+LOCAL_SETTINGS = (IMPORTED, "demo")
+
+
+def study_head(scope: Scope) -> Json:
+    """The study with its whole design, its questionnaires and its texts; no people, no items."""
+    study = scope.study
+    texts = study.texts.order_by("kind", "version").values("kind", "version", "text", "at")
+    settings = {k: v for k, v in study.settings.items() if k not in LOCAL_SETTINGS}
+    settings = with_run_keys(settings, runs_of(scope))
+    return {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        "local": {
+            "study": study.pk,
+            "status": study.status,
+            "is_demo": study.is_demo,
+            "exported_at": timezone.now(),
+            "columns": LOCAL_COLUMNS,
+            "certificate": aliased(study_certificate(study).as_json(), aliases_of(scope)),
+        },
+        "study": {
+            "key": scope.key,
+            **{name: getattr(study, name) for name in STUDY_FIELDS},
+            "settings": aliased(settings, aliases_of(scope)),
+        },
+        "left_out": scope.left_out,
+        "questionnaires": list(_questionnaires(scope)),
+        "texts": list(texts),
+    }
+
+
+def whole_head(scope: Scope) -> Json:
+    runs = runs_of(scope)
+    return {
+        **study_head(scope),
+        "datasets": _datasets(scope),
+        "runs": _runs(scope, runs),
+        "people": list(_people(scope)),
+    }
+
+
+def own_head(scope: Scope) -> Json:
+    return {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        "blind": "your own answers alone, because you still annotate in this study",
+        "study": {"key": scope.key, "name": scope.study.name},
+        "questionnaires": list(_questionnaires(scope)),
+    }
+
+
+def _questionnaires(scope: Scope) -> Iterator[Json]:
+    """Each questionnaire in full and as it was written."""
+    for one in {q.id: q for q in scope.questionnaires.values()}.values():
+        yield {**described(one), "text": questionnaire_text(one.id)}
+
+
+def described(questionnaire: Questionnaire) -> Json:
+    """A questionnaire in full: with the words that come from a rubric."""
+    return {
+        "id": questionnaire.id,
+        "title": questionnaire.title,
+        "system": questionnaire.system,
+        "unit": questionnaire.unit,
+        "shows": sorted(questionnaire.shows),
+        "instructions": list(questionnaire.instructions),
+        "sections": dict(questionnaire.sections),
+        "questions": [_question(question) for question in questionnaire.questions],
+    }
+
+
+def _question(question: Question) -> Json:
+    scale: Json = {"kind": question.scale.kind}
+    if question.scale.kind in ("points", "text"):
+        scale["most"] = question.scale.most
+    if question.scale.kind == "choice":
+        scale["options"] = [{"value": o.value, "label": o.label} for o in question.scale.options]
+    if question.scale.kind == "marks":
+        scale["of"] = question.scale.of or "all"
+    return {
+        "key": question.key,
+        "number": question.number,
+        "section": question.section,
+        "title": question.title,
+        "definition": question.definition,
+        "dimension": question.dimension,
+        "about": question.about,
+        "scale": scale,
+        "anchors": {str(point): words for point, words in question.anchors.items()},
+        "examples": {str(point): words for point, words in question.examples.items()},
+        "needs": sorted(question.needs),
+        "required": question.required,
+    }
+
+
+def runs_of(scope: Scope) -> dict[int, int]:
+    """The runs of a study's items by id: their numbers in the file, in the order of the items."""
+    return _numbered(scope.study.items.all(), "trajectory__run")
+
+
+def datasets_of(scope: Scope) -> dict[int, int]:
+    """The datasets of a study's tasks and runs by id: their numbers in the file."""
+    items = scope.study.items.all()
+    found = _numbered(items, "task__dataset")
+    for pk in _numbered(items, "trajectory__run__dataset"):
+        found.setdefault(pk, len(found) + 1)
+    return found
+
+
+def _numbered(items: QuerySet[Item], field: str) -> dict[int, int]:
+    rows = items.filter(**{f"{field}__isnull": False}).order_by().values_list(field)
+    first = rows.annotate(first=Min("rank")).order_by("first", field)
+    return {pk: number for number, (pk, _) in enumerate(first, 1)}
+
+
+def with_run_keys(settings: Mapping[str, Any], runs: Mapping[int, int]) -> Json:
+    """Settings that name runs by their numbers in the file, or the other way round.
+
+    Runs of the design from which no item came are left out: the file says nothing of them. So are
+    ids of trajectories: who played in which, and which are training or gold items. Items say that.
+    """
+    design = settings.get("design")
+    if not isinstance(design, dict):
+        return dict(settings)
+    design = {name: part for name, part in design.items() if name != "exclusions"}
+    _rename_runs(design, runs)
+    if isinstance(plan := design.get("plan"), dict):
+        design["plan"] = plan = dict(plan)
+        for name in SPECIAL.intersection(plan):
+            plan[name] = [{k: v for k, v in row.items() if k != "trajectory"} for row in plan[name]]
+        if isinstance(items := plan.get("items"), dict):
+            plan["items"] = items = dict(items)
+            _rename_runs(items, runs)
+    return {**settings, "design": design}
+
+
+def _rename_runs(part: Json, runs: Mapping[int, int]) -> None:
+    if isinstance(part.get("runs"), list):
+        part["runs"] = [runs[run] for run in part["runs"] if run in runs]
+
+
+def _datasets(scope: Scope) -> list[Json]:
+    numbers = datasets_of(scope)
+    rows = Dataset.objects.in_bulk(numbers)
+    return [
+        {
+            "key": number,
+            **{
+                name: getattr(rows[pk], name)
+                for name in ("system", "name", "version", "licence", "checksum")
+            },
+        }
+        for pk, number in numbers.items()
+    ]
+
+
+def _runs(scope: Scope, numbers: Mapping[int, int]) -> list[Json]:
+    datasets = datasets_of(scope)
+    rows = Run.objects.select_related("agent").in_bulk(numbers)
+    return [
+        {
+            "key": number,
+            "dataset": datasets[rows[pk].dataset_id],
+            "agent": rows[pk].agent.name,
+            "agent_title": rows[pk].agent.title,
+            "kind": rows[pk].kind,
+            "level": rows[pk].level,
+            "condition": rows[pk].condition,
+            "seed": rows[pk].seed,
+            "checksum": rows[pk].checksum,
+        }
+        for pk, number in numbers.items()
+    ]
+
+
+def _people(scope: Scope) -> Iterator[Json]:
+    given: dict[int, list[Json]] = {}
+    consents = Consent.objects.filter(study=scope.study).order_by("pk")
+    rows = consents.values_list("user", "text__kind", "text__version", "given", "at")
+    for user, *said in rows:
+        answer = dict(zip(("kind", "version", "given", "at"), said, strict=True))
+        given.setdefault(user, []).append(answer)
+    for person in scope.people:
+        row: Json = {"rater": scope.pseudonyms.rater(person.user_id)}
+        if scope.names:
+            row["annotator"] = person.user.get_username()
+        row |= {name: getattr(person, name) for name in PERSON_FIELDS}
+        row["simulated"] = is_simulated(person)
+        row["consents"] = given.get(person.user_id, [])
+        yield row
+
+
+def aliases_of(scope: Scope) -> dict[str, str]:
+    """Names of accounts and their pseudonyms; none where names were asked for."""
+    if scope.names:
+        return {}
+    study, aliases = scope.study, scope.pseudonyms
+    raters = study.participants.values_list("user__username", "user")
+    staff = study.memberships.exclude(role="annotator").values_list("user__username", "user")
+    return {
+        **{name: aliases.staff(user) for name, user in staff},
+        **{name: aliases.rater(user) for name, user in raters},
+    }
+
+
+def aliased(value: Any, aliases: Mapping[str, str]) -> Any:
+    """Settings and records without names: wherever a name stands alone, its pseudonym does."""
+    if isinstance(value, dict):
+        return {aliases.get(key, key): aliased(part, aliases) for key, part in value.items()}
+    if isinstance(value, list):
+        return [aliased(part, aliases) for part in value]
+    return aliases.get(value, value) if isinstance(value, str) else value

@@ -1,0 +1,90 @@
+"""Which part of a study somebody gets, and under which names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.contrib.auth.models import User
+
+from annotation.access import StudyAccess
+from annotation.exports.pseudonyms import IMPORTED, Pseudonyms, study_key
+from annotation.models import Participant, Study
+from annotation.people.selectors import count_gone
+from annotation.questionnaires import Questionnaire, load_questionnaire
+
+Standing = Participant.State
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A study as one export shows it.
+
+    ``only``: this person's own answers alone, without what tells of agents, because they annotate
+    blind. ``names`` adds the names of accounts. ``withdrawn`` adds those who withdrew; whoever was
+    erased is in no export.
+    """
+
+    study: Study
+    only: User | None = None
+    names: bool = False
+    withdrawn: bool = False
+
+    @property
+    def blind(self) -> bool:
+        return self.only is not None
+
+    @cached_property
+    def key(self) -> str:
+        """The name of the study in files."""
+        return study_key(self.study)
+
+    @cached_property
+    def pseudonyms(self) -> Pseudonyms:
+        """The pseudonyms of its people."""
+        return Pseudonyms(self.study)
+
+    @cached_property
+    def questionnaires(self) -> dict[str, Questionnaire]:
+        """Its questionnaires by part: the one on items, and the one on annotators, if any."""
+        found = {"main": load_questionnaire(self.study.questionnaire)}
+        found["training"] = found["main"]
+        if self.study.background:
+            found["background"] = load_questionnaire(self.study.background)
+        return found
+
+    @cached_property
+    def people(self) -> list[Participant]:
+        """The annotators who are in this export, by their numbers."""
+        rows = self.study.participants.select_related("user__annotator").order_by("number")
+        if self.only is not None:
+            return list(rows.filter(user=self.only))
+        return list(rows.exclude(state__in=self._gone))
+
+    @cached_property
+    def left_out(self) -> dict[str, int]:
+        """How many annotators are left out because they withdrew or were erased."""
+        here = count_gone(self.study)
+        before = self.study.settings.get(IMPORTED, {}).get("left_out", {})
+        return {
+            str(state): before.get(state, 0) + (here[state] if state in self._gone else 0)
+            for state in Participant.GONE
+        }
+
+    @property
+    def _gone(self) -> Sequence[str]:
+        """The states of those who are not in this export."""
+        if not self.withdrawn:
+            return Participant.GONE
+        return [state for state in Participant.GONE if state != Standing.WITHDRAWN]
+
+
+def scope_of(access: StudyAccess, *, names: bool = False, withdrawn: bool = False) -> Scope:
+    """What somebody gets: everything, or their own answers while they annotate blind."""
+    only = access.user if access.blind else None
+    return Scope(access.study, only, names and access.manages, withdrawn and only is None)
+
+
+def is_simulated(person: Participant) -> bool:
+    """Whether an annotator is a program."""
+    about = getattr(person.user, "annotator", None)
+    return bool(about and about.is_simulated)

@@ -1,0 +1,301 @@
+"""Studies as files: sent while they are written, or written into a folder."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.errors import Refused
+from annotation.exports.card import study_card
+from annotation.exports.columns import FORMAT, SPAN, Column
+from annotation.exports.document import document_text, item_rows
+from annotation.exports.head import study_head
+from annotation.exports.scope import Scope
+from annotation.exports.table import (
+    Parts,
+    history_columns,
+    history_parts,
+    question_rows,
+    rating_columns,
+    rating_parts,
+)
+from annotation.exports.writing import (
+    LINE_END,
+    arrow_tables,
+    csv_written,
+    dumped,
+    json_written,
+)
+from annotation.models import Item, StudyEvent
+from annotation.planning.plan_files import write_plan
+from annotation.record.events import record_event
+from annotation.studies.design import study_design
+from benchmarks.exporters.parquet import write_tables
+from benchmarks.exports.streams import zipped
+from benchmarks.formats.parquet import MissingExtra, pyarrow
+from benchmarks.tables import csv_lines
+
+GROUP = 5_000
+PIECE = 1 << 18
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What an export is to hold, beside its scope."""
+
+    scope: Scope
+    events: bool = False
+    licence: str = ""
+
+
+# --- Streams --------------------------------------------------------------------------------------
+
+
+def _csv(columns: Iterable[Column], rows: Iterable[Parts]) -> Iterator[str]:
+    yield from csv_lines([[column.name for column in columns]])
+    written = csv_written()
+    for parts in rows:
+        yield written.line(parts) + LINE_END
+
+
+def _ratings_csv(wish: Wish) -> Iterator[str]:
+    return _csv(rating_columns(wish.scope), rating_parts(wish.scope))
+
+
+def _history_csv(wish: Wish) -> Iterator[str]:
+    return _csv(history_columns(wish.scope), history_parts(wish.scope))
+
+
+def _questions_csv(wish: Wish) -> Iterator[str]:
+    return csv_lines(question_rows(wish.scope.study))
+
+
+def _plan(wish: Wish) -> Iterator[str]:
+    plan = study_design(wish.scope.study).plan
+    assert plan is not None  # `unavailable` says so first
+    yield write_plan(plan if wish.scope.names else replace(plan, annotators=()))
+
+
+def _json(wish: Wish) -> Iterator[str]:
+    return document_text(wish.scope, events=wish.events)
+
+
+def _parquet(wish: Wish) -> Iterator[bytes]:
+    """A file that cannot be read from its beginning is written first and sent then."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ratings.parquet"
+        _write_parquet(wish, path)
+        with path.open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
+
+
+def _write_parquet(wish: Wish, target: Path) -> int:
+    head = {FORMAT: dumped(study_head(wish.scope))} if not wish.scope.blind else {}
+    schema = _schema(rating_columns(wish.scope)).with_metadata(head)
+    return write_tables(arrow_tables(rating_parts(wish.scope), schema, GROUP), target, schema)
+
+
+def _schema(columns: Iterable[Column]) -> Any:
+    arrow = pyarrow()
+    kinds = {
+        "text": arrow.string(),
+        "whole": arrow.int64(),
+        "truth": arrow.bool_(),
+        "time": arrow.timestamp("us", tz="UTC"),
+        "texts": arrow.list_(arrow.string()),
+    }
+    kinds["spans"] = arrow.list_(arrow.struct([(name, kinds[kind]) for name, kind in SPAN]))
+    return arrow.schema([(column.name, kinds[column.kind]) for column in columns])
+
+
+def dataset_texts(wish: Wish) -> Iterator[tuple[str, Iterable[str]]]:
+    """(name, text piece by piece) of the files of a data set folder; the card comes last.
+
+    Names are never in it, nor what raters said about themselves: such folders are made to be
+    published.
+    """
+    scope = Scope(wish.scope.study, withdrawn=wish.scope.withdrawn)
+    counts, raters, written = Counter[str](), dict[str, bool](), json_written()
+
+    def ratings() -> Iterator[str]:
+        for parts in rating_parts(scope):
+            front = parts[0]
+            if front["use"] == Item.Use.BACKGROUND:
+                continue
+            counts["rows"] += 1
+            raters[front["rater"]] = front["simulated"]
+            yield f"{{{written.line(parts)}}}\n"
+
+    def items() -> Iterator[str]:
+        for row in item_rows(scope):
+            counts["items"] += 1
+            yield dumped(row) + "\n"
+
+    yield "ratings.jsonl", ratings()
+    yield "items.jsonl", items()
+    yield "study.json", [dumped(study_head(scope)), "\n"]
+    said = {**dict.fromkeys(("rows", "items"), 0), **counts, "raters": len(raters),
+            "simulated": sum(raters.values())}  # fmt: skip
+    yield (
+        "README.md",
+        [study_card(scope, rating_columns(scope), counts=said, licence=wish.licence)],
+    )
+
+
+def _dataset(wish: Wish) -> Iterator[bytes]:
+    return zipped(dataset_texts(wish))
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what it is, the kind and ending of its file, and what writes it."""
+
+    title: str
+    says: str
+    content_type: str
+    ending: str
+    write: Callable[[Wish], Iterator[str] | Iterator[bytes]]
+
+
+FORMATS: dict[str, Format] = {
+    "csv": Format(
+        "Table (CSV)", "One row for each rater, item, turn and question; opens in a spreadsheet.",
+        "text/csv; charset=utf-8", "ratings.csv", _ratings_csv,
+    ),
+    "json": Format(
+        "Whole study (JSON)",
+        "The study with design, questionnaires, items, people, every edit and the table. "
+        "manage.py import_study makes the study anew from it.",
+        "application/json", "study.json", _json,
+    ),
+    "parquet": Format(
+        "Table (Parquet)", "The same table with typed columns, for data frames.",
+        "application/vnd.apache.parquet", "ratings.parquet", _parquet,
+    ),
+    "huggingface": Format(
+        "Data set folder (Hugging Face)",
+        "The table, the items and a card that says how it was judged, as a ZIP archive.",
+        "application/zip", "huggingface.zip", _dataset,
+    ),
+    "history": Format(
+        "History (CSV)", "Every edit of every answer, with undone ones.",
+        "text/csv; charset=utf-8", "history.csv", _history_csv,
+    ),
+    "questions": Format(
+        "Questions (CSV)", "How many items were asked each question, and why others were not.",
+        "text/csv; charset=utf-8", "questions.csv", _questions_csv,
+    ),
+    "plan": Format(
+        "Plan (YAML)",
+        "The plan that the study was made from, for manage.py create_study; annotators only where "
+        "names are asked for.",
+        "application/yaml; charset=utf-8", "plan.yaml", _plan,
+    ),
+}  # fmt: skip
+
+
+def usual_formats() -> list[str]:
+    """What a folder holds unless something else is asked for."""
+    try:
+        pyarrow()
+    except MissingExtra:
+        return ["csv", "json", "huggingface"]
+    return ["csv", "json", "parquet", "huggingface"]
+
+
+def unavailable(wish: Wish, format: str) -> str:
+    """Why a format cannot be had; empty where it can."""
+    if format == "huggingface" and wish.scope.blind:
+        return (
+            "a data set names who made each item, and you still annotate in this study; it opens "
+            "when your items are done"
+        )
+    if format == "plan" and wish.scope.blind:
+        return "a plan names agents, and you still annotate in this study"
+    if format == "plan" and study_design(wish.scope.study).plan is None:
+        return "this study was not made from a plan"
+    if format == "parquet":
+        try:
+            pyarrow()
+        except MissingExtra as error:
+            return str(error)
+    return ""
+
+
+def refuse_unless_possible(wish: Wish, format: str) -> None:
+    """Refuse before anything is sent or written."""
+    if format not in FORMATS:
+        raise Refused("invalid", f"formats are {', '.join(FORMATS)}, not {format!r}")
+    if why := unavailable(wish, format):
+        raise Refused("invalid", why)
+
+
+def export_stream(*, wish: Wish, format: str, by: User) -> Iterator[str] | Iterator[bytes]:
+    """A file of a study while it is written. That somebody took it is put on record first."""
+    refuse_unless_possible(wish, format)
+    _record(wish, [format], by)
+    return FORMATS[format].write(wish)
+
+
+def _record(wish: Wish, formats: list[str], by: User | None) -> None:
+    scope = wish.scope
+    record_event(
+        study=scope.study, kind=StudyEvent.Kind.EXPORTED, by=by,
+        detail={
+            "formats": formats, "names": scope.names, "withdrawn": scope.withdrawn,
+            "events": wish.events, "own_only": scope.blind,
+        },
+    )  # fmt: skip
+
+
+# --- Folders --------------------------------------------------------------------------------------
+
+
+def write_study(
+    *, wish: Wish, formats: Iterable[str], target: Path, by: User | None = None
+) -> list[Path]:
+    """Write a study into a new folder; the files and folders made. Nothing is overwritten."""
+    wanted = list(dict.fromkeys(formats))
+    for format in wanted:
+        refuse_unless_possible(wish, format)
+    with _file_errors(target):
+        target.mkdir(parents=True)
+        made = [_write(wish, format, target) for format in wanted]
+    _record(wish, wanted, by)
+    return made
+
+
+@contextmanager
+def _file_errors(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise Refused("invalid", f"{target} exists; name a new folder") from None
+    except OSError as error:
+        raise Refused("invalid", f"{target} cannot be written: {error.strerror}") from None
+
+
+def _write(wish: Wish, format: str, target: Path) -> Path:
+    if format == "huggingface":
+        folder = target / "huggingface"
+        folder.mkdir()
+        for name, texts in dataset_texts(wish):
+            _write_text(texts, folder / name)
+        return folder
+    path = target / FORMATS[format].ending
+    if format == "parquet":
+        _write_parquet(wish, path)
+    else:
+        _write_text(FORMATS[format].write(wish), path)
+    return path
+
+
+def _write_text(texts: Iterable[Any], path: Path) -> None:
+    with path.open("x", encoding="utf-8", newline="") as file:
+        file.writelines(texts)

@@ -1,0 +1,229 @@
+"""A study as one tidy table: a row for each rater, item, part of the item and question."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from annotation.exports.assignments import CLIENTS, Place, Seat, Where, answer_of, seats
+from annotation.exports.columns import (
+    HISTORY_COLUMNS,
+    RATING_COLUMNS,
+    SCHEMA_VERSION,
+    Column,
+    columns_for,
+)
+from annotation.exports.scope import Scope, is_simulated
+from annotation.models import Aspect, Assignment, Study
+from annotation.questionnaires import Question, load_questionnaire
+from annotation.questionnaires.requirements import study_questions
+from annotation.ratings.selectors import turn_of
+
+Row = dict[str, Any]
+# What all rows of a seat have in common, what all of a place on a form have, and what was said.
+# The first two are the same objects from row to row, as long as the rows' maker is there.
+Parts = tuple[Row, Row, Row]
+NOTHING: Where = ("", "")
+COMMENT, FLAG, EVIDENCE = Aspect.COMMENT.value, Aspect.FLAG.value, Aspect.EVIDENCE.value
+NOT_ADJUDICATED: Row = {
+    "adjudicated": False,
+    "adjudicated_value": None,
+    "adjudicated_chosen": None,
+    "adjudicated_reason": "",
+}
+
+
+def rating_columns(scope: Scope) -> tuple[Column, ...]:
+    """The columns of the table, for this export."""
+    return columns_for(RATING_COLUMNS, blind=scope.blind, names=scope.names)
+
+
+def history_columns(scope: Scope) -> tuple[Column, ...]:
+    """The columns of the table of edits, for this export."""
+    return columns_for(HISTORY_COLUMNS, blind=scope.blind, names=scope.names)
+
+
+def rating_rows(scope: Scope) -> Iterator[Row]:
+    """What stands now, row by row; the keys are those of ``rating_columns`` in their order."""
+    return (front | asked | said for front, asked, said in rating_parts(scope))
+
+
+def history_rows(scope: Scope) -> Iterator[Row]:
+    """Every edit, row by row, item by item in the order in which they were made."""
+    return (front | asked | said for front, asked, said in history_parts(scope))
+
+
+def rating_parts(scope: Scope) -> Iterator[Parts]:
+    """The rows in parts, for those who write them down."""
+    tabled = Tabled(scope)
+    for seat in seats(scope):
+        yield from tabled.ratings(seat)
+
+
+def history_parts(scope: Scope) -> Iterator[Parts]:
+    """The rows of edits in parts."""
+    tabled = Tabled(scope)
+    for seat in seats(scope, clients=CLIENTS):
+        yield from tabled.history(seat)
+
+
+class Tabled:
+    """Seats as rows of the two tables."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.questions = {part: q.by_key for part, q in scope.questionnaires.items()}
+        study = scope.study
+        self.study: Row = {
+            "schema_version": SCHEMA_VERSION,
+            "study_key": scope.key,
+            "study": study.name,
+        }
+        self.design: Row = {"design": design_name(study), "seed": study.seed}
+        self.asked: dict[tuple[str, str, str], Row] = {}
+
+    def ratings(self, seat: Seat) -> Iterator[Parts]:
+        """A row for each place where something was said; one for an item that was skipped."""
+        places = seat.places
+        if seat.state == Assignment.State.SKIPPED and NOTHING not in places:
+            places[NOTHING] = Place()
+        front = self._front(seat) if places else {}
+        for where, place in places.items():
+            said = self._said(seat, where, place)
+            if not self.scope.blind:
+                said |= _adjudicated(seat, where) if seat.adjudicated else NOT_ADJUDICATED
+            yield front, self._asked(seat, where), said
+
+    def history(self, seat: Seat) -> Iterator[Parts]:
+        """A row for each edit."""
+        front = self._front(seat) if seat.edits else {}
+        for edit in seat.edits:
+            spans = edit.aspect == EVIDENCE
+            said = {
+                "edit": edit.number,
+                "aspect": edit.aspect,
+                "value": edit.value,
+                "chosen": None if spans else edit.chosen,
+                "spans": edit.chosen if spans else None,
+                "text": edit.text,
+                "undoes": edit.undoes,
+                "after_unblinding": edit.unblinded,
+                "client_id": str(edit.client_id),
+                "client_time": edit.client_time,
+                "edited_at": edit.edited_at,
+            }
+            yield front, self._asked(seat, (edit.question, edit.subject)), said
+
+    def _front(self, seat: Seat) -> Row:
+        """What all rows of a seat have in common."""
+        scope, person = self.scope, seat.person
+        row = {**self.study, "questionnaire": scope.questionnaires[seat.part].id}
+        if not scope.blind:
+            row |= self.design
+            row |= {
+                "item": seat.item,
+                "use": seat.use,
+                "dataset": seat.dataset and f"{seat.dataset} {seat.dataset_version}",
+            }
+        row |= {"task": seat.task, "level": seat.level}
+        if not scope.blind:
+            row |= {
+                "condition": seat.condition,
+                "attempt": seat.attempt,
+                "model": seat.model,
+                "trajectory_id": seat.trajectory,
+            }
+        row["rater"] = scope.pseudonyms.rater(person.user_id)
+        if scope.names:
+            row["annotator"] = person.user.get_username()
+        return row | {
+            "simulated": is_simulated(person),
+            "part": seat.part,
+            "position": seat.position,
+            "state": seat.state,
+            "skip_reason": seat.skip_reason,
+            "submitted_at": seat.submitted_at,
+            "active_ms": seat.active_ms,
+        }
+
+    def _asked(self, seat: Seat, where: Where) -> Row:
+        key = (seat.part, *where)
+        if key not in self.asked:
+            question = self.questions[seat.part].get(where[0])
+            self.asked[key] = {
+                "question": where[0],
+                "subject": where[1],
+                "turn": turn_of(where[1]),
+                "dimension": question.dimension if question else "",
+                "scale": question.scale.kind if question else "",
+            }
+        return self.asked[key]
+
+    def _said(self, seat: Seat, where: Where, place: Place) -> Row:
+        question = self.questions[seat.part].get(where[0])
+        return said_row(question, place)
+
+
+def said_row(question: Question | None, place: Place) -> Row:
+    """What stands in a place, in columns."""
+    answer, now = answer_of(place), place.now
+    told = answer or place.last
+    comment, flag, evidence = now.get(COMMENT), now.get(FLAG), now.get(EVIDENCE)
+    return {
+        "value": answer.value if answer else None,
+        "label": label_of(question, answer.value if answer else None),
+        "chosen": answer.chosen if answer else None,
+        "text": answer.text if answer else "",
+        "comment": comment.text if comment else "",
+        "flag": bool(flag and flag.value),
+        "flag_reason": flag.text if flag and flag.value else "",
+        "evidence": evidence.chosen if evidence else None,
+        "edits": place.edits,
+        "answered_at": told.edited_at if told else None,
+        "after_unblinding": bool(told and told.unblinded),
+    }
+
+
+def label_of(question: Question | None, value: int | None) -> str:
+    """A choice in words; empty for what is no choice."""
+    if question is None or value is None or question.scale.kind != "choice":
+        return ""
+    return question.scale.label(value)
+
+
+def _adjudicated(seat: Seat, where: Where) -> Row:
+    found = seat.adjudicated.get(where)
+    if found is None:
+        return NOT_ADJUDICATED
+    return {
+        "adjudicated": True,
+        "adjudicated_value": found.value,
+        "adjudicated_chosen": found.chosen,
+        "adjudicated_reason": found.reason,
+    }
+
+
+def design_name(study: Study) -> str:
+    """How items were chosen and dealt, in a word."""
+    design = study.settings.get("design", {})
+    return str(design.get("method") or design.get("kind") or study.dealing)
+
+
+def question_rows(study: Study) -> Iterator[Sequence[str | int]]:
+    """A heading, then one row per question: how many items were asked it, and why others not."""
+    yield ["study", "questionnaire", "number", "question", "title", "dimension", "about", "scale",
+           "needs", "items_asked", "items_not_asked", "not_asked_because"]  # fmt: skip
+    for row in study_questions(study, load_questionnaire(study.questionnaire)):
+        question = row.question
+        yield [
+            study.name,
+            study.questionnaire,
+            question.number,
+            question.key,
+            question.title,
+            question.dimension,
+            question.about,
+            question.scale.kind,
+            " ".join(sorted(question.needs)),
+            row.items,
+            row.left_out,
+            f"these items {row.why}" if row.left_out else "",
+        ]

@@ -1,0 +1,66 @@
+"""A study as files: the page that offers them, and the files."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET
+
+from annotation.access import StudyAccess, fetch_read_study
+from annotation.errors import Refused
+from annotation.exports.forms import ExportForm
+from annotation.exports.services import FORMATS, Wish, export_stream, unavailable
+from annotation.exports.table import rating_columns
+from annotation.studies.banner import study_banner
+from benchmarks.access import signed_in
+
+
+@require_GET
+@signed_in
+def study_export(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """What a study can be exported as, and what is in it and what is left out."""
+    access = fetch_read_study(request, pk)
+    return _page(request, access, ExportForm(access=access))
+
+
+@require_GET
+@signed_in
+def study_download(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """One file, sent while it is written; taking it is put on record."""
+    access = fetch_read_study(request, pk)
+    form = ExportForm(request.GET, access=access)
+    if not form.is_valid():
+        return _page(request, access, form, status=422)
+    format = form.cleaned_data["format"]
+    try:
+        return file_of(form.wish, format, access)
+    except Refused as refused:
+        form.add_error(None, f"Nothing was exported: {refused.reason}.")
+        return _page(request, access, form, status=422)
+
+
+def file_of(wish: Wish, format: str, access: StudyAccess) -> StreamingHttpResponse:
+    """The response that sends a file of a study."""
+    stream = export_stream(wish=wish, format=format, by=access.user)
+    made = FORMATS[format]
+    response = StreamingHttpResponse(stream, content_type=made.content_type)
+    name = f"{slugify(access.study.name) or 'study'}-{made.ending}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _page(
+    request: HttpRequest, access: StudyAccess, form: ExportForm, status: int = 200
+) -> HttpResponse:
+    scope = form.scope
+    context = {
+        "study": access.study,
+        "access": access,
+        "banner": study_banner(access.study),
+        "form": form,
+        "formats": [(key, row, unavailable(Wish(scope), key)) for key, row in FORMATS.items()],
+        "scope": scope,
+        "people": len(scope.people),
+        "left_out": None if scope.blind else scope.left_out,
+        "columns": rating_columns(scope),
+    }
+    return render(request, "annotation/study_export.html", context, status=status)

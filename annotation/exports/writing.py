@@ -1,0 +1,157 @@
+"""Rows as files have them. What many rows have in common is put into words once.
+
+A study has many rows and each of them forty columns, so this is where the time of an export goes.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from json.encoder import encode_basestring
+from typing import Any
+
+from annotation.exports.table import Parts, Row
+from benchmarks.formats.parquet import pyarrow
+from benchmarks.tables import line_writer
+
+LINE_END = "\r\n"
+
+
+class Written:
+    """Rows as texts, from their parts."""
+
+    def __init__(self, write: Callable[[Row], str], between: str) -> None:
+        self.write, self.between = write, between
+        self.front: Row | None = None
+        self.head = ""
+        self.asked: dict[int, str] = {}
+
+    def line(self, parts: Parts) -> str:
+        """One row; the same objects as before are not written anew."""
+        front, asked, said = parts
+        if front is not self.front:
+            self.front, self.head = front, self.write(front)
+        middle = self.asked.get(id(asked))
+        if middle is None:
+            middle = self.asked[id(asked)] = self.write(asked)
+        return f"{self.head}{self.between}{middle}{self.between}{self.write(said)}"
+
+
+class _Texts(dict[type, Callable[[Any], str]]):
+    """What makes a text of a value, by its type; most rows hold few types, and looking is quick."""
+
+    def __init__(self, known: dict[type, Callable[[Any], str]], other: Callable[[Any], str]):
+        super().__init__(known)
+        self.other = other
+
+    def __missing__(self, kind: type) -> Callable[[Any], str]:
+        return self.other
+
+    def of(self, row: Row) -> list[str]:
+        return [self[type(value)](value) for value in row.values()]
+
+
+def _nothing(value: None) -> str:
+    return ""
+
+
+# --- CSV ------------------------------------------------------------------------------------------
+
+# Words that need no quotes and are no formula.
+_PLAIN = re.compile(r"(?:\w[\w .:/-]*)?").fullmatch
+
+
+def csv_written() -> Written:
+    """What writes the cells of a row; lists are JSON."""
+    line = line_writer()
+
+    def quoted(value: Any) -> str:
+        return line([value])[: -len(LINE_END)]
+
+    def words(value: str) -> str:
+        return value if _PLAIN(value) else quoted(value)
+
+    texts = _Texts(
+        {
+            type(None): _nothing,
+            str: words,
+            int: str,
+            bool: {False: "0", True: "1"}.__getitem__,
+            datetime: datetime.isoformat,
+            list: lambda value: quoted(dumped(value)),
+        },
+        quoted,
+    )
+    return Written(lambda row: ",".join(texts.of(row)), ",")
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no place in an export")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)
+
+
+def dumped(value: Any) -> str:
+    """A value as JSON, with times as ISO 8601."""
+    return _ENCODER.encode(value)
+
+
+# As `dumped`, which takes many times longer for what most cells hold.
+_VALUES = _Texts(
+    {
+        type(None): lambda value: "null",
+        str: encode_basestring,
+        int: str,
+        bool: {False: "false", True: "true"}.__getitem__,
+        datetime: lambda value: f'"{value.isoformat()}"',
+    },
+    dumped,
+)
+_NAMES: dict[tuple[str, ...], str] = {}
+
+
+def members(row: Row) -> str:
+    """The members of an object; their names are those of columns."""
+    names = tuple(row)
+    if names not in _NAMES:
+        _NAMES[names] = ", ".join(f"{dumped(name)}: %s" for name in names)
+    return _NAMES[names] % tuple(_VALUES.of(row))
+
+
+def json_written() -> Written:
+    """What writes the members of a JSON object."""
+    return Written(members, ", ")
+
+
+# --- Parquet --------------------------------------------------------------------------------------
+
+
+def arrow_tables(rows: Iterator[Parts], schema: Any, size: int) -> Iterator[Any]:
+    """Tables of so many rows; what rows have in common is put into columns once and repeated."""
+    arrow = pyarrow()
+    while group := list(islice(rows, size)):
+        columns: dict[str, Any] = {}
+        for part in zip(*group, strict=True):
+            once = {id(row): row for row in part}
+            values = _columns(list(once.values()), schema)
+            if len(once) < len(group):
+                places = {key: place for place, key in enumerate(once)}
+                index = arrow.array([places[id(row)] for row in part], type=arrow.int32())
+                values = {name: column.take(index) for name, column in values.items()}
+            columns |= values
+        yield arrow.table([columns[name] for name in schema.names], schema=schema)
+
+
+def _columns(rows: Sequence[Row], schema: Any) -> dict[str, Any]:
+    arrow = pyarrow()
+    return {
+        name: arrow.array([row[name] for row in rows], type=schema.field(name).type)
+        for name in rows[0]
+    }

@@ -1,0 +1,77 @@
+"""The home page: what is waiting for whoever is signed in."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.access import person
+from annotation.demo.services import reload_demo
+from annotation.home.selectors import (
+    annotating,
+    demo_progress,
+    home_studies,
+    newest_experiments,
+)
+from annotation.live.control.monitor import needing_rows
+from annotation.live.lists import waiting_rows
+from annotation.people.message_selectors import unread_messages
+from benchmarks.access import START, VIEW, allow, signed_in, visibility
+
+STOP_POLLING = 286
+
+
+@require_GET
+@signed_in
+def home(request: HttpRequest) -> HttpResponseBase:
+    """Own items first, then what is going on."""
+    user = person(request)
+    sees_results = user.has_perm(VIEW)
+    rows = home_studies(user)
+    sessions = waiting_rows(user)
+    # A study of sessions alone has no items to tell of; its sessions stand above.
+    playing = {row.session.study_id for row in sessions}
+    own = [row for row in annotating(rows) if row.own.open or row.study.pk not in playing]
+    elsewhere = {row.study.pk for row in own} | playing
+    return render(
+        request,
+        "annotation/home.html",
+        {
+            "own": own,
+            "sessions": sessions,
+            "needing": needing_rows(user, visibility(request)),
+            "others": [row for row in rows if row.study.pk not in elsewhere],
+            "sees_results": sees_results,
+            "may_start": user.has_perm(START),
+            "experiments": newest_experiments(visibility(request)) if sees_results else [],
+            "demo": demo_progress(),
+            "unread": unread_messages(user),
+        },
+    )
+
+
+@require_GET
+@signed_in
+def demo(request: HttpRequest) -> HttpResponseBase:
+    """How far the demo is: nothing (204) while unchanged; 286 ends the polling."""
+    progress = demo_progress()
+    if progress is None:
+        return HttpResponse(status=STOP_POLLING)
+    if not progress.over and request.GET.get("seen") == progress.mark:
+        return HttpResponse(status=204)
+    response = render(
+        request, "annotation/partials/_demo.html", {"demo": progress, "may_start": False}
+    )
+    if progress.over:
+        # What was loaded shows on the rest of the page too.
+        response["HX-Refresh"] = "true"
+        response.status_code = STOP_POLLING
+    return response
+
+
+@require_POST
+@signed_in
+def load_again(request: HttpRequest) -> HttpResponseBase:
+    """Take up the loading of the demo where it failed."""
+    allow(request, START)
+    reload_demo()
+    return redirect("annotation:home")

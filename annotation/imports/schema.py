@@ -1,0 +1,267 @@
+"""The document of a study, checked field by field before anything else is done with it."""
+
+import json
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+)
+
+from annotation.errors import Refused
+from annotation.exports.columns import FORMAT, SCHEMA_VERSION
+from annotation.models import Aspect, Assignment, Item, Participant, Study, StudyText
+from benchmarks.core.digests import storable
+
+DOCUMENT = "study.json"
+MOST_PROBLEMS = 20
+# What is no part of the study itself: meant for this installation alone, or derived from the rest.
+NOT_OF_THE_STUDY = ("local", "columns", "rows", "events")
+Count = Field(ge=0, le=2**31 - 1)
+Big = Field(ge=-(2**63), le=2**63 - 1)
+
+
+def _within_the_calendar(moment: datetime) -> datetime:
+    try:
+        year = moment.astimezone(UTC).year
+    except OverflowError:
+        year = 0
+    if not 1970 <= year < 9999:
+        raise ValueError("expected a moment from the years 1970 to 9998")
+    return moment
+
+
+# Databases and pages take no moment at the edges of the calendar in every time zone.
+Moment = Annotated[AwareDatetime, AfterValidator(_within_the_calendar)]
+
+
+class Strict(BaseModel):
+    """A field that is not known is refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class StudyIn(Strict):
+    key: str = Field(pattern=r"^study-[0-9a-f]{12}$")
+    name: str = Field(min_length=1, max_length=160)
+    kind: str = Field(max_length=40)
+    questionnaire: str = Field(max_length=80)
+    background: str = Field(max_length=80)
+    dealing: Literal[tuple(Study.Dealing.values)]  # type: ignore[valid-type]
+    lease_minutes: int = Count
+    idle_seconds: int = Count
+    break_minutes: int = Count
+    trains: bool
+    pass_mark: FiniteFloat
+    consent_version: int = Field(ge=0, le=32_767)
+    blinded: bool
+    shows_hidden: bool
+    seed: int = Big
+    closes_at: Moment | None
+    created_at: Moment
+    settings: dict[str, Any]
+
+
+class QuestionnaireIn(BaseModel):
+    """What stands beside ``text`` is compared with what the text comes to here."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    id: str = Field(max_length=80)
+    text: str
+
+
+class TextIn(Strict):
+    kind: Literal[tuple(StudyText.Kind.values)]  # type: ignore[valid-type]
+    version: int = Field(ge=1, le=32_767)
+    text: str
+    at: Moment
+
+
+class DatasetIn(Strict):
+    key: int = Count
+    system: str
+    name: str
+    version: str
+    licence: str
+    checksum: str
+
+
+class RunIn(Strict):
+    key: int = Count
+    dataset: int = Count
+    agent: str
+    agent_title: str
+    kind: str
+    level: str
+    condition: str
+    seed: int = Big
+    checksum: str
+
+
+class ConsentIn(Strict):
+    kind: Literal[tuple(StudyText.Kind.values)]  # type: ignore[valid-type]
+    version: int = Count
+    given: bool
+    at: Moment
+
+
+class PersonIn(Strict):
+    rater: str = Field(pattern=r"^rater-[0-9a-f]{12}$")
+    annotator: str = ""
+    number: int = Count
+    state: Literal[tuple(Participant.State.values)]  # type: ignore[valid-type]
+    training: Literal[tuple(Participant.Training.values)]  # type: ignore[valid-type]
+    consent_version: int = Field(ge=0, le=32_767)
+    told_background: bool
+    unblinded_at: Moment | None
+    joined_at: Moment
+    simulated: bool
+    consents: list[ConsentIn]
+
+
+class TaskIn(Strict):
+    dataset: int = Count
+    id: str
+
+
+class TrajectoryIn(Strict):
+    run: int = Count
+    level: str
+    attempt: int = Count
+
+
+class ItemIn(Strict):
+    number: int = Count
+    use: Literal[tuple(Item.Use.values)]  # type: ignore[valid-type]
+    wanted: int = Count
+    asked: list[str]
+    subjects: dict[str, list[str]]
+    expected: dict[str, Any]
+    task: TaskIn | None
+    trajectory: TrajectoryIn | None
+    fingerprint: str | None
+
+
+class EditIn(Strict):
+    question: str = Field(max_length=60)
+    subject: str = Field("", max_length=80)
+    aspect: Literal[tuple(Aspect.values)] = Aspect.ANSWER.value  # type: ignore[valid-type]
+    value: int | None = Field(None, ge=-32_768, le=32_767)
+    chosen: list[Any] | None = None
+    text: str = ""
+    undoes: int | None = None
+    unblinded: bool = False
+    client_time: Moment | None = None
+    at: Moment
+
+
+class SeatIn(Strict):
+    rater: str
+    item: int = Count
+    part: Literal[tuple(Assignment.Part.values)]  # type: ignore[valid-type]
+    position: int = Count
+    state: Literal[tuple(Assignment.State.values)]  # type: ignore[valid-type]
+    skip_reason: str
+    active_ms: int = Field(ge=0, le=2**63 - 1)
+    opened_at: Moment | None
+    submitted_at: Moment | None
+    edits: list[EditIn]
+
+
+class AdjudicationIn(Strict):
+    item: int = Count
+    question: str = Field(max_length=60)
+    subject: str = Field(max_length=80)
+    value: int | None = Field(ge=-32_768, le=32_767)
+    chosen: list[Any] | None
+    reason: str
+    revealed: bool
+    by: str = Field(pattern=r"^staff-[0-9a-f]{12}$")
+    at: Moment
+
+
+class StudyDocument(Strict):
+    format: Literal["planjury-study"]
+    schema_version: int
+    local: dict[str, Any]
+    study: StudyIn
+    left_out: dict[Literal["withdrawn", "erased"], int]
+    questionnaires: list[QuestionnaireIn]
+    texts: list[TextIn]
+    datasets: list[DatasetIn]
+    runs: list[RunIn]
+    people: list[PersonIn]
+    items: list[ItemIn]
+    seats: list[SeatIn]
+    adjudications: list[AdjudicationIn]
+    events: list[dict[str, Any]] = Field(default_factory=list)
+    columns: list[str]
+    rows: list[Any]
+
+
+def read_document(path: Path) -> tuple[StudyDocument, str]:
+    """A document from a file, or from the folder of an export, and the digest of its contents."""
+    source = path / DOCUMENT if path.is_dir() else path
+    try:
+        text = source.read_text(encoding="utf-8")
+        data = json.loads(text)
+    except OSError as error:
+        raise Refused("invalid", f"{source} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise Refused("invalid", f"{source} is not JSON: {str(error)[:120]}") from None
+    return check_document(data, text), digest_of(data)
+
+
+def check_document(data: Any, text: str) -> StudyDocument:
+    """Every field is there and of its kind; the first problems are named with their places."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise Refused("invalid", f'this is no exported study: "format" must be "{FORMAT}"')
+    version = data.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise Refused(
+            "invalid",
+            f"this file has schema version {version!r}; known here is {SCHEMA_VERSION}: "
+            "bring this installation up to date, or export anew",
+        )
+    if "blind" in data:
+        raise Refused(
+            "invalid",
+            "this file holds one annotator's answers alone, not a study; let somebody export it "
+            "who does not annotate in it",
+        )
+    if storable(data) != data:
+        raise Refused("invalid", "this file holds a character that no database stores, such as NUL")
+    try:
+        return StudyDocument.model_validate_json(text)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False)
+        told = [f"{_place(problem['loc'])}: {problem['msg']}" for problem in problems]
+        more = len(told) - MOST_PROBLEMS
+        rest = f"; and {more} more" if more > 0 else ""
+        raise Refused("invalid", "; ".join(told[:MOST_PROBLEMS]) + rest) from None
+
+
+def _place(parts: tuple[int | str, ...]) -> str:
+    """Where a field stands, counting from one: ``seats 3, edits 1, at``."""
+    words: list[str] = []
+    for part in parts:
+        if isinstance(part, int) and words:
+            words[-1] += f" {part + 1}"
+        else:
+            words.append(str(part))
+    return ", ".join(words)
+
+
+def digest_of(data: dict[str, Any]) -> str:
+    """The same for every export of the same study at the same moment, wherever it was made."""
+    kept = {name: part for name, part in data.items() if name not in NOT_OF_THE_STUDY}
+    text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()

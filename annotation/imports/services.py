@@ -1,0 +1,297 @@
+"""Storing a document as a study that takes no answers any more."""
+
+import uuid
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import User
+from django.db import models
+
+from annotation.errors import Refused
+from annotation.exports.head import STUDY_FIELDS, with_run_keys
+from annotation.exports.pseudonyms import IMPORTED
+from annotation.imports.checks import (
+    check_whole,
+    read_questionnaires,
+    store_questionnaires,
+)
+from annotation.imports.matching import Match, match_items
+from annotation.imports.schema import SeatIn, StudyDocument, read_document
+from annotation.models import (
+    Adjudication,
+    Annotator,
+    Assignment,
+    Consent,
+    Item,
+    Membership,
+    Participant,
+    Rating,
+    RatingEdit,
+    Study,
+    StudyEvent,
+    StudyText,
+)
+from annotation.record.events import record_event
+from benchmarks.locks import only_one
+
+BATCH = 500
+State, Part = Assignment.State, Assignment.Part
+COUNTED = {State.SUBMITTED: "submitted", State.SKIPPED: "skipped", State.RETURNED: "returned"}
+HOLDS = (State.OPEN, State.SUBMITTED)
+NAMESPACE = uuid.UUID("2d0a4c0e-3f0b-5a53-9d34-6b8f5f6f1f11")
+M = TypeVar("M", bound=models.Model)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of a document; ``study`` is None where nothing was stored."""
+
+    study: Study | None
+    created: bool
+    match: Match
+    items: int = 0
+    people: int = 0
+    seats: int = 0
+    edits: int = 0
+
+
+def import_study(*, path: Path, by: User | None = None, partial: bool = False) -> Imported:
+    """Make the study of an exported document anew, as one that is closed: all of it or nothing.
+
+    Unless all items are found here nothing is stored and the answer says what is missing;
+    ``partial`` stores those that are. The same document a second time changes nothing. Raises
+    ``Refused`` for a document that is no study or contradicts itself.
+    """
+    document, digest = read_document(path)
+    questionnaires = read_questionnaires(document)
+    check_whole(document, questionnaires)
+    with only_one("study import"):
+        known = Study.objects.filter(**{f"settings__{IMPORTED}__digest": digest}).first()
+        if known is not None:
+            return Imported(known, False, Match({}, {}, {}))
+        match = match_items(document)
+        if match.missing and not (partial and match.found):
+            return Imported(None, False, match)
+        store_questionnaires(document)
+        return _Storing(document, match, digest, by).store()
+
+
+class _Storing:
+    """One import, inside its transaction."""
+
+    def __init__(self, document: StudyDocument, match: Match, digest: str, by: User | None) -> None:
+        self.document, self.match, self.digest, self.by = document, match, digest, by
+        self.seats = [seat for seat in document.seats if seat.item in match.found]
+
+    def store(self) -> Imported:
+        self.study = self._study()
+        self._texts()
+        self.users = {p.rater: _account(p.rater, p.simulated) for p in self.document.people}
+        self._people()
+        self.items = self._items()
+        edits = sum(self._seat(seat) for seat in self.seats)
+        self._adjudications()
+        self._remember()
+        if self.by is not None:
+            Membership.objects.create(study=self.study, user=self.by, role=Membership.Role.MANAGER)
+        record_event(
+            study=self.study, kind=StudyEvent.Kind.CREATED, by=self.by,
+            detail={
+                "imported": self.digest, "items": len(self.items),
+                "items_missing": len(self.match.missing), "edits": edits,
+            },
+        )  # fmt: skip
+        return Imported(
+            self.study,
+            True,
+            self.match,
+            len(self.items),
+            len(self.document.people),
+            len(self.seats),
+            edits,
+        )
+
+    def _study(self) -> Study:
+        given = self.document.study
+        was = self.document.local.get("status")
+        archived = was == Study.Status.ARCHIVED
+        fields = {name: getattr(given, name) for name in STUDY_FIELDS}
+        return as_it_is(
+            Study(
+                **fields,
+                status=Study.Status.ARCHIVED if archived else Study.Status.CLOSED,
+                settings=with_run_keys(given.settings, self.match.runs),
+                created_by=self.by,
+            )
+        )
+
+    def _texts(self) -> None:
+        self.texts = {
+            (text.kind, text.version): as_it_is(
+                StudyText(
+                    study=self.study, kind=text.kind, version=text.version, text=text.text,
+                    at=text.at,
+                )
+            )
+            for text in self.document.texts
+        }  # fmt: skip
+
+    def _people(self) -> None:
+        seats: dict[str, Counter[str]] = {}
+        active: Counter[str] = Counter()
+        for seat in self.seats:
+            if seat.part == Part.MAIN:
+                found = seats.setdefault(seat.rater, Counter())
+                found["assigned"] += 1
+                if seat.state in COUNTED:
+                    found[COUNTED[State(seat.state)]] += 1
+                if seat.state == State.SUBMITTED:
+                    active[seat.rater] += seat.active_ms
+        for person in self.document.people:
+            as_it_is(
+                Participant(
+                    study=self.study,
+                    user=self.users[person.rater],
+                    number=person.number,
+                    state=person.state,
+                    training=person.training,
+                    consent_version=person.consent_version,
+                    told_background=person.told_background,
+                    unblinded_at=person.unblinded_at,
+                    joined_at=person.joined_at,
+                    active_ms=active[person.rater],
+                    **dict(seats.get(person.rater, {})),
+                )
+            )
+            Membership.objects.create(
+                study=self.study, user=self.users[person.rater], role=Membership.Role.ANNOTATOR
+            )
+            for consent in person.consents:
+                as_it_is(
+                    Consent(
+                        study=self.study, user=self.users[person.rater], given=consent.given,
+                        text=self.texts[consent.kind, consent.version], at=consent.at,
+                    )
+                )  # fmt: skip
+
+    def _items(self) -> dict[int, Item]:
+        given, done = Counter[int](), Counter[int]()
+        for seat in self.seats:
+            given[seat.item] += seat.state in HOLDS
+            done[seat.item] += seat.state == State.SUBMITTED
+        rows = []
+        for item in self.document.items:
+            if item.number not in self.match.found:
+                continue
+            task, trajectory = self.match.found[item.number]
+            if given[item.number] > item.wanted:
+                raise Refused("invalid", f"item {item.number} has more raters than it has seats")
+            rows.append(
+                Item(
+                    study=self.study,
+                    use=item.use,
+                    task_id=task,
+                    trajectory_id=trajectory,
+                    asked=item.asked,
+                    subjects=item.subjects,
+                    expected=item.expected,
+                    rank=item.number,
+                    wanted=item.wanted,
+                    given=given[item.number],
+                    done=done[item.number],
+                )
+            )
+        return {row.rank: row for row in Item.objects.bulk_create(rows, batch_size=BATCH)}
+
+    def _seat(self, seat: SeatIn) -> int:
+        """Store a seat with its edits and what stands now; how many edits there were."""
+        item, user = self.items[seat.item], self.users[seat.rater]
+        assignment = Assignment.objects.create(
+            study=self.study,
+            item=item,
+            annotator=user,
+            trajectory_id=item.trajectory_id,
+            part=seat.part,
+            position=seat.position,
+            state=seat.state,
+            skip_reason=seat.skip_reason,
+            active_ms=seat.active_ms,
+            opened_at=seat.opened_at,
+            submitted_at=seat.submitted_at,
+        )
+        stored: list[RatingEdit] = []
+        now: dict[tuple[str, str, str], Rating] = {}
+        for number, edit in enumerate(seat.edits, 1):
+            name = f"{self.study.pk} {seat.rater} {seat.part} {seat.position} {number}"
+            place = edit.question, edit.subject, str(edit.aspect)
+            said: dict[str, Any] = {
+                "question": edit.question, "subject": edit.subject, "aspect": edit.aspect,
+                "value": edit.value, "chosen": edit.chosen, "text": edit.text,
+            }  # fmt: skip
+            row = as_it_is(
+                RatingEdit(
+                    assignment=assignment,
+                    **said,
+                    client_id=uuid.uuid5(NAMESPACE, name),
+                    undoes=stored[edit.undoes - 1] if edit.undoes else None,
+                    by=user,
+                    unblinded=edit.unblinded,
+                    client_time=edit.client_time,
+                    edited_at=edit.at,
+                )
+            )
+            stored.append(row)
+            version = now[place].version + 1 if place in now else 1
+            rating = Rating(
+                assignment=assignment, **said, version=version, edit=row, updated_at=edit.at
+            )
+            now[place] = rating
+        Rating.objects.bulk_create(now.values())
+        return len(stored)
+
+    def _adjudications(self) -> None:
+        for row in self.document.adjudications:
+            if row.item not in self.items:
+                continue
+            if row.by not in self.users:
+                self.users[row.by] = _account(row.by, False)
+            as_it_is(
+                Adjudication(
+                    item=self.items[row.item], question=row.question, subject=row.subject,
+                    value=row.value, chosen=row.chosen, reason=row.reason,
+                    revealed=row.revealed, by=self.users[row.by], at=row.at,
+                )
+            )  # fmt: skip
+
+    def _remember(self) -> None:
+        """Keep what a later export must say again: where it came from, and the pseudonyms."""
+        self.study.settings[IMPORTED] = {
+            "digest": self.digest,
+            "key": self.document.study.key,
+            "left_out": self.document.left_out,
+            "people": {str(user.pk): name for name, user in self.users.items()},
+            "items_missing": len(self.match.missing),
+        }
+        self.study.save(update_fields=["settings"])
+
+
+def as_it_is(row: M) -> M:
+    """Store a row with the times that it has, as loading a fixture does."""
+    models.Model.save_base(row, raw=True, force_insert=True)
+    return row
+
+
+def _account(name: str, simulated: bool) -> User:
+    """The account of a pseudonym; nobody can sign in with it."""
+    user, created = User.objects.get_or_create(
+        username=name, defaults={"first_name": "Imported", "is_active": False}
+    )
+    if created:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+        Annotator.objects.create(user=user, is_simulated=simulated)
+    elif user.is_active or user.has_usable_password():
+        raise Refused("conflict", f"the account {name} is a person's, who could sign in with it")
+    return user

@@ -1,0 +1,222 @@
+"""The items of a study, more of them, and one item with who holds it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
+from annotation.assignments.services import give_item
+from annotation.errors import Refused
+from annotation.items.selectors import (
+    FILTERS,
+    counted_items,
+    item_page,
+    item_rows,
+    item_seats,
+)
+from annotation.items.services import (
+    add_from_source,
+    deal_free_seats,
+    raise_raters,
+    set_raters,
+)
+from annotation.models import Assignment, Item, Study
+from annotation.people.selectors import active_annotators
+from annotation.planning.more_sources import agents_of, source_of
+from annotation.studies.forms import DealForm, GiveForm, MoreItemsForm, RatersForm
+from annotation.studies.progress import free_seat_count, study_progress
+from annotation.studies.settings_views import attempt, live, stop_polling, study_context
+from benchmarks.access import signed_in, visibility
+from benchmarks.paging import as_id
+
+
+@require_GET
+@signed_in
+def items(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The items of a study by their numbers. Whoever annotates blind sees how many, not which:
+    the list would tell them which of their items are there to check them."""
+    access = fetch_overseen_study(request, pk)
+    context = {**study_context(access, "items"), "progress": study_progress(access.study)}
+    if not access.blind:
+        wanted = as_id(request.GET.get("item", ""))
+        if wanted is not None and counted_items(access.study).filter(rank=wanted).exists():
+            return redirect("annotation:study_item", pk=pk, rank=wanted)
+        context |= {
+            "page": item_page(access, request.GET, visibility(request)),
+            "filters": FILTERS,
+            "shown": request.GET.get("show", ""),
+            "sought": wanted,
+            "query": _query(request),
+        }
+    return render(request, "annotation/study_items.html", context)
+
+
+@require_GET
+@signed_in
+def item_list(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """A page of the list again, as a fragment."""
+    access = fetch_overseen_study(request, pk)
+    if access.blind:
+        return stop_polling()
+    page = item_page(access, request.GET, visibility(request))
+    context = {
+        "study": access.study,
+        "access": access,
+        "page": page,
+        "shown": request.GET.get("show", ""),
+        "query": _query(request),
+    }
+    return live(request, access, "annotation/partials/_item_rows.html", context, page.mark)
+
+
+def _query(request: HttpRequest) -> str:
+    """What names this page of the list."""
+    params = request.GET.copy()
+    params.pop("v", None)
+    return params.urlencode()
+
+
+# --- More to judge --------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def more(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Further items, more annotators for each, and seats that are free."""
+    access = fetch_managed_study(request, pk)
+    action = request.POST.get("action", "") if request.method == "POST" else ""
+    forms_ = _forms(request, access, action)
+    status = 200
+    if request.method == "POST":
+        status = 422
+        form = forms_.get(action)
+        if form is not None and form.is_valid():
+            try:
+                told = _more(request, access, form)
+            except Refused as refused:
+                form.add_error(None, f"Nothing was changed: {refused.reason}.")
+            else:
+                messages.success(request, told)
+                return redirect("annotation:study_more", pk=pk)
+    context = {
+        **study_context(access, "items"),
+        **{f"{name}_form": form for name, form in forms_.items()},
+        "free": free_seat_count(access.study),
+    }
+    return render(request, "annotation/study_more.html", context, status=status)
+
+
+def _forms(request: HttpRequest, access: StudyAccess, action: str) -> dict[str, forms.Form]:
+    """What this person may do here; whoever is blind may not see agents to choose from."""
+    study = access.study
+    made: dict[str, Callable[[Any], forms.Form]] = {"raters": RatersForm}
+    if not access.blind:
+        agents = agents_of(source_of(study), visibility(request))
+        made["add"] = lambda data: MoreItemsForm(data, agents=agents)
+    if study.dealing == Study.Dealing.NAMED:
+        people = active_annotators(study)
+        made["deal"] = lambda data: DealForm(data, people=people)
+    return {name: make(request.POST if name == action else None) for name, make in made.items()}
+
+
+def _more(request: HttpRequest, access: StudyAccess, form: forms.Form) -> str:
+    study, by, given = access.study, access.user, form.cleaned_data
+    if isinstance(form, DealForm):
+        dealt = deal_free_seats(study=study, people=form.chosen, by=by)
+        left = f" {dealt.left:,} could go to none of them." if dealt.left else ""
+        return f"{_count(dealt.total, 'seat')} given out.{left}"
+    if isinstance(form, RatersForm):
+        count = raise_raters(study=study, wanted=given["raters"], by=by)
+        return f"{_count(count, 'item')} changed; none has fewer annotators than before."
+    count = add_from_source(
+        study=study,
+        source=replace(
+            source_of(study), agents=tuple(given.get("agents", ())), tasks=given["tasks"]
+        ),
+        count=given["count"],
+        raters=given["raters"],
+        by=by,
+        seen=visibility(request),
+    )
+    pool = study.dealing == Study.Dealing.POOL
+    onward = "" if pool else " Now give their seats to annotators."
+    return f"{_count(count, 'item')} added.{onward}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{' was' if number == 1 else 's were'}"
+
+
+# --- One item -------------------------------------------------------------------------------------
+
+
+@require_GET
+@signed_in
+def item(request: HttpRequest, pk: int, rank: int) -> HttpResponseBase:
+    """One item and everybody who holds or held it."""
+    access = fetch_overseen_study(request, pk)
+    return _item(request, access, _found(access, rank))
+
+
+def _found(access: StudyAccess, rank: int) -> Item:
+    found = counted_items(access.study).filter(rank=rank).first()
+    if found is None or access.blind:
+        raise Http404
+    return found
+
+
+def _item(
+    request: HttpRequest, access: StudyAccess, found: Item, *, give: GiveForm | None = None
+) -> HttpResponse:
+    (row,) = item_rows(access, [found], visibility(request))
+    seats = item_seats(access, found, closed=row.agent is None)
+    context = {**study_context(access, "items"), "row": row, "seats": seats}
+    if access.manages and row.wanted is not None:
+        have = {seat.number for seat in seats if seat.state != Assignment.State.RETURNED}
+        others = [p for p in active_annotators(access.study) if p.number not in have]
+        context |= {
+            "give": give or GiveForm(people=others),
+            "others": others,
+            "raters": RatersForm(initial={"raters": row.wanted}),
+        }
+    failed = give is not None and bool(give.errors)
+    return render(request, "annotation/study_item.html", context, status=422 if failed else 200)
+
+
+@require_POST
+@signed_in
+def item_change(request: HttpRequest, pk: int, rank: int) -> HttpResponseBase:
+    """Say how many annotators an item shall have, or give it to one."""
+    access = fetch_managed_study(request, pk)
+    found = _found(access, rank)
+    if request.POST.get("action") == "give":
+        form = GiveForm(request.POST, people=active_annotators(access.study))
+        if not form.is_valid():
+            return _item(request, access, found, give=form)
+        attempt(request, lambda: _give(access, found, form))
+    else:
+        attempt(request, lambda: _raters(access, found, request.POST))
+    return redirect("annotation:study_item", pk=pk, rank=rank)
+
+
+def _give(access: StudyAccess, found: Item, form: GiveForm) -> str:
+    to = form.recipient
+    give_item(
+        study=access.study, item=found, to=to, by=access.user, reason=form.cleaned_data["reason"]
+    )
+    return f"Item {found.rank} is {to.get_username()}’s now."
+
+
+def _raters(access: StudyAccess, found: Item, data: Any) -> str:
+    form = RatersForm(data)
+    if not form.is_valid():
+        raise Refused("invalid", "say how many annotators, as a whole number")
+    wanted = form.cleaned_data["raters"]
+    set_raters(item=found, wanted=wanted, by=access.user)
+    return f"Item {found.rank} shall have {wanted} annotator{'s' if wanted != 1 else ''}."

@@ -1,0 +1,171 @@
+"""Sessions that are under way, as those who run them see them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+
+from annotation.access import OVERSEERS
+from annotation.live.turns import Turn, whose_turns
+from annotation.models import LivePlace, LiveSession, Membership
+from benchmarks.models import Agent, Trajectory
+from benchmarks.visibility import Visibility
+
+MOST = 200
+# What stands in a row, by where the session stands; in this order where rows are sorted by it.
+WORDS: Mapping[str, str] = {
+    "stuck": "a call failed",
+    "vacant": "nobody has the place",
+    "asked": "waits for a reply",
+    "background": "at work in the background",
+    "paused": "paused",
+    "gathering": "waiting for its people",
+    "over": "over",
+}
+# Somebody in charge has to do something.
+NEEDING = ("stuck", "vacant")
+TONES: Mapping[str, str] = {
+    "gathering": "idle",
+    "vacant": "warn",
+    "asked": "info",
+    "background": "info",
+    "stuck": "bad",
+    "paused": "warn",
+    "over": "idle",
+}
+
+
+@dataclass(frozen=True)
+class SeatRow:
+    """A place and who fills it; ``asked``: it is their turn."""
+
+    place: LivePlace
+    asked: bool
+
+    @property
+    def vacant(self) -> bool:
+        """Whether neither a person nor a program fills it."""
+        return self.place.player_id is None and not self.place.stand_in
+
+    @property
+    def who(self) -> str:
+        if self.place.player is not None:
+            return self.place.player.get_username()
+        return f"stand-in {self.place.stand_in}" if self.place.stand_in else "nobody"
+
+
+def stands(turn: Turn, seats: Sequence[SeatRow]) -> str:
+    """Where a session stands, as a key of ``WORDS``."""
+    missing = any(seat.asked and seat.vacant for seat in seats)
+    return "vacant" if missing else turn.standing
+
+
+@dataclass(frozen=True)
+class MonitorRow:
+    """One session: where it stands, and its places."""
+
+    session: LiveSession
+    turn: Turn
+    seats: Sequence[SeatRow]
+
+    @property
+    def stands(self) -> str:
+        """A key of ``WORDS``: where it stands, and whether somebody is missing there."""
+        return stands(self.turn, self.seats)
+
+    @property
+    def words(self) -> str:
+        return WORDS[self.stands]
+
+    @property
+    def tone(self) -> str:
+        return TONES[self.stands]
+
+    @property
+    def agent(self) -> str:
+        return agent_now(self.session.trajectory)
+
+    @property
+    def at_work(self) -> bool:
+        return self.turn.standing == "background"
+
+    @property
+    def mark(self) -> str:
+        """Changes whenever something changes that the row shows."""
+        seen = [f"{seat.place.last_seen_at:%H%M%S}" for seat in self.seats if _seen(seat)]
+        who = [f"{seat.place.player_id or seat.place.stand_in}" for seat in self.seats]
+        turns = self.session.trajectory.turn_count
+        return "-".join(map(str, [self.session.pk, self.turn.standing, turns, *who, *seen]))
+
+
+def _seen(seat: SeatRow) -> bool:
+    return seat.place.last_seen_at is not None
+
+
+def agent_now(trajectory: Trajectory) -> str:
+    """Who is the agent by now: the run's, or whoever took over."""
+    for filler in trajectory.recast.get("agent", ()):
+        if "title" in filler:
+            return str(filler["title"])
+        titles = Agent.objects.filter(policy=filler.get("policy", "")).values_list("title")
+        return next((title for (title,) in titles[:1]), trajectory.run.agent.title)
+    return trajectory.run.agent.title
+
+
+def overseen_sessions(user: User, seen: Visibility) -> QuerySet[LiveSession]:
+    """Sessions of studies that this person oversees, without those in which they play blind."""
+    rows = LiveSession.objects.exclude(trajectory__run__in=seen.closed)
+    if not user.is_superuser:
+        mine = user.memberships.filter(role__in=OVERSEERS).order_by().values("study")
+        rows = rows.filter(study__in=mine)
+    return rows
+
+
+def monitor_rows(user: User, seen: Visibility, study: int | None = None) -> list[MonitorRow]:
+    """Sessions that are not over, those that need somebody first, then the longest wait."""
+    rows = overseen_sessions(user, seen).exclude(state__in=LiveSession.OVER)
+    return _rows(rows if study is None else rows.filter(study=study))
+
+
+def needing_rows(user: User, seen: Visibility) -> list[MonitorRow]:
+    """Sessions that wait for somebody in charge: one query, and no more where there are none."""
+    free = LivePlace.objects.filter(session=OuterRef("pk"), player=None, stand_in="").order_by()
+    failed = Q(trajectory__status__in=[Trajectory.Status.FAILED, Trajectory.Status.DECISION])
+    rows = overseen_sessions(user, seen).filter(failed | Exists(free))
+    rows = rows.filter(state=LiveSession.State.RUNNING)
+    if not user.is_superuser:
+        mine = user.memberships.filter(role=Membership.Role.MANAGER).order_by()
+        rows = rows.filter(study__in=mine.values("study"))
+    return [row for row in _rows(rows) if row.stands in NEEDING]
+
+
+def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
+    trajectories = Trajectory.objects.select_related("run__agent", "task").defer(
+        "run__settings", "run__roles", "task__payload", "metrics", "undefined", "payload"
+    )
+    rows = rows.select_related("study").prefetch_related(
+        Prefetch("trajectory", queryset=trajectories),
+        Prefetch("places", queryset=LivePlace.objects.select_related("player")),
+    )
+    sessions = list(rows.order_by("-pk")[:MOST])
+    turns = whose_turns(sessions)
+    found = [
+        MonitorRow(session, turn, _seats(session, turn))
+        for session in sessions
+        if (turn := turns[session.pk]).standing != "over"
+    ]
+    order = list(WORDS)
+    return sorted(
+        found,
+        key=lambda row: (
+            order.index(row.stands),
+            row.turn.since or row.session.created_at,
+            row.session.pk,
+        ),
+    )
+
+
+def _seats(session: LiveSession, turn: Turn) -> list[SeatRow]:
+    asked = {place.pk for place in turn.places} if turn.standing == "asked" else set()
+    return [SeatRow(place, place.pk in asked) for place in session.places.all()]

@@ -1,0 +1,189 @@
+"""Changing who plays while a session is under way, and ending it before its time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.live.events import lock_open_session, record_live_event
+from annotation.live.setup.services import label_study
+from annotation.models import LiveEvent, LivePlace, LiveSession, Study
+from benchmarks.core.errors import CoreError
+from benchmarks.core.registry import get_system
+from benchmarks.models import Agent, Run, Trajectory
+from benchmarks.roles.judge_fit import unread_judges
+from benchmarks.roles.services import human_filler, named_filler
+from benchmarks.runs.reserved import cancel_trajectory, recast_agent, recast_roles
+from benchmarks.runs.services import retry_trajectory
+
+Kind = LiveEvent.Kind
+
+
+def free_place(*, place: LivePlace, by: User | None, reason: str = "") -> None:
+    """Take the place from its player, so that somebody else can sit down there."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        if place.player_id is None:
+            return
+        record_live_event(session=session, kind=Kind.LEFT, by=by, place=place, reason=reason)
+        place.player = place.joined_at = place.ready_at = place.last_seen_at = None
+        place.save(update_fields=["player", "joined_at", "ready_at", "last_seen_at"])
+
+
+def take_over(*, place: LivePlace, user: User, reason: str = "") -> None:
+    """Sit down in place of whoever (or whatever) fills the place now, and play on from here."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        if place.player_id == user.pk:
+            return
+        if session.places.filter(player=user).exists():
+            raise Refused("conflict", "you have another place in this session")
+        detail = {"from": place.player_id, "stand_in": place.stand_in}
+        if place.stand_in:
+            _recast(session, place.roles, None)
+        place.player, place.stand_in = user, ""
+        place.joined_at = place.ready_at = place.last_seen_at = timezone.now()
+        place.save(update_fields=["player", "stand_in", "joined_at", "ready_at", "last_seen_at"])
+        record_live_event(
+            session=session, kind=Kind.TAKEN_OVER, by=user, place=place, reason=reason,
+            detail=detail,
+        )  # fmt: skip
+
+
+def let_stand_in(
+    *, place: LivePlace, by: User | None, stand_in: str = "", reason: str = ""
+) -> None:
+    """Let a script or model fill the place from here on.
+
+    ``stand_in`` names it as runs do; the system's own choice for the role where it is empty.
+    """
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        before = place.player_id
+        named = _recast(session, place.roles, stand_in)
+        _refuse_unread(session)
+        place.player, place.stand_in = None, ", ".join(dict.fromkeys(named))
+        place.ready_at = None
+        place.save(update_fields=["player", "stand_in", "ready_at"])
+        record_live_event(
+            session=session, kind=Kind.STAND_IN, by=by, place=place, about=before, reason=reason,
+            detail={"stand_in": place.stand_in},
+        )  # fmt: skip
+
+
+def _recast(session: LiveSession, roles: Sequence[str], name: str | None) -> list[str]:
+    """Give roles to scripts or models by name, or to people where that is None; at once.
+
+    Returns who fills them now, by name.
+    """
+    trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
+    system = get_system(trajectory.run.dataset.system)
+    names = {role: _names(trajectory.run, role, name) for role in roles}
+    try:
+        fillers = {
+            role: [
+                human_filler() if each == "human" else named_filler(system, role, each)
+                for each in wanted
+            ]
+            for role, wanted in names.items()
+        }
+        recast_roles(trajectory=trajectory, roles=fillers)
+    except CoreError as error:
+        raise Refused("conflict", str(error)) from error
+    _label(session)
+    return [wanted[0] for wanted in names.values() if wanted]
+
+
+def _roles_now(trajectory: Trajectory) -> dict[str, Any]:
+    """Who fills each role from here on."""
+    return {**trajectory.run.roles, **trajectory.recast}
+
+
+def _refuse_unread(session: LiveSession) -> None:
+    """Refuse a change after which no judge could read the agent's plans; practice counts nowhere.
+
+    Within the transaction of the change, which is taken back then.
+    """
+    if session.practice:
+        return
+    trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
+    system = get_system(trajectory.run.dataset.system)
+    for misfit in unread_judges(system, _roles_now(trajectory), deciding=True):
+        raise Refused("invalid", f"{misfit.why[:-1]}, so a person has to decide")
+
+
+def _label(session: LiveSession) -> None:
+    """Say on the study's banner at once who has taken over."""
+    if not session.practice:
+        label_study(Study.objects.get(pk=session.study_id))
+
+
+def _names(run: Run, role: str, name: str | None) -> list[str]:
+    """Who is to fill each seat of a role, by name."""
+    system = get_system(run.dataset.system)
+    count = len(system.seats(role, run.settings)) if role != "agent" else 1
+    if name is None:
+        return ["human"] * count
+    wanted = [name] if name else usual_names(run, role)
+    if not wanted:
+        title = next(each.title for each in system.roles if each.name == role)
+        raise Refused("invalid", f"nothing but a person can be {title.lower()} here")
+    return [wanted[place % len(wanted)] for place in range(count)]
+
+
+def usual_names(run: Run, role: str) -> list[str]:
+    """Who fills a role where a run says nothing: the dataset's choice, then the system's."""
+    system = get_system(run.dataset.system)
+    spec = next(each for each in system.roles if each.name == role)
+    return list(run.dataset.roles.get(role) or spec.default)
+
+
+def give_to_agent(*, session: LiveSession, agent: Agent, by: User, reason: str = "") -> None:
+    """Let another agent go on from here, for instance after calls to the first one failed."""
+    with transaction.atomic():
+        session = lock_open_session(session.pk)
+        trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
+        before = unread_judges(get_system(trajectory.run.dataset.system), _roles_now(trajectory))
+        try:
+            recast_agent(trajectory=trajectory, agent=agent)
+        except CoreError as error:
+            raise Refused("conflict", str(error)) from error
+        if not before:
+            _refuse_unread(session)
+        _label(session)
+        record_live_event(
+            session=session, kind=Kind.AGENT, by=by, reason=reason, detail={"agent": agent.name}
+        )
+
+
+def retry_call(*, session: LiveSession, by: User) -> None:
+    """Try a call again that failed."""
+    with transaction.atomic():
+        session = lock_open_session(session.pk)
+        trajectory = Trajectory.objects.select_related("run").get(pk=session.trajectory_id)
+        try:
+            retry_trajectory(trajectory=trajectory)
+        except CoreError as error:
+            raise Refused("conflict", str(error)) from error
+        record_live_event(session=session, kind=Kind.RETRIED, by=by)
+
+
+def end_session(*, session: LiveSession, by: User | None, reason: str = "") -> None:
+    """End a session where it stands; what was said stays. Harmless where it is over."""
+    with transaction.atomic():
+        try:
+            session = lock_open_session(session.pk)
+        except Refused:
+            return
+        record_live_event(session=session, kind=Kind.CANCELLED, by=by, reason=reason)
+        LiveSession.objects.filter(pk=session.pk).update(
+            state=LiveSession.State.CANCELLED, ended_at=timezone.now()
+        )
+        trajectory = Trajectory.objects.get(pk=session.trajectory_id)
+        cancel_trajectory(trajectory=trajectory)

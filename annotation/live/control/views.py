@@ -1,0 +1,155 @@
+"""For those who run sessions: which are under way, and what can be done about one."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.access import person
+from annotation.errors import Refused
+from annotation.live.access import SessionAccess, fetch_session
+from annotation.live.control.forms import ControlForm
+from annotation.live.control.monitor import (
+    TONES,
+    WORDS,
+    SeatRow,
+    agent_now,
+    monitor_rows,
+    stands,
+)
+from annotation.live.control.services import (
+    end_session,
+    free_place,
+    give_to_agent,
+    let_stand_in,
+    retry_call,
+    take_over,
+)
+from annotation.live.play.services import pause_session, resume_session
+from annotation.live.turns import Turn, whose_turn
+from annotation.models import LivePlace, LiveSession, Membership
+from benchmarks.access import signed_in, visibility
+from benchmarks.models import Trajectory
+from benchmarks.responses import wants_part
+
+
+@require_GET
+@signed_in
+def monitor(request: HttpRequest) -> HttpResponseBase:
+    """Sessions under way. Asked for by itself every few seconds: 204 while nothing changed."""
+    user = person(request)
+    oversees = Membership.objects.filter(user=user).exclude(role=Membership.Role.ANNOTATOR)
+    if not user.is_superuser and not oversees.exists():
+        raise PermissionDenied("This page is for those who run sessions.")
+    given = request.GET.get("study", "")
+    study = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
+    rows = monitor_rows(user, visibility(request), study)
+    version = "/".join(row.mark for row in rows)
+    if wants_part(request) and request.GET.get("v") == version:
+        return HttpResponse(status=204)
+    name = "partials/_monitor_rows.html" if wants_part(request) else "session_monitor.html"
+    manages = Membership.objects.filter(user=user, role=Membership.Role.MANAGER)
+    context = {
+        "rows": rows,
+        "study": study,
+        "version": version,
+        "manages": set(manages.values_list("study", flat=True)),
+    }
+    response = render(request, f"annotation/{name}", context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def control(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """What can be done about one session; a POST does it, and says what came of it."""
+    access = fetch_session(request, pk)
+    if not access.study.oversees:
+        raise Http404
+    if not access.manages:
+        raise PermissionDenied("Only a manager of the study may change its sessions.")
+    session = access.session
+    trajectory = Trajectory.objects.select_related("run__dataset", "run__agent", "task").get(
+        pk=session.trajectory_id
+    )
+    system = trajectory.run.dataset.system
+    form = ControlForm(request.POST if request.method == "POST" else None, system=system)
+    status = 200
+    if request.method == "POST":
+        try:
+            if not form.is_valid():
+                raise Refused("invalid", "; ".join(_problems(form)))
+            messages.success(request, _do(access, form))
+        except Refused as refused:
+            messages.error(request, f"Nothing was changed: {refused.reason}.")
+            status = 422 if refused.code == "invalid" else 409
+        else:
+            return redirect("annotation:session_control", pk=pk)
+        session.refresh_from_db()
+    turn = whose_turn(session)
+    places = LivePlace.objects.filter(session=session).select_related("player").order_by("number")
+    asked = {place.pk for place in turn.places} if turn.standing == "asked" else set()
+    seats = [SeatRow(place, place.pk in asked) for place in places]
+    standing = stands(turn, seats)
+    context = {
+        "access": access,
+        "session": session,
+        "trajectory": trajectory,
+        "agent": agent_now(trajectory),
+        "turn": turn,
+        "words": WORDS[standing],
+        "tone": TONES[standing],
+        "over": session.state in LiveSession.OVER,
+        "seats": seats,
+        "rests": _rests(turn),
+        "form": form,
+        "reveals": not access.study.blind,
+    }
+    return render(request, "annotation/session_control.html", context, status=status)
+
+
+def _rests(turn: Turn) -> bool:
+    """Whether no worker is at it, so that who plays can change."""
+    return turn.standing in ("gathering", "asked", "stuck", "paused")
+
+
+def _problems(form: ControlForm) -> list[str]:
+    return [f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items()]
+
+
+def _do(access: SessionAccess, form: ControlForm) -> str:
+    """Do it, and say what was done."""
+    given = form.cleaned_data
+    session, user, reason = access.session, access.user, given["reason"].strip()
+    match given["do"]:
+        case "pause":
+            pause_session(session=session, by=user)
+            return "The session is paused. Nobody can reply until it is resumed."
+        case "resume":
+            resume_session(session=session, by=user)
+            return "The session goes on."
+        case "end":
+            end_session(session=session, by=user, reason=reason)
+            return "The session has ended. What was said is kept."
+        case "retry":
+            retry_call(session=session, by=user)
+            return "The call is tried again."
+        case "agent":
+            give_to_agent(session=session, agent=given["agent"], by=user, reason=reason)
+            return f"{given['agent'].title} goes on from here."
+    place = next((each for each in access.places if each.number == given["place"]), None)
+    if place is None:
+        raise Refused("invalid", "choose one of the places of this session")
+    match given["do"]:
+        case "free":
+            free_place(place=place, by=user, reason=reason)
+            return f"The place {place.title} is free now."
+        case "take_over":
+            take_over(place=place, user=user, reason=reason)
+            return f"You have the place {place.title} from here on."
+        case _:
+            let_stand_in(place=place, by=user, reason=reason)
+            return f"{place.title} is filled by a script or model from here on."

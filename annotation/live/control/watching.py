@@ -1,0 +1,144 @@
+"""A session as those see it who oversee its study: every turn, who sits where, what happened."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotation.live.play.session_state import Table
+from annotation.models import LiveEvent, LivePlace
+from benchmarks.core.registry import get_system
+from benchmarks.models import Exchange, Trajectory
+from benchmarks.trajectories.turns import TurnView, turn_views
+
+Kind = LiveEvent.Kind
+
+
+@dataclass(frozen=True)
+class Happened:
+    """One event in words. ``who`` did it or was concerned."""
+
+    turn: int
+    at: datetime
+    words: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """A place with who fills it, and in what state they are."""
+
+    place: LivePlace
+    who: str
+    asked: bool
+    roles: str
+
+
+def watched_trajectory(table: Table) -> Trajectory:
+    """The trajectory with all that cards of turns need."""
+    rows = Trajectory.objects.select_related("run__dataset", "run__agent", "task", "profile")
+    return rows.get(pk=table.session.trajectory_id)
+
+
+def watched_turns(trajectory: Trajectory, *, after: int = 0) -> list[TurnView]:
+    """The turns after the one with this number."""
+    found = trajectory.turns.filter(index__gt=after).values_list("index", flat=True)
+    only = set(found)
+    return turn_views([trajectory], only=only)[trajectory.pk] if only else []
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A reply of the turn that is not complete yet: by which role, and its text."""
+
+    role: str
+    text: str
+
+    @property
+    def verdict(self) -> bool:
+        """Whether it is for a program to read: words come as they are."""
+        return self.text.lstrip().startswith("{")
+
+
+def open_turn(trajectory: Trajectory) -> list[Spoken]:
+    """What was replied since the last complete turn, whoever it was that replied."""
+    rows = trajectory.exchanges.filter(state=Exchange.State.ANSWERED).order_by("step", "slot")
+    plans = rows.filter(role="agent").values_list("step", flat=True)
+    begun = list(plans[trajectory.turn_count : trajectory.turn_count + 1])
+    if not begun or trajectory.status == Trajectory.Status.DONE:
+        return []
+    titles = _role_titles(trajectory.run.dataset.system)
+    replies = rows.filter(step__gte=begun[0]).values_list("role", "seat", "text")
+    return [
+        Spoken(f"{titles.get(role, role)} {seat}".strip(), text) for role, seat, text in replies
+    ]
+
+
+def _role_titles(system: str) -> dict[str, str]:
+    return {role.name: role.title for role in get_system(system).roles}
+
+
+def sittings(table: Table, system: str) -> list[Sitting]:
+    """Who sits where now."""
+    titles = _role_titles(system)
+    rows = LivePlace.objects.filter(session=table.session).select_related("player")
+    asked = {place.pk for place in table.turn.places if table.turn.standing == "asked"}
+    return [
+        Sitting(
+            place,
+            f"{place.stand_in} (no person)"
+            if place.stand_in
+            else place.player.get_username()
+            if place.player
+            else "nobody",
+            place.pk in asked,
+            ", ".join(titles.get(role, role) for role in place.roles),
+        )
+        for place in rows.order_by("number")
+    ]
+
+
+def happenings(table: Table) -> Sequence[Happened]:
+    """The events of a session, the newest first."""
+    rows = table.session.events.select_related("place", "about", "by").order_by("-pk")
+    return [Happened(row.turn, row.at, _words(row), row.reason) for row in rows]
+
+
+def _words(event: LiveEvent) -> str:
+    about = event.about.get_username() if event.about else "somebody"
+    by = event.by.get_username() if event.by else "the system"
+    place = event.place.title if event.place else ""
+    detail = event.detail
+    match event.kind:
+        case Kind.MADE:
+            return f"The session was made by {by}."
+        case Kind.JOINED:
+            return f"{about} took the place {place}."
+        case Kind.READY:
+            return f"{about} ({place}) is ready."
+        case Kind.STARTED:
+            return "The session began."
+        case Kind.PAUSED:
+            return f"{by} paused the session."
+        case Kind.RESUMED:
+            return f"{by} resumed the session."
+        case Kind.AWAY:
+            return f"{about} ({place}) has not been seen for too long."
+        case Kind.RETURNED:
+            return f"{about} ({place}) is back."
+        case Kind.LEFT:
+            return f"{about} left the place {place}."
+        case Kind.STAND_IN:
+            return f"{detail.get('stand_in', 'A script or model')} goes on as {place}."
+        case Kind.TAKEN_OVER:
+            return f"{by} took over the place {place}."
+        case Kind.AGENT:
+            return f"{by} gave the session to another agent: {detail.get('agent', '')}."
+        case Kind.RETRIED:
+            return f"{by} had a failed call tried again."
+        case Kind.OVERRIDDEN:
+            return f"{about} ({place}) sent a reply in spite of a hint: {detail.get('words', '')}"
+        case Kind.CANCELLED:
+            return f"The session was ended by {by}."
+        case Kind.ENDED:
+            return "The session came to its end."
+    return LiveEvent.Kind(event.kind).label

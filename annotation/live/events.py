@@ -1,0 +1,81 @@
+"""Writing down what happened in a session, and the lock under which it happens."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.errors import Refused
+from annotation.models import LiveEvent, LivePlace, LiveSession
+from benchmarks.models import Exchange, Trajectory
+from benchmarks.prepared import Prepared, add_row
+
+_ENDS = (LiveEvent.Kind.ENDED, LiveEvent.Kind.CANCELLED)
+_LOCKED = Prepared(
+    lambda pk: LiveSession.objects.filter(pk=pk).select_for_update(no_key=True).order_by(), pk=int
+)
+_TURNS = Prepared(
+    lambda pk: Trajectory.objects.filter(pk=pk).values_list("turn_count", flat=True), pk=int
+)
+
+
+def lock_session(pk: int) -> LiveSession:
+    """A session as it is now; nobody else changes it until the transaction ends."""
+    session = _LOCKED.first(pk=pk)
+    if session is None:
+        raise LiveSession.DoesNotExist(pk)
+    return session
+
+
+def lock_open_session(pk: int) -> LiveSession:
+    """The same, refused where the session is over."""
+    session = lock_session(pk)
+    if session.state in LiveSession.OVER:
+        word = session.get_state_display().lower()
+        raise Refused("closed", f"this session has {word}; nothing in it can change any more")
+    return session
+
+
+def record_live_event(
+    *,
+    session: LiveSession,
+    kind: str,
+    by: User | None,
+    place: LivePlace | None = None,
+    about: int | None = None,
+    reason: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> LiveEvent:
+    """Add one line to a session's record, in the transaction of what it tells of.
+
+    ``about`` is the id of the person whom it concerns: of a place that is its player.
+    """
+    if about is None and place is not None:
+        about = place.player_id
+    event = LiveEvent(
+        session=session,
+        kind=kind,
+        place=place,
+        about_id=about,
+        turn=_turn(session, kind),
+        reason=reason,
+        detail=dict(detail or {}),
+        by=by,
+    )
+    return add_row(event)
+
+
+def _turn(session: LiveSession, kind: str) -> int:
+    """The turn under way; at an end the last one in which anything was said."""
+    done = _TURNS.first(pk=session.trajectory_id) or 0
+    if kind in _ENDS and not _begun(session.trajectory_id, done):
+        return max(done, 1)
+    return done + 1
+
+
+def _begun(trajectory: int, done: int) -> bool:
+    """Whether the agent has replied since the last complete turn."""
+    replies = Exchange.objects.filter(
+        trajectory=trajectory, role="agent", state=Exchange.State.ANSWERED
+    )
+    return replies.order_by("step")[done : done + 1].exists()

@@ -1,0 +1,219 @@
+"""Sessions in lists: whose turn it is in those that somebody plays, and in those of a study."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from annotation.blinding import blind_studies
+from annotation.live.turns import Turn, places_of, whose_turns
+from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
+from benchmarks.core.live import modes_of
+
+State = LiveSession.State
+OVERSEERS = (Membership.Role.MANAGER, Membership.Role.RESEARCHER, Membership.Role.OBSERVER)
+# In a list: all that wait, and so many of those that are over.
+MOST_OPEN, MOST_OVER = 200, 20
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    """A session in a list. ``agent`` and ``task`` are empty where the reader must not know them.
+
+    ``place`` is the reader's own; ``words`` say what it waits for, ``asked`` that it is the reader.
+    ``more`` is how many of the same study come after it.
+    """
+
+    session: LiveSession
+    places: Sequence[LivePlace]
+    turn: Turn
+    words: str
+    tone: str
+    place: LivePlace | None = None
+    asked: bool = False
+    agent: str = ""
+    task: str = ""
+    more: int = 0
+
+    @property
+    def over(self) -> bool:
+        return self.session.state in LiveSession.OVER
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the reader has not begun it."""
+        return not self.over and self.place is not None and self.place.ready_at is None
+
+    @property
+    def free(self) -> list[LivePlace]:
+        """Places that nobody has taken yet."""
+        if self.over:
+            return []
+        return [p for p in self.places if p.player_id is None and not p.stand_in]
+
+
+def live_plan(study: Study) -> LivePlan | None:
+    """How the sessions of a study are played; None where it has none."""
+    return LivePlan.objects.filter(study=study).first()
+
+
+def mode_title(plan: LivePlan) -> str:
+    """The mode of a plan in words; its key where the system does not know it any more."""
+    found = (mode.title for mode in modes_of(plan.system) if mode.key == plan.mode)
+    return next(found, plan.mode)
+
+
+@dataclass(frozen=True)
+class SessionCounts:
+    """How many sessions of a study stand where; practice rounds count nowhere."""
+
+    waiting: int
+    under_way: int
+    paused: int
+    ended: int
+    cancelled: int
+
+    @property
+    def all(self) -> int:
+        return self.waiting + self.under_way + self.paused + self.ended + self.cancelled
+
+
+def session_counts(study: Study) -> SessionCounts:
+    """How far the sessions of a study are, in one query."""
+    rows = LiveSession.objects.filter(study=study, practice=False).order_by()
+    found = dict(rows.values_list("state").annotate(count=Count("pk")))
+    states = (State.GATHERING, State.RUNNING, State.PAUSED, State.ENDED, State.CANCELLED)
+    return SessionCounts(*(found.get(state, 0) for state in states))
+
+
+def free_rows(plan: LivePlan, rows: Sequence[SessionRow]) -> int:
+    """How many more people can join a study whose players are not named."""
+    numbers = {row.session.number: row for row in rows}
+    firsts = (numbers.get(row[0]) for row in plan.settings.get("rows", []) if row)
+    return sum(len(first.free) for first in firsts if first is not None)
+
+
+def own_rows(user: User) -> list[SessionRow]:
+    """The sessions in which somebody has a place: what waits for them, then the newest ended.
+
+    Of those in a study that they have not begun the next one alone.
+    """
+    mine = LiveSession.objects.filter(places__player=user).prefetch_related("study").order_by()
+    under_way = mine.exclude(state__in=LiveSession.OVER).order_by(
+        "-practice", "places__order", "study_id", "number"
+    )
+    over = mine.filter(state__in=LiveSession.OVER, practice=False).order_by("-ended_at", "-pk")
+    rows = session_rows([*under_way[:MOST_OPEN], *over[:MOST_OVER]], reader=user, told=())
+    return sorted(_next_ones(rows), key=lambda row: (row.over, not row.asked))
+
+
+def waiting_rows(user: User) -> list[SessionRow]:
+    """The sessions that wait for somebody, or go on without them for the moment."""
+    return [row for row in own_rows(user) if not row.over]
+
+
+def _next_ones(rows: Sequence[SessionRow]) -> list[SessionRow]:
+    """The rows without those that come after another one of their study."""
+    later = Counter(row.session.study_id for row in rows if row.untouched)
+    found: list[SessionRow] = []
+    for row in rows:
+        study = row.session.study_id
+        if row.untouched:
+            if study not in later:
+                continue
+            row = replace(row, more=later.pop(study) - 1)
+        found.append(row)
+    return found
+
+
+def study_rows(study: Study, reader: User, *, told: bool) -> list[SessionRow]:
+    """The sessions of a study; ``told``: the reader may know agents and tasks."""
+    rows = LiveSession.objects.filter(study=study, practice=False).order_by("number")
+    return session_rows(
+        rows.prefetch_related("study"), reader=reader, told=[study.pk] if told else []
+    )
+
+
+def overseen_rows(user: User) -> list[tuple[Study, list[SessionRow]]]:
+    """The sessions under way of the studies that somebody runs or looks on, study by study."""
+    rows = LiveSession.objects.filter(practice=False, study__in=overseen_studies(user))
+    rows = rows.exclude(state__in=LiveSession.OVER).exclude(study__status=Study.Status.ARCHIVED)
+    blind = blind_studies(user)
+    sessions = list(rows.prefetch_related("study").order_by("-study_id", "number")[:MOST_OPEN])
+    told = {session.study_id for session in sessions} - blind
+    found: dict[int, tuple[Study, list[SessionRow]]] = {}
+    for row in session_rows(sessions, reader=user, told=told):
+        found.setdefault(row.session.study_id, (row.session.study, []))[1].append(row)
+    return list(found.values())
+
+
+def overseen_studies(user: User) -> QuerySet[Study]:
+    """Studies of sessions that somebody runs or looks on; all for administrators."""
+    rows = Study.objects.filter(live__isnull=False)
+    if user.is_superuser:
+        return rows
+    here = Membership.objects.filter(study=OuterRef("pk"), user=user, role__in=OVERSEERS)
+    return rows.filter(Exists(here.order_by()))
+
+
+def session_rows(
+    sessions: Iterable[LiveSession], *, reader: User, told: Collection[int]
+) -> list[SessionRow]:
+    """Rows of these sessions, six queries; ``told`` are studies whose agents may be named."""
+    listed = list(sessions)
+    places = places_of(listed)
+    turns = whose_turns(listed, places)
+    names = _names([session.pk for session in listed if session.study_id in told])
+    return [
+        _row(session, places.get(session.pk, []), turns[session.pk], reader, names)
+        for session in listed
+    ]
+
+
+def _names(sessions: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Agent and task of sessions by their ids."""
+    if not sessions:
+        return {}
+    rows = LiveSession.objects.filter(pk__in=sessions).order_by()
+    found = rows.values_list("pk", "trajectory__run__agent__title", "trajectory__task__external_id")
+    return {pk: (agent, task) for pk, agent, task in found}
+
+
+def _row(
+    session: LiveSession,
+    places: Sequence[LivePlace],
+    turn: Turn,
+    reader: User,
+    names: dict[int, tuple[str, str]],
+) -> SessionRow:
+    place = next((p for p in places if p.player_id == reader.pk), None)
+    words, tone, asked = _words(session, places, turn, place)
+    agent, task = names.get(session.pk, ("", ""))
+    return SessionRow(session, places, turn, words, tone, place, asked, agent, task)
+
+
+def _words(
+    session: LiveSession, places: Sequence[LivePlace], turn: Turn, own: LivePlace | None
+) -> tuple[str, str, bool]:
+    """What a session waits for, the tone of its badge, and whether that is the reader."""
+    numbers = {place.number for place in turn.places}
+    mine = own is not None and own.number in numbers
+    others = ", ".join(p.title.lower() for p in places if p.number in numbers)
+    match turn.standing:
+        case "over":
+            return session.get_state_display().lower(), "idle", False
+        case "paused":
+            return "paused", "idle", False
+        case "stuck":
+            return "waits for those who run the study", "bad", False
+        case "background":
+            return "a reply is on its way", "info", False
+        case "gathering" if mine and own is not None and own.ready_at is None:
+            return "waits for you to begin", "info", True
+        case "gathering":
+            free = all(p.player_id is None for p in places if p.number in numbers)
+            return f"{'free' if free else 'not begun'}: {others or 'nobody'}", "idle", False
+        case _:
+            return ("your turn", "info", True) if mine else (f"turn of: {others}", "ok", False)

@@ -1,0 +1,214 @@
+"""What has been said in a session, as far as one place was told: derived from stored rows alone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
+from textwrap import shorten
+
+from annotation.desk.trajectories import is_all
+from annotation.models import LivePlace
+from benchmarks.core.live import Dialogue, Line, Story, dialogue_of, story_of
+from benchmarks.core.types import Message
+from benchmarks.llm.schemas import schemas_of
+from benchmarks.mappers import core_messages
+from benchmarks.models import Exchange, OpenAsk, Task, Turn
+from benchmarks.prepared import Prepared
+from benchmarks.systems.adaplanbench.plans import split_steps
+from benchmarks.trajectories.turns import PlanChange, plan_change
+
+YOU = "You"
+_SPEAKERS = {
+    "system": "Instructions",
+    "user": "Said to you",
+    "assistant": YOU,
+    "tool": "Result of a call",
+}
+_JSON = re.compile(r'\{\s*"')
+# Lines of JSON, and marks around it.
+_FOR_PROGRAMS = re.compile(r'\s*[<{}\[\]"]|.*\{\s*"')
+_KINDS = Prepared(
+    lambda trajectory: (
+        OpenAsk.objects.filter(trajectory=trajectory)
+        .order_by("step", "slot")
+        .values_list("pk", "role", "expect")
+    ),
+    trajectory=int,
+)
+_ASK = Prepared(lambda pk: OpenAsk.objects.filter(pk=pk), pk=int)
+_REPLY = Prepared(
+    lambda trajectory, step, slot, state: (
+        Exchange.objects.filter(trajectory=trajectory, step=step, slot=slot, state=state)
+        .order_by("-attempt")
+        .values_list("text", flat=True)[:1]
+    ),
+    trajectory=int,
+    step=int,
+    slot=int,
+    state=str,
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line of the dialogue. Of a plan, ``steps`` and what changed since the plan of ``before``.
+
+    ``before`` is that plan's number in the dialogue; 0 where there is none. ``whole``: the steps
+    are all that was said.
+    """
+
+    number: int
+    speaker: str
+    text: str
+    turn: int
+    steps: tuple[str, ...] = ()
+    change: PlanChange | None = None
+    before: int = 0
+    whole: bool = True
+
+    @property
+    def own(self) -> bool:
+        return self.speaker == YOU
+
+    @property
+    def folded(self) -> bool:
+        """Instructions are read once, and long; what holds JSON is for programs to read."""
+        return self.speaker == _SPEAKERS["system"] or _JSON.search(self.text) is not None
+
+    @property
+    def gist(self) -> str:
+        """What stands for it while it is folded: its first words, if it has any for people."""
+        words = [line for line in self.text.splitlines() if not _FOR_PROGRAMS.match(line)]
+        return shorten(" ".join(words), 100, placeholder=" …") or "As it was sent"
+
+
+def dialogue(place: LivePlace, system: str, *, over: bool = False) -> list[Said]:
+    """The numbered lines that this place was told or said, in their order.
+
+    Where the system tells the whole story, players of its roles see it from the query on, asked or
+    not, and everybody does when the session is ``over``: the plan that ended it was put to nobody.
+    """
+    newest = _newest_asks(place)
+    story = story_of(system)
+    whole = story is not None and (over or not story.roles.isdisjoint(place.roles))
+    if not whole and not newest:
+        return []
+    if not whole and not any(_teller(ask, system) for ask in newest):
+        return _numbered(_told(place))
+    # A place of several roles is told more in one of them than in another.
+    lines: dict[tuple[str, str, int], Line] = {}
+    told = [_story(place, story)] if story is not None and whole else []
+    for line in chain(*told, *(_heard(ask, place, system) for ask in newest)):
+        lines.setdefault((line.speaker, line.text.strip(), line.turn), line)
+    return _numbered(sorted(lines.values(), key=lambda line: line.turn))
+
+
+def _story(place: LivePlace, story: Story) -> Iterator[Line]:
+    """All that was said so far: the finished turns, and the newest plan."""
+    trajectory = place.session.trajectory_id
+    query = Task.objects.filter(trajectories=trajectory).values_list("prompt", flat=True).get()
+    turns = list(
+        Turn.objects.filter(trajectory=trajectory).order_by("index").values_list("text", "feedback")
+    )
+    plans = Exchange.objects.filter(
+        trajectory=trajectory, role="agent", state=Exchange.State.ANSWERED
+    )
+    said = list(plans.order_by("step").values_list("text", flat=True))
+    for line in story.tell(query, turns, said[-1].strip() if len(said) > len(turns) else ""):
+        yield replace(line, speaker=YOU) if line.speaker in place.title else line
+
+
+def _newest_asks(place: LivePlace) -> list[OpenAsk]:
+    """The newest ask of each kind that was put to this place, the latest last."""
+    by_kind: dict[str, int] = {}
+    for pk, role, expect in _KINDS.all(trajectory=place.session.trajectory_id):
+        if role in place.roles:
+            by_kind.pop(expect.get("kind", ""), None)  # so that the latest stands last
+            by_kind[expect.get("kind", "")] = pk
+    return [ask for pk in by_kind.values() for ask in _ASK.all(pk=pk)]
+
+
+def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
+    """What tells of the dialogue before an ask; nothing does where it came without a context."""
+    return dialogue_of(system, ask.expect.get("kind", "")) if ask.context else None
+
+
+def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:
+    """What an ask tells of the dialogue, and the reply to it; verdicts are no part of it."""
+    kind = ask.expect.get("kind", "")
+    tell = _teller(ask, system)
+    for line in tell(ask.context) if tell else ():
+        own = line.speaker in place.title
+        yield Line(YOU if own else line.speaker, line.text, line.turn, line.plan)
+    if ask.answered_at is None or kind in schemas_of(system):
+        return
+    reply = _REPLY.first(
+        trajectory=ask.trajectory_id,
+        step=ask.step,
+        slot=ask.slot,
+        state=str(Exchange.State.ANSWERED),
+    )
+    if reply is not None:
+        yield Line(YOU, reply, int(ask.context.get("turn", 0)), plan=kind == "plan")
+
+
+def _told(place: LivePlace) -> Iterator[Line]:
+    """All messages that the place was told, each once, and what it replied."""
+    trajectory = place.session.trajectory_id
+    answered = Exchange.objects.filter(
+        trajectory=trajectory, role__in=place.roles, state=Exchange.State.ANSWERED
+    )
+    waiting = OpenAsk.objects.filter(
+        trajectory=trajectory, role__in=place.roles, answered_at=None
+    ).order_by("step", "slot")
+    asked: list[tuple[list[str], str | None]] = [
+        (messages, text)
+        for messages, text in answered.order_by("step", "slot", "attempt").values_list(
+            "messages", "text"
+        )
+    ]
+    asked += [(messages, None) for messages in waiting.values_list("messages", flat=True)]
+    digests = list(dict.fromkeys(digest for messages, _ in asked for digest in messages))
+    texts = dict(zip(digests, core_messages(digests), strict=True))
+    seen: set[str] = set()
+    said: set[str] = set()
+    for messages, reply in asked:
+        for digest in messages:
+            if digest in seen:
+                continue
+            seen.add(digest)
+            message = texts[digest]
+            # What the place itself replied stands there already, in its own words.
+            if message.speaker != "assistant" or message.text not in said:
+                yield Line(_SPEAKERS[message.speaker], _words(message))
+        if reply is not None:
+            said.add(reply)
+            yield Line(YOU, reply)
+
+
+def _words(message: Message) -> str:
+    calls = [call.get("function", {}) for call in message.tool_calls]
+    told = [f"{call.get('name', '')} {call.get('arguments', '')}" for call in calls]
+    return "\n".join(filter(None, [message.text, *told]))
+
+
+def _numbered(lines: Sequence[Line] | Iterator[Line]) -> list[Said]:
+    found: list[Said] = []
+    before: int = 0
+    plan: tuple[str, ...] = ()
+    for number, line in enumerate(lines, 1):
+        one = _said(number, line, before, plan)
+        if one.steps:
+            before, plan = number, one.steps
+        found.append(one)
+    return found
+
+
+@lru_cache(maxsize=2000)
+def _said(number: int, line: Line, before: int, plan: tuple[str, ...]) -> Said:
+    """A line after the ``plan`` of another one; every look comes by the same ones."""
+    steps = tuple(split_steps(line.text)) if line.plan else ()
+    change = plan_change(plan, steps) if plan and steps else None
+    whole = not steps or is_all(line.text, steps)
+    return Said(number, line.speaker, line.text, line.turn, steps, change, before, whole)

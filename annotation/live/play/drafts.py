@@ -1,0 +1,53 @@
+"""What players have typed and not sent: kept by version, so that no tab overwrites another."""
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.live.play.draft_selectors import fetch_draft
+from annotation.models import LiveDraft
+from benchmarks.models import OpenAsk
+
+
+class NewerDraft(Refused):
+    """Something else was kept since; ``draft`` is that."""
+
+    def __init__(self, draft: LiveDraft) -> None:
+        self.draft = draft
+        super().__init__("conflict", "something newer was kept in another tab or browser")
+
+
+def keep_draft(*, ask: OpenAsk, user: User, fields: Mapping[str, str], version: int) -> int:
+    """Keep what a player has typed so far, and return its version.
+
+    ``version`` is the one that it was typed on, 0 where nothing had been kept. The same fields sent
+    twice are kept once. Raises ``NewerDraft`` where other ones were kept since; these stay.
+    """
+    rows = LiveDraft.objects.filter(
+        trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user
+    )
+    kept = dict(fields)
+    with transaction.atomic():
+        draft, made = LiveDraft.objects.get_or_create(
+            trajectory_id=ask.trajectory_id,
+            step=ask.step,
+            slot=ask.slot,
+            user=user,
+            defaults={"fields": kept},
+        )
+        if made or draft.fields == kept:
+            return draft.version
+        new = {"fields": kept, "version": version + 1, "at": timezone.now()}
+        if not rows.filter(version=version).update(**new):
+            raise NewerDraft(rows.get())
+    return version + 1
+
+
+def drop_draft(*, ask: OpenAsk, user: User) -> None:
+    """What was typed has been sent."""
+    draft = fetch_draft(ask, user)
+    if draft is not None:
+        draft.delete()

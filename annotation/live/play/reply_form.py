@@ -1,0 +1,124 @@
+"""What a player's page shows beside the dialogue: what is asked, or what there is to wait for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annotation.live.play.draft_selectors import fetch_draft
+from annotation.live.play.session_state import Table
+from benchmarks.asks.players import player_name
+from benchmarks.asks.selectors import AskView, OwnForm, ask_view, own_form
+from benchmarks.asks.suggestion_selectors import suggestion_on
+from benchmarks.core.reply_forms import Fields
+from benchmarks.models import Exchange, OpenAsk
+from benchmarks.prepared import Prepared
+
+_ASK = Prepared(
+    lambda pk, trajectory: OpenAsk.objects.filter(pk=pk, trajectory=trajectory).select_related(
+        "trajectory__run__dataset", "trajectory__task"
+    ),
+    pk=int,
+    trajectory=int,
+)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """``key`` tells one desk from the next; a page that shows the same one keeps its form.
+
+    ``drafted``: what is shown is a draft that was kept; ``version`` is that of the kept one, 0
+    where there is none.
+    """
+
+    key: str
+    ask: AskView | None = None
+    own: OwnForm | None = None
+    has_own: bool = False
+    text: str = ""
+    others: tuple[AskView, ...] = ()
+    drafted: bool = False
+    version: int = 0
+
+
+def desk_key(table: Table, shown: str = "") -> str:
+    """Which desk belongs to the table, given the one that is ``shown``."""
+    if table.over:
+        return "over"
+    if table.turn.standing == "gathering":
+        return f"lobby-{table.token}"
+    keys = [f"ask-{ask.pk}" for ask in table.own]
+    if shown in keys:
+        return shown
+    return keys[0] if keys else "wait"
+
+
+def fetch_ask(table: Table, pk: int) -> OpenAsk | None:
+    """An ask of this place with all that is told in it; None where it was never asked of it."""
+    if table.place is None or pk > 2**62:
+        return None
+    ask = _ASK.first(pk=pk, trajectory=table.session.trajectory_id)
+    return ask if ask is not None and ask.role in table.place.roles else None
+
+
+def see_desk(
+    table: Table,
+    key: str,
+    *,
+    as_text: bool = False,
+    fields: Fields | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> Desk:
+    """The desk of this key. ``fields`` were posted; without them a draft is shown, if any."""
+    if not key.startswith("ask-"):
+        return Desk(key)
+    ask = fetch_ask(table, int(key.removeprefix("ask-")))
+    if ask is None:
+        return Desk("wait")
+    drafted = False
+    kept = fetch_draft(ask, table.access.user)
+    if fields is None:
+        fields, drafted = (kept.fields if kept else {}), kept is not None
+    beside = suggestion_on(ask) if table.plan.shows_suggestions else None
+    own = own_form(ask, fields, errors or {}, beside)
+    rest = [fetch_ask(table, row.pk) for row in table.own if row.pk != ask.pk]
+    return Desk(
+        key,
+        ask_view(ask),
+        None if as_text else own,
+        own is not None,
+        str(fields.get("text", "")),
+        tuple(ask_view(row) for row in rest if row is not None),
+        drafted,
+        kept.version if kept else 0,
+    )
+
+
+def see_suggested(table: Table, key: str) -> OwnForm | None:
+    """What is suggested beside the form of this desk, for a page that shows the form already.
+
+    None where nothing was.
+    """
+    if not table.suggested or not key.startswith("ask-"):
+        return None
+    ask = fetch_ask(table, int(key.removeprefix("ask-")))
+    beside = suggestion_on(ask) if ask is not None else None
+    return own_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
+
+
+def what_became_of(table: Table, shown: str) -> str:
+    """Why a form that was shown is not any more, in words; empty where nothing is to be said."""
+    if not shown.startswith("ask-") or not shown.removeprefix("ask-").isdecimal():
+        return ""
+    ask = fetch_ask(table, int(shown.removeprefix("ask-")[:18]))
+    if ask is None:
+        return "What stood here is not asked of you any more. What you had typed is kept below."
+    if ask.answered_at is None:
+        return ""
+    by_me = Exchange.objects.filter(
+        trajectory=ask.trajectory_id,
+        step=ask.step,
+        slot=ask.slot,
+        answerer__kind="human",
+        answerer__name=player_name(table.access.user),
+    )
+    where = "in another tab or browser of yours" if by_me.exists() else "by somebody else"
+    return f"This has been answered {where}; that reply stands."

@@ -1,0 +1,243 @@
+"""Playing: sitting down, being ready, replying, pausing."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.live.events import lock_open_session, record_live_event
+from annotation.live.play.afterwards import ask_players
+from annotation.live.play.drafts import drop_draft
+from annotation.models import (
+    Assignment,
+    LiveEvent,
+    LivePlace,
+    LivePlan,
+    LiveSession,
+    Participant,
+)
+from annotation.steps.selectors import INFORMATION, standstill, step_before
+from annotation.texts.selectors import has_read_information
+from benchmarks.asks.players import player_name
+from benchmarks.asks.services import answer_open_ask
+from benchmarks.core.errors import CoreError, UnreadableReply
+from benchmarks.core.reply_forms import Hint
+from benchmarks.models import Exchange, OpenAsk, Trajectory
+from benchmarks.prepared import Prepared, PreparedUpdate
+from benchmarks.runs.reserved import release_trajectory
+
+Kind, State = LiveEvent.Kind, LiveSession.State
+# How exactly it is known when a player was there: one write in so long, and none in between.
+EVERY = timedelta(seconds=5)
+
+_PLACE = Prepared(lambda pk: LivePlace.objects.filter(pk=pk), pk=int)
+_SEEN = PreparedUpdate(
+    lambda pk, now: (LivePlace.objects.filter(pk=pk), {"last_seen_at": now}), pk=int, now=datetime
+)
+_SAID = Prepared(
+    lambda trajectory, step, slot, name: Exchange.objects.filter(
+        trajectory=trajectory,
+        step=step,
+        slot=slot,
+        state=Exchange.State.ANSWERED,
+        answerer__kind="human",
+        answerer__name=name,
+    ).order_by("-attempt")[:1],
+    trajectory=int,
+    step=int,
+    slot=int,
+    name=str,
+)
+
+
+def take_place(*, place: LivePlace, user: User) -> LivePlace:
+    """Sit down at a free place; of two who want it one gets it. Sitting there already is fine."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place.refresh_from_db()
+        if place.player_id == user.pk:
+            return place
+        if place.player_id is not None:
+            raise Refused("conflict", "somebody else has this place")
+        if place.stand_in:
+            raise Refused("conflict", "a script or model has taken this place")
+        if LivePlace.objects.filter(session=session, player=user).exists():
+            raise Refused("conflict", "you have another place in this session")
+        place.player, place.joined_at = user, timezone.now()
+        place.save(update_fields=["player", "joined_at"])
+        record_live_event(session=session, kind=Kind.JOINED, by=user, place=place)
+    return place
+
+
+def be_ready(*, place: LivePlace, user: User) -> None:
+    """Say that one is there and has read what there is to read; the last one starts the session."""
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place = _own(place, user)
+        if place.ready_at is None:
+            _refuse_unless_told(session, user)
+            now = timezone.now()
+            place.ready_at = place.last_seen_at = now
+            place.joined_at = place.joined_at or now
+            place.save(update_fields=["ready_at", "last_seen_at", "joined_at"])
+            record_live_event(session=session, kind=Kind.READY, by=user, place=place)
+        _begin_when_all_are_there(session)
+
+
+def _refuse_unless_told(session: LiveSession, user: User) -> None:
+    """Refuse who has not read and agreed to what comes first, or where the study stands still."""
+    participant = Participant.objects.filter(study=session.study_id, user=user).first()
+    if participant is None:
+        return  # a manager who sits in
+    step = standstill(session.study, participant)
+    if step is None and not has_read_information(session.study, user):
+        step = INFORMATION
+    step = step or step_before(session.study, participant, Assignment.Part.MAIN)
+    if step is not None:
+        raise Refused(step.code, step.reason)
+
+
+def _begin_when_all_are_there(session: LiveSession) -> None:
+    if session.state != State.GATHERING:
+        return
+    if session.places.filter(ready_at=None, stand_in="").exists():
+        return
+    minutes = LivePlan.objects.values_list("session_minutes", flat=True).get(study=session.study_id)
+    session.state, session.started_at = State.RUNNING, timezone.now()
+    if minutes:
+        session.ends_by = session.started_at + timedelta(minutes=minutes)
+    session.save(update_fields=["state", "started_at", "ends_by"])
+    record_live_event(session=session, kind=Kind.STARTED, by=None)
+    release_trajectory(trajectory=_trajectory(session))
+
+
+def reply_to(
+    *, place: LivePlace, user: User, ask: OpenAsk, text: str, overridden: Sequence[Hint] = ()
+) -> Exchange:
+    """Store a player's reply to an ask of their place; the session goes on from there.
+
+    ``overridden`` are the hints in spite of which it is sent; each is recorded. The same words sent
+    twice (a second click, a browser that tries again) are stored once and taken as sent. Raises
+    ``UnreadableReply`` where it cannot be read and ``Refused`` where it is too late, not this
+    person's to say, or the session is paused; none of these changes anything.
+    """
+    with transaction.atomic():
+        session = lock_open_session(place.session_id)
+        place = _own(place, user)
+        if ask.trajectory_id != session.trajectory_id or ask.role not in place.roles:
+            raise Refused("not_yours", "this is not asked of your place")
+        if session.state == State.PAUSED:
+            raise Refused("paused", "the session is paused; resume it, then send your reply")
+        if session.state == State.GATHERING:
+            raise Refused("paused", "the session has not begun")
+        stored = _said_already(ask, user, text)
+        if stored is not None:
+            return stored
+        try:
+            exchange = answer_open_ask(ask=ask, by=user, text=text, seated=True)
+        except UnreadableReply:
+            raise
+        except CoreError as error:
+            raise Refused("conflict", str(error)) from error
+        for hint in overridden:
+            record_live_event(
+                session=session,
+                kind=Kind.OVERRIDDEN,
+                by=user,
+                place=place,
+                detail={
+                    "code": hint.code,
+                    "about": hint.about,
+                    "words": hint.words,
+                    "step": ask.step,
+                    "slot": ask.slot,
+                },
+            )
+        drop_draft(ask=ask, user=user)
+    return exchange
+
+
+def _said_already(ask: OpenAsk, user: User, text: str) -> Exchange | None:
+    """The stored reply where this person has sent these very words to this ask."""
+    last = _SAID.first(
+        trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, name=player_name(user)
+    )
+    return last if last is not None and last.text == text else None
+
+
+def pause_session(*, session: LiveSession, by: User) -> None:
+    """Nobody replies until it is resumed; what is under way is still stored. Twice is harmless."""
+    with transaction.atomic():
+        session = lock_open_session(session.pk)
+        if session.state == State.PAUSED:
+            return
+        if session.state != State.RUNNING:
+            raise Refused("conflict", "only a session that has begun can be paused")
+        session.state, session.paused_at = State.PAUSED, timezone.now()
+        session.save(update_fields=["state", "paused_at"])
+        record_live_event(session=session, kind=Kind.PAUSED, by=by)
+
+
+def resume_session(*, session: LiveSession, by: User) -> None:
+    """Go on after a pause, which counts against no limit. Twice is harmless."""
+    with transaction.atomic():
+        session = lock_open_session(session.pk)
+        if session.state == State.RUNNING:
+            return
+        if session.state != State.PAUSED or session.paused_at is None:
+            raise Refused("conflict", "this session is not paused")
+        now = timezone.now()
+        if session.ends_by is not None:
+            session.ends_by += now - session.paused_at
+        session.state, session.paused_at = State.RUNNING, None
+        session.save(update_fields=["state", "paused_at", "ends_by"])
+        session.places.exclude(player=None).update(last_seen_at=now)
+        record_live_event(session=session, kind=Kind.RESUMED, by=by)
+
+
+def note_player(*, place: LivePlace) -> None:
+    """Keep that a player is there, unless that was kept a moment ago."""
+    now = timezone.now()
+    if place.last_seen_at is not None and now - place.last_seen_at < EVERY:
+        return
+    with transaction.atomic():  # one statement, but it is to wait in turn (config/sqlite)
+        _SEEN.run(pk=place.pk, now=now)
+    place.last_seen_at = now
+
+
+def note_end(*, session: LiveSession) -> bool:
+    """Keep that a session has ended, once its trajectory has; True where that is new.
+
+    Its players are asked about it in the same transaction, so once however often this is called.
+    """
+    S = Trajectory.Status
+    status = Trajectory.objects.values_list("status", flat=True).get(pk=session.trajectory_id)
+    ends = {S.DONE: (State.ENDED, Kind.ENDED), S.CANCELLED: (State.CANCELLED, Kind.CANCELLED)}
+    if status not in ends or session.state in LiveSession.OVER:
+        return False
+    with transaction.atomic():
+        rows = LiveSession.objects.filter(pk=session.pk).exclude(state__in=LiveSession.OVER)
+        state, kind = ends[S(status)]
+        if not rows.update(state=state, ended_at=timezone.now()):
+            return False
+        session.refresh_from_db()
+        detail = {}
+        if state == State.ENDED and (unasked := ask_players(session=session)):
+            detail = {"not_asked": unasked}
+        record_live_event(session=session, kind=kind, by=None, detail=detail)
+    return True
+
+
+def _own(place: LivePlace, user: User) -> LivePlace:
+    """The place as it is now, refused where it is not this person's any more."""
+    fresh = _PLACE.first(pk=place.pk)
+    if fresh is None or fresh.player_id != user.pk:
+        raise Refused("not_yours", "this place is not yours any more")
+    return fresh
+
+
+def _trajectory(session: LiveSession) -> Trajectory:
+    return Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)

@@ -1,0 +1,152 @@
+"""Where a session stands for those at the table: whose turn it is, and what there is to show.
+
+`telling` puts it into words. `read_table` is asked by every open page about every second, so it
+takes few prepared queries and reads nothing that is long.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from hashlib import blake2s
+
+from django.utils import timezone
+
+from annotation.live.access import SessionAccess
+from annotation.live.turns import Turn, turn_of
+from annotation.models import LivePlace, LivePlan, LiveSession
+from benchmarks.models import OpenAsk, Suggestion, Trajectory
+from benchmarks.prepared import Prepared
+
+# A player who was asked and whose page has not been heard of for so long is said to be away.
+QUIET = timedelta(seconds=20)
+# After how many seconds a page asks again: while something is under way, and while nothing is.
+SOON, LATER = 1.0, 4.0
+# More asks than wait at once, and the last one that was answered.
+NEWEST = 16
+
+_TRAJECTORY = Prepared(
+    lambda pk: (
+        Trajectory.objects.filter(pk=pk)
+        .only("status", "problem", "termination", "turn_count", "run")
+        .order_by()
+    ),
+    pk=int,
+)
+_ASKS = Prepared(
+    lambda trajectory: (
+        OpenAsk.objects.filter(trajectory=trajectory)
+        .only("trajectory", "step", "slot", "role", "seat", "opened_at", "answered_at")
+        .order_by("-step", "-slot")[:NEWEST]
+    ),
+    trajectory=int,
+)
+_SUGGESTED = Prepared(
+    lambda trajectory: (
+        Suggestion.objects.filter(trajectory=trajectory)
+        .order_by("-step", "-slot")
+        .values_list("step", "slot", "state")[:NEWEST]
+    ),
+    trajectory=int,
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A session as it stands. ``own`` is what the place of whoever looks is asked.
+
+    ``suggested`` are the suggestions on it that they may see, each by step, slot and state.
+    """
+
+    access: SessionAccess
+    trajectory: Trajectory
+    turn: Turn
+    own: tuple[OpenAsk, ...]
+    heard: tuple[int, ...]
+    suggested: tuple[tuple[int, int, str], ...] = ()
+    now: datetime = field(default_factory=timezone.now)
+
+    @property
+    def session(self) -> LiveSession:
+        return self.access.session
+
+    @property
+    def place(self) -> LivePlace | None:
+        return self.access.place
+
+    @property
+    def plan(self) -> LivePlan:
+        plan: LivePlan = self.session.study.live
+        return plan
+
+    @cached_property
+    def away(self) -> tuple[LivePlace, ...]:
+        """Who is asked, and is not at their page."""
+        if self.turn.standing != "asked":
+            return ()
+        others = [place for place in self.turn.places if place is not self.place]
+        return tuple(
+            place
+            for place in others
+            if place.player_id is not None
+            and (place.last_seen_at is None or self.now - place.last_seen_at > QUIET)
+        )
+
+    @cached_property
+    def token(self) -> str:
+        """Changes whenever the page has to."""
+        seats = [
+            (place.pk, place.player_id, place.ready_at is not None, place.stand_in)
+            for place in self.access.places
+        ]
+        parts = (
+            self.session.state,
+            self.turn.standing,
+            # While somebody works on it, it is the same to players whether a worker has it yet.
+            self.trajectory.status if self.over else "",
+            [ask.pk for ask in self.turn.asks],
+            self.heard,
+            self.suggested,
+            seats,
+            [place.pk for place in self.away],
+        )
+        return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
+
+    @property
+    def over(self) -> bool:
+        return self.turn.standing == "over"
+
+    @property
+    def every(self) -> str:
+        """After how long a page asks again; empty where nothing will change."""
+        if self.over:
+            return ""
+        mine = self.turn.standing == "asked" and bool(self.own)
+        rests = mine or self.turn.standing in ("paused", "gathering")
+        return f"{LATER if rests else SOON:g}s"
+
+
+def read_table(access: SessionAccess) -> Table:
+    """The session as it is now."""
+    session = access.session
+    trajectory = _TRAJECTORY.first(pk=session.trajectory_id)
+    assert trajectory is not None
+    rows = _ASKS.all(trajectory=session.trajectory_id)
+    waiting = [ask for ask in reversed(rows) if ask.answered_at is None]
+    if trajectory.status != Trajectory.Status.WAITING:
+        waiting = []
+    answered = [ask.answered_at for ask in rows if ask.answered_at is not None]
+    trajectory.said = max(answered, default=None)  # type: ignore[attr-defined]
+    turn = turn_of(session, trajectory, waiting, list(access.places))
+    own = turn.asks_of(access.place) if access.place is not None else ()
+    newest = [ask for ask in rows if access.place is None or ask.role in access.place.roles]
+    heard = tuple(ask.pk for ask in newest if ask.answered_at is not None)[:1]
+    return Table(access, trajectory, turn, own, heard, _suggested(session, own))
+
+
+def _suggested(session: LiveSession, own: tuple[OpenAsk, ...]) -> tuple[tuple[int, int, str], ...]:
+    """Suggestions on what a player is asked, where the study shows them."""
+    if not own or not session.study.live.shows_suggestions:
+        return ()
+    asks = {(ask.step, ask.slot) for ask in own}
+    rows = _SUGGESTED.all(trajectory=session.trajectory_id)
+    return tuple(row for row in rows if row[:2] in asks)

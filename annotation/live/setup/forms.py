@@ -1,0 +1,274 @@
+"""Making sessions: what holds for all of a study, and one session by itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from annotation.live.setup.services import UNASKED, LiveWish
+from annotation.models import LivePlan
+from annotation.people.invitations import LONGEST_DAYS
+from annotation.questionnaires import questionnaires_for
+from annotation.texts.services import LONGEST_TEXT
+from benchmarks.core.live import Mode
+from benchmarks.core.registry import get_system
+from benchmarks.datasets.selectors import dataset_levels
+from benchmarks.filters import set_choices
+from benchmarks.models import Agent, Dataset, Task
+from benchmarks.roles.forms import CastForm
+from benchmarks.roles.selectors import agents_for
+from benchmarks.runs.forms import LARGEST_SEED
+from benchmarks.visibility import Visibility
+
+NONE = "none"
+OTHERS = "others"
+SHORT = 70
+
+
+class LiveForm(CastForm):
+    """What holds for all sessions of a study; of roles that people fill only who suggests."""
+
+    by_people = False
+    level = forms.ChoiceField()
+    name = forms.CharField(
+        max_length=160,
+        help_text="Players see it above every page; do not name the agent in it.",
+    )
+    practises = forms.BooleanField(
+        label="A practice round first",
+        required=False,
+        help_text="Each player plays one round with a scripted agent on another task. It never "
+        "counts anywhere.",
+    )
+    blinded = forms.BooleanField(
+        label="Blinded",
+        required=False,
+        initial=True,
+        help_text="Players do not learn which agent they meet.",
+    )
+    shows_suggestions = forms.BooleanField(
+        label="Show suggestions",
+        required=False,
+        help_text="Players see what the script or model chosen as judge would have answered. It is "
+        "kept in any case, and decides nothing.",
+    )
+    questionnaire = forms.ChoiceField(
+        label="Asked afterwards",
+        help_text="Each player answers it about the session that has ended.",
+    )
+    leaving = forms.ChoiceField(
+        label="When somebody leaves",
+        choices=LivePlan.Leaving.choices,
+        initial=LivePlan.Leaving.WAIT,
+    )
+    away_seconds = forms.IntegerField(
+        label="Away after seconds",
+        min_value=20,
+        max_value=86_400,
+        initial=300,
+        help_text="Somebody who is asked and has not been seen for so long counts as away.",
+    )
+    reply_seconds = forms.IntegerField(
+        label="Seconds for a reply",
+        min_value=0,
+        max_value=86_400,
+        initial=0,
+        required=False,
+        help_text="After that the same happens as when somebody leaves. 0 means no limit.",
+    )
+    session_minutes = forms.IntegerField(
+        label="Minutes for a session",
+        min_value=0,
+        max_value=10_080,
+        initial=0,
+        required=False,
+        help_text="After that the session ends; pauses do not count. 0 means no limit.",
+    )
+    information = forms.CharField(
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What this is about, how long it takes, whom to ask. Players read it first.",
+    )
+    consent = forms.CharField(
+        label="Consent text",
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Left empty, consent is not asked for.",
+    )
+    seed = forms.IntegerField(
+        initial=0,
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text="Of scripted agents and judges, and of everything that is drawn.",
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        dataset: Dataset,
+        mode: Mode,
+        seen: Visibility,
+    ) -> None:
+        system = get_system(dataset.system)
+        people = mode.roles - set(mode.suggests)
+        super().__init__(data, dataset=dataset, system=system, seen=seen, people=people)
+        for name in self.role_names:
+            if name.removeprefix("role_").rpartition("_")[0] in mode.suggests:
+                self.fields[name].label = f"{self.fields[name].label}, suggests"
+                self.fields[name].help_text = "Asked beside the person, and decides nothing."
+        for name, value in mode.settings.items():
+            self.fields[f"set_{name}"].initial = value
+        self.mode = mode
+        self.all_agents = meetable_agents(system.key, seen)
+        self.levels = dataset_levels(dataset)
+        if self.levels:
+            set_choices(self, "level", [(level, level) for level in self.levels])
+        else:
+            del self.fields["level"]
+        if not mode.suggests:
+            del self.fields["shows_suggestions"]
+        known = [q for q in questionnaires_for(system.key) if q.unit == "trajectory"]
+        asked = [(q.id, f"{q.title}, version {q.version}") for q in known]
+        set_choices(self, "questionnaire", [*asked, (NONE, "Nothing")])
+        usual = [q.id for q in known if q.id == UNASKED] or [id for id, _ in asked] or [NONE]
+        self.fields["questionnaire"].initial = usual[0]
+
+    @property
+    def meets_agent(self) -> bool:
+        """Whether an agent that is no person plays."""
+        return "agent" not in self.mode.roles
+
+    @property
+    def limit_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("away_seconds", "reply_seconds", "session_minutes")]
+
+    def clean_reply_seconds(self) -> int:
+        return self.cleaned_data["reply_seconds"] or 0
+
+    def clean_session_minutes(self) -> int:
+        return self.cleaned_data["session_minutes"] or 0
+
+    def clean_seed(self) -> int:
+        return self.cleaned_data["seed"] or 0
+
+    def wish(self) -> LiveWish:
+        """What the form says, once it is valid."""
+        given = self.cleaned_data
+        asked = given["questionnaire"]
+        return LiveWish(
+            name=given["name"],
+            dataset=self.dataset,
+            mode=self.mode.key,
+            level=given.get("level", ""),
+            settings=self.chosen_settings,
+            roles=self.chosen_roles,
+            questionnaire="" if asked == NONE else asked,
+            blinded=given["blinded"],
+            practises=given["practises"],
+            shows_suggestions=given.get("shows_suggestions", False),
+            leaving=given["leaving"],
+            away_seconds=given["away_seconds"],
+            reply_seconds=given["reply_seconds"],
+            session_minutes=given["session_minutes"],
+            information=given["information"],
+            consent=given["consent"],
+            seed=given["seed"],
+        )
+
+    def find_agent(self, name: str) -> Agent | None:
+        """The agent of a name, among those that may be met."""
+        return next((agent for agent in self.all_agents if agent.name == name), None)
+
+
+def meetable_agents(system: str, seen: Visibility) -> list[Agent]:
+    """The agents that a player can meet: all but people."""
+    return [agent for agent in agents_for(system, seen) if agent.kind != Agent.Kind.HUMAN]
+
+
+def task_choices(tasks: list[Task]) -> list[tuple[str, str]]:
+    """Tasks by their id and the beginning of what they ask."""
+    return [
+        (
+            str(task.pk),
+            f"{task.external_id}: {task.prompt[:SHORT]}{'…' * (len(task.prompt) > SHORT)}",
+        )
+        for task in tasks
+    ]
+
+
+class NewSessionForm(LiveForm):
+    """One session with a study of its own."""
+
+    agent = forms.ChoiceField(help_text="Whom the players meet, without being told.")
+    task = forms.ChoiceField()
+    mine = forms.ChoiceField(label="Who plays")
+    days = forms.IntegerField(
+        label="Links are good for days", min_value=1, max_value=LONGEST_DAYS, initial=14
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None, **given: Any) -> None:
+        super().__init__(data, **given)
+        if self.meets_agent:
+            set_choices(self, "agent", [(agent.name, agent.title) for agent in self.all_agents])
+        else:
+            del self.fields["agent"]
+        self.tasks = list(self.dataset.tasks.only("pk", "external_id", "prompt", "dataset"))
+        set_choices(self, "task", task_choices(self.tasks))
+        places = enumerate(self.mode.places, 1)
+        others = "one person" if len(self.mode.places) == 1 else "each person"
+        set_choices(
+            self,
+            "mine",
+            [
+                (OTHERS, f"Others: a link for {others}"),
+                *((str(number), f"I play myself: {place.title}") for number, place in places),
+            ],
+        )
+        self.fields["name"].initial = f"Session of {self.dataset.name}"
+
+    @property
+    def chosen_agent(self) -> Agent | None:
+        return self.find_agent(self.cleaned_data.get("agent", ""))
+
+    @property
+    def chosen_task(self) -> Task:
+        return next(task for task in self.tasks if str(task.pk) == self.cleaned_data["task"])
+
+    @property
+    def chosen_place(self) -> int | None:
+        """The number of the place that the maker takes."""
+        return None if self.cleaned_data["mine"] == OTHERS else int(self.cleaned_data["mine"])
+
+
+class AddSessionForm(forms.Form):
+    """A further session of a study, with its cast and settings."""
+
+    use_required_attribute = False
+    agent = forms.ChoiceField()
+    task = forms.ChoiceField()
+
+    def __init__(
+        self, data: Mapping[str, Any] | None, *, dataset: Dataset, mode: Mode, seen: Visibility
+    ) -> None:
+        super().__init__(data)
+        self.agents = meetable_agents(dataset.system, seen)
+        self.tasks = list(dataset.tasks.only("pk", "external_id", "prompt", "dataset"))
+        if "agent" in mode.roles:
+            del self.fields["agent"]
+        else:
+            set_choices(self, "agent", [(agent.name, agent.title) for agent in self.agents])
+        set_choices(self, "task", task_choices(self.tasks))
+
+    @property
+    def chosen_agent(self) -> Agent | None:
+        """None where a person is the agent."""
+        name = self.cleaned_data.get("agent", "")
+        return next((agent for agent in self.agents if agent.name == name), None)
+
+    @property
+    def chosen_task(self) -> Task:
+        return next(task for task in self.tasks if str(task.pk) == self.cleaned_data["task"])

@@ -1,0 +1,305 @@
+"""Making studies of sessions as they were wished: one session by itself, or all of a design."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.designs.orders import Method
+from annotation.designs.types import DesignError
+from annotation.errors import Refused
+from annotation.live.setup.design import Drawn, draw_sessions, in_words
+from annotation.live.setup.sessions import make_session, mode_of, store_live_study
+from annotation.models import LivePlan, LiveSession, Membership, Study, StudyText
+from annotation.questionnaires import QuestionnaireError, load_questionnaire
+from annotation.studies.services import fillers_of
+from annotation.studies.setup import add_member
+from annotation.texts.services import set_study_text
+from benchmarks.core.errors import CoreError
+from benchmarks.core.live import Mode
+from benchmarks.core.registry import get_system
+from benchmarks.core.system import read_settings
+from benchmarks.models import Agent, Dataset, Task
+from benchmarks.roles.agents import PERSON, ensure_scripted_agents
+from benchmarks.roles.judge_fit import judge_misfits
+from benchmarks.roles.services import HUMAN, assign_roles
+
+# The questionnaire of a study that asks nothing after its sessions, for a study has to have one.
+UNASKED = "ten_questions@1"
+
+
+@dataclass(frozen=True)
+class LiveWish:
+    """What holds for all sessions of a study.
+
+    ``questionnaire`` is asked of every player after each session, none where it is empty. ``level``
+    is empty where the dataset has none; ``settings`` and ``roles`` are as runs take them.
+    """
+
+    name: str
+    dataset: Dataset
+    mode: str
+    level: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    questionnaire: str = UNASKED
+    blinded: bool = True
+    practises: bool = False
+    shows_suggestions: bool = False
+    leaving: str = LivePlan.Leaving.WAIT
+    away_seconds: int = 300
+    reply_seconds: int = 0
+    session_minutes: int = 0
+    information: str = ""
+    consent: str = ""
+    seed: int = 0
+
+
+def store_wish(
+    *, wish: LiveWish, by: User, more: Mapping[str, Any] | None = None
+) -> tuple[Study, LivePlan]:
+    """An open study without sessions; ``more`` is kept in the plan's settings beside the cast."""
+    mode_of(wish.dataset.system, wish.mode)
+    asks = bool(wish.questionnaire)
+    questionnaire = wish.questionnaire or UNASKED
+    if asks:
+        _check_questionnaire(questionnaire, wish.dataset.system)
+    study = Study(
+        name=wish.name.strip()[:160],
+        questionnaire=questionnaire,
+        blinded=wish.blinded,
+        seed=wish.seed,
+        status=Study.Status.OPEN,
+        is_demo=wish.dataset.is_demo,
+        created_by=by,
+    )
+    plan = LivePlan(
+        system=wish.dataset.system,
+        mode=wish.mode,
+        practises=wish.practises,
+        shows_suggestions=wish.shows_suggestions,
+        leaving=wish.leaving,
+        away_seconds=wish.away_seconds,
+        reply_seconds=wish.reply_seconds,
+        session_minutes=wish.session_minutes,
+        settings={
+            "asks": asks,
+            "cast": {
+                "dataset": wish.dataset.pk,
+                "level": wish.level,
+                "settings": dict(wish.settings),
+                "roles": {role: list(names) for role, names in wish.roles.items()},
+            },
+            "seed": wish.seed,
+            **(more or {}),
+        },
+    )
+    with transaction.atomic():
+        store_live_study(study=study, plan=plan, by=by)
+        for kind, text in (
+            (StudyText.Kind.INFORMATION, wish.information),
+            (StudyText.Kind.CONSENT, wish.consent),
+        ):
+            if text.strip():
+                set_study_text(study=study, kind=kind, text=text, by=by)
+    return study, plan
+
+
+def _check_questionnaire(id: str, system: str) -> None:
+    try:
+        found = load_questionnaire(id)
+    except QuestionnaireError as error:
+        raise Refused("invalid", str(error)) from error
+    if found.unit != "trajectory" or found.system not in ("", system):
+        words = "does not ask about what was played here; choose another one, or none"
+        raise Refused("invalid", f"{found.title!r} {words}")
+
+
+def create_session(
+    *, wish: LiveWish, agent: Agent | None, task: Task, mine: int | None = None, by: User
+) -> LiveSession:
+    """One session with a study of its own. ``mine`` is the number of the place that ``by`` takes.
+
+    ``agent`` is None where a person is the agent.
+    """
+    with transaction.atomic():
+        study, plan = store_wish(wish=wish, by=by)
+        return add_session(
+            study=study,
+            plan=plan,
+            agent=agent,
+            task=task,
+            players={mine: by} if mine else {},
+            by=by,
+        )
+
+
+def add_session(
+    *,
+    study: Study,
+    plan: LivePlan,
+    agent: Agent | None,
+    task: Task,
+    players: Mapping[int, User] | None = None,
+    order: int = 0,
+    practice: bool = False,
+    label: bool = True,
+    by: User | None,
+) -> LiveSession:
+    """A further session of a study with the cast of its plan; ``players`` by number of place."""
+    mode = mode_of(plan.system, plan.mode)
+    cast = plan.settings.get("cast", {})
+    players = players or {}
+    strange = set(players) - set(range(1, len(mode.places) + 1))
+    if strange:
+        raise Refused("invalid", "there is no such place in this mode")
+    if "agent" in mode.roles:
+        agent = human_agent()
+    elif agent is None or agent.kind == Agent.Kind.HUMAN:
+        raise Refused("invalid", "choose an agent that is no person, or a mode with one as agent")
+    if not practice:
+        refuse_unread(plan, mode, agent)
+    with transaction.atomic():
+        for user in players.values():
+            add_member(study=study, user=user, role=Membership.Role.ANNOTATOR, by=by)
+        session = make_session(
+            study=study,
+            agent=agent,
+            task=task,
+            level=cast.get("level", ""),
+            settings=cast.get("settings", {}),
+            roles=cast.get("roles", {}),
+            players=[players.get(number) for number in range(1, len(mode.places) + 1)],
+            order=order,
+            practice=practice,
+            by=by,
+        )
+        if label and not practice:
+            label_study(study)
+    return session
+
+
+def refuse_unread(plan: LivePlan, mode: Mode, agent: Agent) -> None:
+    """Refuse a session in which nobody could decide whether the agent's plans are valid.
+
+    A scripted judge cannot read what a person or a language model plans, and a lexicon judge needs
+    words for each condition: with such a one a session would end after its first plan.
+    """
+    cast = plan.settings.get("cast", {})
+    dataset = Dataset.objects.get(pk=cast["dataset"])
+    system = get_system(plan.system)
+    settings = read_settings(system.settings, cast.get("settings", {}))
+    people = {role: [HUMAN] for role in mode.roles if role != "agent"}
+    try:
+        roles = assign_roles(system, dataset, agent, settings, {**cast.get("roles", {}), **people})
+        misfits = judge_misfits(system, dataset, [cast.get("level", "")], roles)
+    except CoreError as error:
+        raise Refused("invalid", str(error)) from error
+    if misfit := next((one for one in misfits if one.role.decides), None):
+        raise Refused(
+            "invalid",
+            f"{misfit.why[:-1]}, so nobody could decide whether a plan is valid. Choose a language "
+            f"model as {misfit.role.title.lower()}, or a mode in which a person decides",
+        )
+
+
+@dataclass(frozen=True)
+class DesignWish:
+    """Whom players meet at what, and who they are.
+
+    ``agents`` is empty where a person is the agent. ``rows`` are groups of as many players as the
+    mode has places; where they are not named (whoever joins by link), their number alone.
+    """
+
+    agents: Sequence[Agent]
+    tasks: Sequence[Task]
+    rows: Sequence[Sequence[User]] | int
+    each: int
+    order: Method
+
+    @property
+    def pooled(self) -> bool:
+        return isinstance(self.rows, int)
+
+    @property
+    def names(self) -> list[str]:
+        """What the rows are called in the balance tables."""
+        if isinstance(self.rows, int):
+            return [f"player {number:0{len(str(self.rows))}}" for number in range(1, self.rows + 1)]
+        return [" + ".join(user.get_username() for user in row) for row in self.rows]
+
+
+def draw_design(*, design: DesignWish, seed: int) -> Drawn:
+    """What a design gives each row of players; the same wishes and seed give the same."""
+    try:
+        return draw_sessions(
+            agents=[agent.title for agent in design.agents] or [""],
+            tasks=[task.external_id for task in design.tasks],
+            rows=design.names,
+            each=design.each,
+            order=design.order,
+            seed=seed,
+        )
+    except DesignError as error:
+        raise Refused("invalid", "; ".join(error.problems)) from error
+
+
+def create_sessions(*, wish: LiveWish, design: DesignWish, by: User) -> Study:
+    """A study with all sessions of a design: all of them or nothing."""
+    drawn = draw_design(design=design, seed=wish.seed)
+    record = {
+        "players": "pool" if design.pooled else "named",
+        "design": {
+            "agents": [agent.name for agent in design.agents],
+            "tasks": [task.external_id for task in design.tasks],
+            "players": len(drawn.rows),
+            "places": len(mode_of(wish.dataset.system, wish.mode).places),
+            "each": design.each,
+            "order": design.order,
+            "method": drawn.certificate.method,
+            "warnings": [in_words(words) for words in drawn.certificate.warnings],
+            "sha256": drawn.certificate.sha256,
+        },
+    }
+    with transaction.atomic():
+        study, plan = store_wish(wish=wish, by=by, more=record)
+        numbers: list[list[int]] = []
+        for place, (_, pairs) in enumerate(drawn.rows):
+            row = () if isinstance(design.rows, int) else design.rows[place]
+            sessions = [
+                add_session(
+                    study=study,
+                    plan=plan,
+                    agent=design.agents[agent] if design.agents else None,
+                    task=design.tasks[task],
+                    players=dict(enumerate(row, 1)),
+                    order=order,
+                    label=False,
+                    by=by,
+                )
+                for order, (agent, task) in enumerate(pairs, 1)
+            ]
+            numbers.append([session.number for session in sessions])
+        plan.settings = {**plan.settings, "rows": numbers}
+        plan.save(update_fields=["settings"])
+        label_study(study)
+    return study
+
+
+def human_agent() -> Agent:
+    """The agent that stands for people."""
+    ensure_scripted_agents()
+    return Agent.objects.get(name=PERSON)
+
+
+def label_study(study: Study) -> None:
+    """Keep what kinds of agents and others play in a study, for its banner."""
+    runs = LiveSession.objects.filter(study=study, practice=False).order_by()
+    labels = fillers_of(list(runs.values_list("trajectory__run", flat=True).distinct()))
+    fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if fresh.settings.get("labels") != labels:
+        fresh.settings = {**fresh.settings, "labels": labels}
+        fresh.save(update_fields=["settings"])
+    study.settings = fresh.settings

@@ -1,0 +1,125 @@
+"""Making sessions: a study of them, and each with its places and its trajectory."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.assignments.services import lock_study
+from annotation.errors import Refused
+from annotation.live.events import record_live_event
+from annotation.live.next_session import LIVE
+from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession, Study
+from annotation.studies.setup import store_study
+from benchmarks.core.errors import CoreError
+from benchmarks.core.live import Mode, modes_of
+from benchmarks.models import Agent, Dataset, Experiment, Task
+from benchmarks.roles.agents import PERSON
+from benchmarks.roles.services import HUMAN
+from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
+
+
+def mode_of(system: str, key: str) -> Mode:
+    """A system's mode by its key."""
+    found = {mode.key: mode for mode in modes_of(system)}
+    if key not in found:
+        known = ", ".join(found)
+        raise Refused("invalid", f"a mode of play is one of {known}, not {key or 'empty'}")
+    return found[key]
+
+
+def store_live_study(*, study: Study, plan: LivePlan, by: User) -> LivePlan:
+    """Store a study whose items come from sessions, without any session yet.
+
+    Neither is saved yet; ``plan.experiment`` is made here. The study's questionnaire is asked after
+    each session.
+    """
+    mode_of(plan.system, plan.mode)
+    with transaction.atomic():
+        study.settings = {**study.settings, LIVE: True}
+        store_study(study=study, items=(), by=by)
+        plan.study = study
+        plan.experiment = Experiment.objects.create(name=study.name[:160], created_by=by)
+        plan.save()
+    return plan
+
+
+def make_session(
+    *,
+    study: Study,
+    agent: Agent | None,
+    task: Task,
+    level: str = "",
+    settings: Mapping[str, Any] | None = None,
+    roles: Mapping[str, Sequence[str]] | None = None,
+    players: Sequence[User | None] = (),
+    order: int = 0,
+    practice: bool = False,
+    seed: int | None = None,
+    by: User | None,
+) -> LiveSession:
+    """A session of a live study: a reserved trajectory, and the places of the study's mode.
+
+    ``agent`` plays where no person is the agent, and only there; ``roles`` names who fills the
+    roles that people do not, and who suggests in those where the mode has suggestions. ``players``
+    by place; nobody where left out.
+    """
+    plan = LivePlan.objects.select_related("experiment").get(study=study)
+    mode = mode_of(plan.system, plan.mode)
+    dataset = Dataset.objects.get(pk=task.dataset_id)
+    if dataset.system != plan.system:
+        raise Refused("invalid", f"task {task.external_id} belongs to another system")
+    agent = Agent.objects.get(name=PERSON) if "agent" in mode.roles else agent
+    if agent is None:
+        raise Refused("invalid", "choose the agent that the players are to meet")
+    cast = {**(roles or {}), **{role: [HUMAN] for role in mode.roles if role != "agent"}}
+    try:
+        with transaction.atomic():
+            lock_study(study)
+            run = make_shared_run(
+                experiment=plan.experiment,
+                dataset=dataset,
+                agent=agent,
+                level=level,
+                settings=settings or {},
+                roles=cast,
+                suggests={role: (roles or {}).get(role, ()) for role in mode.suggests},
+                seed=study.seed if seed is None else seed,
+                practice=practice,
+                by=by,
+            )
+            last = LiveSession.objects.filter(study=study).aggregate(last=Max("number"))["last"]
+            session = LiveSession.objects.create(
+                study=study,
+                number=(last or 0) + 1,
+                trajectory=reserve_trajectory(run=run, task=task),
+                practice=practice,
+                created_by=by,
+            )
+            seated = [*players, *[None] * len(mode.places)][: len(mode.places)]
+            LivePlace.objects.bulk_create(
+                [
+                    LivePlace(
+                        session=session,
+                        number=number,
+                        title=place.title,
+                        roles=list(place.roles),
+                        player=player,
+                        order=order,
+                    )
+                    for number, (place, player) in enumerate(
+                        zip(mode.places, seated, strict=True), 1
+                    )
+                ]
+            )
+            record_live_event(
+                session=session,
+                kind=LiveEvent.Kind.MADE,
+                by=by,
+                detail={"mode": mode.key, "agent": agent.name, "task": task.external_id},
+            )
+    except CoreError as error:
+        raise Refused("invalid", str(error)) from error
+    return session

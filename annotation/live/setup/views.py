@@ -1,0 +1,307 @@
+"""Lists of sessions, making one, links to its places, and what players read before they begin."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import select_template
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study, person
+from annotation.errors import Refused
+from annotation.live.access import fetch_session
+from annotation.live.lists import (
+    free_rows,
+    live_plan,
+    mode_title,
+    overseen_rows,
+    overseen_studies,
+    own_rows,
+    study_rows,
+)
+from annotation.live.next_session import next_session
+from annotation.live.play.joining import take_own_place
+from annotation.live.setup.design_forms import ORDERS
+from annotation.live.setup.forms import AddSessionForm, NewSessionForm
+from annotation.live.setup.practice import begin_practice
+from annotation.live.setup.services import add_session, create_session
+from annotation.live.setup.sessions import mode_of
+from annotation.models import LivePlace, LivePlan, LiveSession, Membership
+from annotation.people.invitations import make_invite
+from annotation.steps.selectors import next_step
+from annotation.studies.banner import study_banner
+from annotation.studies.services import OVER
+from annotation.studies.settings_views import study_context
+from benchmarks.access import START, allow, signed_in, visibility
+from benchmarks.core.live import Mode, modes_of
+from benchmarks.models import Dataset
+from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.selectors import system_of
+
+Role = Membership.Role
+# For how many days a link is good that is made beside a list.
+LINK_DAYS = 14
+
+
+@require_GET
+@signed_in
+def session_list(request: HttpRequest) -> HttpResponseBase:
+    """The sessions that somebody plays, and those of the studies that they run."""
+    user = person(request)
+    rows = own_rows(user)
+    oversees = overseen_studies(user).exists()
+    context = {
+        "waiting": [row for row in rows if not row.over],
+        "over": [row for row in rows if row.over],
+        "overseen": overseen_rows(user),
+        "oversees": oversees,
+        "empty": not rows and not oversees,
+        "may_make": user.has_perm(START),
+    }
+    return render(request, "annotation/session_list.html", context)
+
+
+# --- Making one -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link to a place, which is shown once."""
+
+    title: str
+    url: str
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@signed_in
+def session_new(request: HttpRequest) -> HttpResponseBase:
+    """One session with a study of its own; the links to its places are in the answer alone."""
+    allow(request, START)
+    ensure_scripted_agents()
+    chosen = choose_dataset(request)
+    if chosen is None:
+        return render(request, "annotation/session_new.html", {"datasets": []})
+    context = chosen
+    data = request.POST if request.method == "POST" else None
+    form = NewSessionForm(
+        data, dataset=chosen["dataset"], mode=chosen["mode"], seen=visibility(request)
+    )
+    if form.is_valid():
+        try:
+            session = create_session(
+                wish=form.wish(),
+                agent=form.chosen_agent,
+                task=form.chosen_task,
+                mine=form.chosen_place,
+                by=person(request),
+            )
+            links = make_links(request, session, days=form.cleaned_data["days"])
+        except Refused as refused:
+            form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
+        else:
+            return _made(request, session, links)
+    status = 422 if form.is_bound else 200
+    return render(request, "annotation/session_new.html", {**context, "form": form}, status=status)
+
+
+def choose_dataset(request: HttpRequest) -> dict[str, Any] | None:
+    """The datasets on offer, the one that is asked for, its system's modes and the chosen one."""
+    datasets = [d for d in visibility(request).of(Dataset.objects.all()) if system_of(d.system)]
+    given = request.POST or request.GET
+    wanted = given.get("dataset", "")
+    dataset = next((d for d in datasets if str(d.pk) == wanted), datasets[0] if datasets else None)
+    if dataset is None:
+        return None
+    modes = modes_of(dataset.system)
+    mode = next((mode for mode in modes if mode.key == given.get("mode", "")), modes[0])
+    return {
+        "datasets": datasets,
+        "dataset": dataset,
+        "system": system_of(dataset.system),
+        "modes": modes,
+        "mode": mode,
+    }
+
+
+def make_links(request: HttpRequest, session: LiveSession, *, days: int) -> list[Link]:
+    """A link for each free place of a session."""
+    return [
+        make_link(request, place, days=days)
+        for place in session.places.select_related("session__study").filter(
+            player=None, stand_in=""
+        )
+    ]
+
+
+def make_link(request: HttpRequest, place: LivePlace, *, days: int) -> Link:
+    """A link that gives one person a place, once."""
+    session = place.session
+    token = make_invite(
+        study=session.study,
+        role=Role.ANNOTATOR,
+        label=f"session {session.number}: {place.title}",
+        days=days,
+        by=person(request),
+        place=place,
+    )
+    url = request.build_absolute_uri(reverse("annotation:join_link", args=[token]))
+    return Link(f"{place.title}, session {session.number}", url)
+
+
+def _made(request: HttpRequest, session: LiveSession, links: list[Link]) -> HttpResponse:
+    own = session.places.filter(player=person(request)).first()
+    context = {"session": session, "study": session.study, "links": links, "own": own}
+    return render(request, "annotation/session_made.html", context)
+
+
+@require_POST
+@never_cache
+@signed_in
+def session_links(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """A new link to a free place, or the place itself for the manager who wants to play."""
+    session = get_object_or_404(LiveSession.objects.select_related("study"), pk=pk)
+    fetch_managed_study(request, session.study_id)
+    number = request.POST.get("place", "")
+    number = number if number.isdecimal() and len(number) < 4 else "0"
+    place = get_object_or_404(
+        LivePlace.objects.select_related("session__study"), session=session, number=number
+    )
+    links: list[Link] = []
+    refused = None
+    try:
+        if request.POST.get("action") == "play":
+            take_own_place(place=place, user=person(request))
+            return redirect("annotation:next_item", pk=session.study_id)
+        links = [make_link(request, place, days=LINK_DAYS)]
+    except Refused as refusal:
+        refused = refusal
+    context = {"session": session, "study": session.study, "links": links, "refused": refused}
+    status = 409 if refused is not None else 200
+    return render(request, "annotation/session_made.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@signed_in
+def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """All sessions of a study, practice rounds apart; a POST of a manager adds one."""
+    access = fetch_overseen_study(request, pk)
+    plan = live_plan(access.study)
+    if plan is None:
+        raise Http404
+    told = not access.blind
+    form = _add_form(request, access, plan)
+    if request.method == "POST":
+        fetch_managed_study(request, pk)
+        if form is None:
+            raise Http404
+        if form.is_valid():
+            try:
+                session = add_session(
+                    study=access.study,
+                    plan=plan,
+                    agent=form.chosen_agent,
+                    task=form.chosen_task,
+                    by=access.user,
+                )
+                return _made(request, session, make_links(request, session, days=LINK_DAYS))
+            except Refused as refused:
+                form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
+    rows = study_rows(access.study, access.user, told=told)
+    design = plan.settings.get("design")
+    context = {
+        **study_context(access, "sessions"),
+        "plan": plan,
+        "mode": mode_title(plan),
+        "rows": rows,
+        "told": told,
+        "design": design,
+        "order": dict(ORDERS).get(design["order"], "").partition(":")[0] if design else "",
+        "pooled": plan.settings.get("players") == "pool",
+        "free_rows": free_rows(plan, rows),
+        "form": form,
+    }
+    status = 422 if form is not None and form.errors else 200
+    return render(request, "annotation/study_sessions.html", context, status=status)
+
+
+def _add_form(request: HttpRequest, access: StudyAccess, plan: LivePlan) -> AddSessionForm | None:
+    """The form of a further session, for managers who may know whom players meet."""
+    if not access.manages or access.blind or access.study.status in OVER:
+        return None
+    cast = plan.settings.get("cast", {})
+    dataset = visibility(request).of(Dataset.objects.filter(pk=cast.get("dataset"))).first()
+    if dataset is None:
+        return None
+    data = request.POST if request.method == "POST" else None
+    mode = mode_of(plan.system, plan.mode)
+    return AddSessionForm(data, dataset=dataset, mode=mode, seen=visibility(request))
+
+
+# --- Before it begins -----------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def session_instructions(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """What a player is, sees and must not reveal; a POST begins the practice round."""
+    access = fetch_session(request, pk)
+    study, place = access.session.study, access.place
+    if place is None:  # who looks on reads them for the first place
+        place = access.places[0]
+    elif (before := _before(request, access.study.study)) is not None:
+        return before
+    plan = LivePlan.objects.get(study=study)
+    refused = None
+    if request.method == "POST":
+        if access.place is None:
+            raise Http404
+        try:
+            session = begin_practice(place=access.place, user=access.user)
+        except Refused as refusal:
+            refused = refusal
+        else:
+            return redirect("annotation:session", pk=session.pk)
+    coming = next_session(plan, access.user) if access.place is not None else None
+    mode = mode_of(plan.system, plan.mode)
+    context = {
+        "study": study,
+        "session": access.session,
+        "place": place,
+        "plays": access.place is not None,
+        "plan": plan,
+        "mode": mode,
+        "told": instructions(plan.system, mode),
+        "others": [other for other in mode.places if other.title != place.title],
+        "practises": coming is not None and coming.practises,
+        "refused": refused,
+        "banner": study_banner(study),
+    }
+    status = 409 if refused is not None else 200
+    return render(request, "annotation/session_instructions.html", context, status=status)
+
+
+def _before(request: HttpRequest, study: Any) -> HttpResponseBase | None:
+    """On to what has to be done before anything about a session is shown."""
+    user = person(request)
+    participant = study.participants.filter(user=user).first()
+    if participant is None:
+        return None
+    participant.user = user
+    if next_step(study, participant).name in ("information", "consent", "background", "break"):
+        return redirect("annotation:next_item", pk=study.pk)
+    return None
+
+
+def instructions(system: str, mode: Mode) -> Any:
+    """The words of a system to players of a mode, or those that hold for every system."""
+    return select_template(
+        [
+            f"systems/{system}/_instructions_{mode.key}.html",
+            "annotation/partials/_instructions.html",
+        ]
+    )

@@ -1,0 +1,167 @@
+"""Links that let one person into a study, once.
+
+Only a digest of a link's token is stored: whoever reads the database cannot use the links in it.
+"""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.live.play.services import take_place
+from annotation.models import (
+    Invite,
+    LivePlace,
+    LiveSession,
+    Membership,
+    Participant,
+    Study,
+    StudyEvent,
+)
+from annotation.record.events import record_event
+from annotation.studies.setup import add_member
+
+LONGEST_DAYS = 90
+TOKEN_BYTES = 32
+# What an invite to a study in one of these states would lead to is nothing.
+OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
+
+
+def make_invite(
+    *, study: Study, role: str, label: str, days: int, by: User, place: LivePlace | None = None
+) -> str:
+    """Make a link for one person and return its token, which cannot be read again.
+
+    ``label`` says for the managers whom it is meant for; it is good for ``days``. One to a
+    ``place`` of a session gives its user that place too.
+    """
+    if place is not None:
+        _refuse_unless_free(place)
+    if role not in Membership.Role.values:
+        raise Refused("invalid", f"a role is one of {', '.join(Membership.Role.values)}")
+    if not 1 <= days <= LONGEST_DAYS:
+        raise Refused("invalid", f"an invite is good for 1 to {LONGEST_DAYS} days, not {days}")
+    if study.status in OVER:
+        word = study.get_status_display().lower()
+        raise Refused("closed", f"the study is {word}; open it before you invite anybody")
+    label = label.strip()
+    longest = 120
+    if len(label) > longest:
+        raise Refused("invalid", f"a label has at most {longest} characters")
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    with transaction.atomic():
+        invite = Invite.objects.create(
+            study=study, digest=digest_of(token), role=role, label=label, by=by, place=place,
+            expires_at=timezone.now() + timedelta(days=days),
+        )  # fmt: skip
+        _record(invite, "made", by=by)
+    return token
+
+
+def revoke_invite(*, invite: Invite, by: User) -> None:
+    """Make a link that nobody has used useless; revoking it twice is harmless."""
+    with transaction.atomic():
+        rows = Invite.objects.filter(pk=invite.pk, used_at=None)
+        if rows.filter(revoked_at=None).update(revoked_at=timezone.now()):
+            _record(invite, "revoked", by=by)
+        elif not rows.exists():
+            raise Refused("conflict", "this invite has been used; take the role away instead")
+    invite.refresh_from_db()
+
+
+def accept_invite(*, digest: str, user: User) -> Study:
+    """Take a person into the study, where nobody used the link before; returns the study.
+
+    Of two who come at once one gets in. The one who got in may ask again without harm.
+    """
+    with transaction.atomic():
+        invite = find_invite(digest)
+        if invite is not None and invite.used_by_id == user.pk:
+            return invite.study
+        invite = refuse_unless_good(invite)
+        _refuse_who_needs_none(invite, user)
+        now = timezone.now()
+        # The moment at which it is decided who gets in.
+        free = Invite.objects.filter(
+            pk=invite.pk, used_at=None, revoked_at=None, expires_at__gt=now
+        )
+        if not free.update(used_at=now, used_by=user):
+            refuse_unless_good(find_invite(digest))
+            raise Refused("gone", "somebody else has used this link")
+        if invite.place is not None:
+            # Before the study is locked: whoever ends a session locks it first, too.
+            take_place(place=invite.place, user=user)
+        add_member(study=invite.study, user=user, role=invite.role, by=invite.by)
+        _record(invite, "used", by=user)
+        return invite.study
+
+
+def accept_invite_as_new(*, digest: str, username: str, password: str) -> tuple[User, Study]:
+    """Make an account and take its person into the study: both or neither.
+
+    Name and password have been checked by a form; raises IntegrityError where the name was taken
+    meanwhile.
+    """
+    with transaction.atomic():
+        refuse_unless_good(find_invite(digest))
+        user = User.objects.create_user(username, password=password)
+        return user, accept_invite(digest=digest, user=user)
+
+
+def digest_of(token: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def find_invite(digest: str) -> Invite | None:
+    """The invite of a link, with its study and who made it."""
+    rows = Invite.objects.select_related("study", "by", "place__session")
+    return rows.filter(digest=digest).first()
+
+
+def refuse_unless_good(invite: Invite | None) -> Invite:
+    """The invite, if it can be used now. The reasons name neither study nor people."""
+    if invite is None:
+        raise Refused("invalid", "there is no such invite; the link may have been cut off")
+    if invite.used_at is not None:
+        raise Refused("gone", "this link has been used; each link lets one person in, once")
+    if invite.revoked_at is not None:
+        raise Refused("gone", "this invite has been taken back")
+    if invite.expires_at <= timezone.now():
+        raise Refused("gone", "this invite has expired")
+    if invite.study.status in OVER:
+        raise Refused("closed", "what this link invites to is over")
+    if invite.place is not None and invite.place.session.state in LiveSession.OVER:
+        raise Refused("closed", "the session that this link leads to is over")
+    return invite
+
+
+def _refuse_unless_free(place: LivePlace) -> None:
+    if place.session.state in LiveSession.OVER:
+        raise Refused("closed", "this session is over")
+    if place.player_id is not None or place.stand_in:
+        raise Refused("conflict", "somebody has this place already")
+
+
+def _refuse_who_needs_none(invite: Invite, user: User) -> None:
+    """The link is kept for somebody else where it would give its user nothing."""
+    has = Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists()
+    if has and invite.place is None:
+        role = invite.get_role_display().lower()
+        raise Refused("conflict", f"you are {role} of this study already; the link is still good")
+    if invite.role == Membership.Role.ANNOTATOR and invite.study.participants.filter(
+        user=user, state__in=Participant.GONE
+    ).exists():  # fmt: skip
+        raise Refused("conflict", "you have left this study; ask its manager to let you in again")
+
+
+def _record(invite: Invite, what: str, *, by: User) -> None:
+    record_event(
+        study=invite.study_id, kind=StudyEvent.Kind.INVITED, by=by,
+        about=by if what == "used" else None,
+        detail={"invite": invite.pk, "what": what, "role": invite.role, "label": invite.label},
+    )  # fmt: skip

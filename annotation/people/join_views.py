@@ -1,0 +1,100 @@
+"""Coming into a study by a link.
+
+The link's token is put away at once (as a digest, in the session), and the page that follows has an
+address without it: so it is in no address that a browser hands on, and in no log of refusals.
+"""
+
+from allauth.decorators import rate_limit
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.models import User
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.errors import Refused
+from annotation.live.next_session import is_live
+from annotation.models import Invite, Membership, Study
+from annotation.people.invitations import (
+    accept_invite,
+    accept_invite_as_new,
+    digest_of,
+    find_invite,
+    refuse_unless_good,
+)
+from annotation.people.join_forms import NewAccountForm
+
+KEPT = "invite"
+
+
+@require_GET
+def join_link(request: HttpRequest, token: str) -> HttpResponseBase:
+    """Put the token of a link away and go to the page.
+
+    Never refused, for a refusal would be logged with the address; trying links is limited there.
+    """
+    request.session[KEPT] = digest_of(token)
+    response = redirect("annotation:join")
+    response["Referrer-Policy"] = "no-referrer"
+    add_never_cache_headers(response)
+    return response
+
+
+@require_http_methods(["GET", "POST"])
+@sensitive_post_parameters("password1", "password2")
+@rate_limit(action="join", limit_get=True)  # type: ignore[untyped-decorator]  # has no types
+def join(request: HttpRequest) -> HttpResponseBase:
+    """Which study and role a link leads to; a POST accepts, with a new account for a stranger."""
+    user = request.user if isinstance(request.user, User) else None
+    digest = str(request.session.get(KEPT, ""))
+    form = NewAccountForm(request.POST if request.method == "POST" and user is None else None)
+    try:
+        found = find_invite(digest)
+        if user is not None and found is not None and found.used_by_id == user.pk:
+            return _welcome(request, found.study)
+        invite = refuse_unless_good(found)
+        if request.method == "POST":
+            if user is not None:
+                return _welcome(request, accept_invite(digest=digest, user=user))
+            if form.is_valid():
+                return _come_in(request, form, digest)
+    except Refused as refused:
+        return _no(request, refused)
+    except IntegrityError:
+        form.add_error("username", "Somebody has taken this name a moment ago. Choose another one.")
+    return _page(request, invite, form)
+
+
+def _come_in(request: HttpRequest, form: NewAccountForm, digest: str) -> HttpResponseBase:
+    given = form.cleaned_data
+    user, study = accept_invite_as_new(
+        digest=digest, username=given["username"], password=given["password1"]
+    )
+    # By the installation's first way to sign in, which is by password.
+    login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
+    return _welcome(request, study)
+
+
+def _welcome(request: HttpRequest, study: Study) -> HttpResponseBase:
+    request.session.pop(KEPT, None)
+    messages.success(request, f"You are in: welcome to the study “{study.name}”.")
+    if is_live(study):  # to what comes first, without a page in between
+        return redirect("annotation:next_item", pk=study.pk)
+    return redirect("annotation:study", pk=study.pk)
+
+
+def _page(request: HttpRequest, invite: Invite, form: NewAccountForm) -> HttpResponse:
+    plays = is_live(invite.study) and invite.role == Membership.Role.ANNOTATOR
+    context = {"invite": invite, "plays": plays, "form": form}
+    response = render(request, "annotation/join.html", context, status=422 if form.errors else 200)
+    add_never_cache_headers(response)
+    return response
+
+
+def _no(request: HttpRequest, refused: Refused) -> HttpResponse:
+    status = {"conflict": 409, "invalid": 404}.get(refused.code, 410)
+    return render(request, "annotation/join_refused.html", {"refused": refused}, status=status)

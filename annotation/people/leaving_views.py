@@ -1,0 +1,224 @@
+"""Pages on which somebody leaves a study or comes back, blinding is lifted, a person is erased.
+
+Each says what will happen, asks for a reason, and does one thing by POST.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import StudyAccess, fetch_managed_study, fetch_study, person
+from annotation.errors import Refused
+from annotation.models import Assignment, Participant
+from annotation.people.erasure import erase_person, holdings_of, tombstone
+from annotation.people.unblinding import unblind_annotator, unblind_study
+from annotation.people.withdrawal import restore_annotator, withdraw_annotator
+from annotation.record.forms import EraseForm, ReasonForm
+from benchmarks.access import signed_in
+
+
+@dataclass(frozen=True)
+class Act:
+    """A thing to be done: what the page says, what the button does, and where it leads."""
+
+    title: str
+    points: Sequence[str]
+    button: str
+    done: str
+    do: Callable[[str], None]
+    back: str
+    danger: bool = True
+    needs_reason: bool = True
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def leave(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """An annotator withdraws."""
+    access = fetch_study(request, pk)
+    if not access.annotates:
+        raise Http404
+    study, user = access.study, access.user
+    act = Act(
+        title="Withdraw from this study",
+        points=[
+            "You may stop at any time, without giving a reason and without disadvantage.",
+            "Items that you have not submitted go back and may be given to somebody else.",
+            "What you submitted stays stored under your number in the study, and is left out of "
+            "all analyses and of every export for them.",
+            "If you want your name and what you wrote to be erased too, ask the people who run "
+            "the study: an administrator can do that.",
+            "A manager can take you back into the study later, if you ask for it.",
+        ],
+        button="Withdraw from the study",
+        done=f"You have withdrawn from “{study.name}”. Thank you for your time.",
+        do=lambda reason: withdraw_annotator(study=study, user=user, by=user, reason=reason),
+        back=reverse("annotation:study", args=[pk]),
+        needs_reason=False,
+    )
+    return _ask(request, access, act, after=reverse("annotation:home"))
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    """A manager withdraws an annotator, or takes one back who was withdrawn."""
+    access = fetch_managed_study(request, pk)
+    found = _annotator(access, number)
+    study, user, name = access.study, found.user, found.user.get_username()
+    if found.state == Participant.State.ERASED:
+        raise Http404
+    if found.state == Participant.State.WITHDRAWN:
+        act = Act(
+            title=f"Take {name} back",
+            points=[
+                "Their submitted answers count again in analyses.",
+                "Items that they had open come back to them, as far as nobody else has them now.",
+            ],
+            button="Take back",
+            done=f"{name} takes part in the study again.",
+            do=lambda reason: restore_annotator(
+                study=study, user=user, by=access.user, reason=reason
+            ),
+            back=_people(access),
+            danger=False,
+        )
+    else:
+        seats = study.assignments.filter(annotator=user)
+        still = seats.filter(state=Assignment.State.OPEN).count()
+        act = Act(
+            title=f"Withdraw {name}",
+            points=[
+                f"{still} open items go back and can be given to somebody else."
+                if still
+                else "They have no open items.",
+                f"Their {found.submitted} submitted items stay stored and leave analyses.",
+                "They no longer see the study. You can take them back later.",
+            ],
+            button=f"Withdraw {name}",
+            done=f"{name} is withdrawn.",
+            do=lambda reason: withdraw_annotator(
+                study=study, user=user, by=access.user, reason=reason
+            ),
+            back=_people(access),
+        )
+    return _ask(request, access, act)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def annotator_unblind(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    """A manager lifts the blinding for one annotator."""
+    access = fetch_managed_study(request, pk)
+    found = _annotator(access, number)
+    if not access.study.blinded or found.unblinded_at is not None:
+        raise Http404
+    study, user, name = access.study, found.user, found.user.get_username()
+    act = Act(
+        title=f"Lift the blinding for {name}",
+        points=[
+            "Pages no longer hide from them who made what, as far as their roles let them see it.",
+            "Everything that they answer from now on is marked, and can be left out of analyses.",
+            "This cannot be taken back: what somebody has seen they have seen.",
+        ],
+        button="Lift the blinding",
+        done=f"The blinding is lifted for {name}.",
+        do=lambda reason: unblind_annotator(study=study, user=user, by=access.user, reason=reason),
+        back=_people(access),
+    )
+    return _ask(request, access, act)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def study_unblind(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """A manager lifts the blinding of the whole study."""
+    access = fetch_managed_study(request, pk)
+    if not access.study.blinded:
+        raise Http404
+    study = access.study
+    act = Act(
+        title="Lift the blinding of the study",
+        points=[
+            "Pages no longer hide from any of its annotators who made what, as far as their roles "
+            "let them see it. The same holds for those who join later.",
+            "Everything that is answered from now on is marked, and can be left out of analyses.",
+            "This cannot be taken back.",
+        ],
+        button="Lift the blinding",
+        done="The study is not blinded any more.",
+        do=lambda reason: unblind_study(study=study, by=access.user, reason=reason),
+        back=reverse("annotation:study", args=[pk]),
+    )
+    return _ask(request, access, act)
+
+
+def _ask(
+    request: HttpRequest, access: StudyAccess, act: Act, *, after: str = ""
+) -> HttpResponseBase:
+    form = ReasonForm(request.POST or None, required=act.needs_reason)
+    status = 200
+    if request.method == "POST":
+        form = ReasonForm(request.POST, required=act.needs_reason)
+        status = 422
+        if form.is_valid():
+            try:
+                act.do(form.cleaned_data["reason"])
+            except Refused as refused:
+                form.add_error(None, f"Nothing was changed: {refused.reason}.")
+            else:
+                messages.success(request, act.done)
+                return redirect(after or act.back)
+    context = {"access": access, "study": access.study, "act": act, "form": form}
+    return render(request, "annotation/act.html", context, status=status)
+
+
+def _annotator(access: StudyAccess, number: int) -> Participant:
+    rows = access.study.participants.select_related("user")
+    found = rows.filter(number=number).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _people(access: StudyAccess) -> str:
+    return reverse("annotation:study_people", args=[access.study.pk])
+
+
+# --- Erasure --------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def erase(request: HttpRequest) -> HttpResponseBase:
+    """An administrator erases a person, named in the address and typed again to confirm."""
+    by = person(request)
+    if not by.is_superuser:
+        raise PermissionDenied("Only an administrator erases a person.")
+    name = request.GET.get("user", "")
+    user = User.objects.filter(username=name).first() if name else None
+    form = EraseForm(request.POST if user is not None and request.method == "POST" else None)
+    status = 422 if request.method == "POST" else 200
+    if user is not None and form.is_bound and form.is_valid():
+        try:
+            told = erase_person(user=user, by=by, **form.cleaned_data)
+        except Refused as refused:
+            form.add_error(None, f"Nothing was changed: {refused.reason}.")
+        else:
+            messages.success(request, f"The person is erased. What is left is called {told}.")
+            return redirect("annotation:erase")
+    context = {
+        "name": name,
+        "person": user,
+        "form": form,
+        "holdings": holdings_of(user) if user is not None else None,
+        "tombstone": tombstone(user) if user is not None else "",
+    }
+    return render(request, "annotation/erase.html", context, status=status)

@@ -1,0 +1,31 @@
+"""Words of managers to annotators."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.errors import Refused
+from annotation.models import Message, Participant, Study, StudyEvent
+from annotation.record.events import record_event
+
+LONGEST_MESSAGE = 2000
+
+
+def send_message(*, study: Study, text: str, by: User, to: User | None = None) -> Message:
+    """Send words to one annotator, or to all who take part now where ``to`` is None."""
+    text = text.replace("\r\n", "\n").strip()
+    if not text:
+        raise Refused("invalid", "write a few words")
+    if len(text) > LONGEST_MESSAGE:
+        raise Refused("invalid", f"a message has at most {LONGEST_MESSAGE:,} characters")
+    people = study.participants.exclude(state__in=Participant.GONE)
+    if to is not None and not people.filter(user=to).exists():
+        raise Refused("invalid", "this person takes no part in the study")
+    if to is None and not people.exists():
+        raise Refused("invalid", "the study has no annotators yet")
+    with transaction.atomic():
+        message = Message.objects.create(study=study, to=to, text=text, by=by)
+        record_event(
+            study=study, kind=StudyEvent.Kind.MESSAGE, by=by, about=to,
+            detail={"message": message.pk},
+        )  # fmt: skip
+    return message

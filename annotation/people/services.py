@@ -1,0 +1,103 @@
+"""What managers do about one annotator."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.assignments.bulk_changes import return_seats
+from annotation.assignments.services import give_item, lock_participant, lock_study, move_assignment
+from annotation.errors import Refused
+from annotation.models import Assignment, Participant, Study, StudyEvent
+from annotation.record.events import record_event
+from annotation.studies.services import checked_reason
+
+State, Standing, Kind = Assignment.State, Participant.State, StudyEvent.Kind
+
+
+def pause_annotator(*, study: Study, user: User, by: User, reason: str) -> None:
+    """Let somebody answer nothing for a while; what they have answered and hold stays theirs."""
+    _change_standing(study, user, Standing.ACTIVE, Standing.PAUSED, by, reason)
+
+
+def resume_annotator(*, study: Study, user: User, by: User, reason: str = "") -> None:
+    """Let somebody go on who was paused."""
+    _change_standing(study, user, Standing.PAUSED, Standing.ACTIVE, by, reason)
+
+
+def _change_standing(
+    study: Study,
+    user: User,
+    before: Participant.State,
+    after: Participant.State,
+    by: User,
+    reason: str,
+) -> None:
+    pausing = after == Standing.PAUSED
+    reason = checked_reason(reason, why="this annotator is paused" if pausing else "")
+    with transaction.atomic():
+        person = lock_participant(study=study, user=user)
+        if person.state == after:
+            return
+        if person.state != before:
+            word = person.get_state_display().lower()
+            raise Refused("conflict", f"this person is {word} and takes no part any more")
+        Participant.objects.filter(pk=person.pk).update(state=after)
+        record_event(
+            study=study, kind=Kind.PAUSED, by=by, about=user, reason=reason,
+            detail={"before": before, "after": after},
+        )  # fmt: skip
+
+
+def return_open_items(*, study: Study, user: User, by: User, reason: str) -> int:
+    """Take back everything that somebody has open and counts, and pause them; returns how many.
+
+    None of it comes back to them unless a manager gives it to them. Training and background
+    questions stay: nobody else can do them.
+    """
+    reason = checked_reason(reason, why="these items are taken back")
+    with transaction.atomic():
+        lock_study(study)
+        person = lock_participant(study=study, user=user)
+        mine = Assignment.objects.filter(study=study, annotator=user, part=Assignment.Part.MAIN)
+        count = return_seats(study=study, seats=mine, by=by, reason=reason)
+        if not count:
+            raise Refused("conflict", "this person has no open items")
+        if person.state == Standing.ACTIVE:
+            pause_annotator(study=study, user=user, by=by, reason=reason)
+        return count
+
+
+def reassign_items(
+    *, study: Study, seats: Sequence[Assignment], to: User, by: User, reason: str
+) -> int:
+    """Give open items to somebody else, all or none; what was answered to them is kept.
+
+    Returns how many.
+    """
+    reason = checked_reason(reason, why="this goes to somebody else")
+    with transaction.atomic():
+        lock_study(study)
+        people = {to.pk, *(seat.annotator_id for seat in seats)}
+        found = Participant.objects.filter(study=study, user__in=people)
+        list(found.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+        rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
+        rows = rows.filter(study=study, pk__in=[seat.pk for seat in seats])
+        for seat in rows.select_related("study", "item").order_by("pk"):
+            _reassign(seat, to, by, reason)
+    return len(seats)
+
+
+def _reassign(seat: Assignment, to: User, by: User, reason: str) -> None:
+    if seat.annotator_id == to.pk:
+        raise Refused("invalid", "this person has the item already")
+    if seat.part != Assignment.Part.MAIN:
+        raise Refused("invalid", "everybody does this part themselves")
+    if seat.state != State.OPEN:
+        word = seat.get_state_display().lower()
+        raise Refused("conflict", f"item {seat.position} is {word} by now; only open ones can move")
+    move_assignment(seat, State.RETURNED, by=by, reason=reason, kind=Kind.REASSIGNED)
+    try:
+        give_item(study=seat.study, item=seat.item, to=to, by=by, reason=reason)
+    except Refused as refused:
+        raise Refused(refused.code, f"item {seat.position}: {refused.reason}") from None

@@ -1,0 +1,289 @@
+"""Who takes part in a study: roles, invites, and one annotator with what can be done."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
+from annotation.designs.types import name_some
+from annotation.errors import Refused
+from annotation.live.next_session import is_live
+from annotation.models import Assignment, Membership, Participant
+from annotation.people.invitations import make_invite, revoke_invite
+from annotation.people.messages import send_message
+from annotation.people.selectors import (
+    active_annotators,
+    invite_rows,
+    known_annotators,
+    overseers_of,
+)
+from annotation.people.services import (
+    pause_annotator,
+    reassign_items,
+    resume_annotator,
+    return_open_items,
+)
+from annotation.people.withdrawal import remove_member
+from annotation.steps.training import release_training
+from annotation.studies.forms import InviteForm, MemberForm, MessageForm, ReassignForm
+from annotation.studies.progress import annotator_progress, study_progress
+from annotation.studies.settings_views import attempt, study_context
+from annotation.studies.setup import add_member
+from benchmarks.access import signed_in
+from benchmarks.core.digests import storable
+
+Role = Membership.Role
+# Of somebody with more open items than this the first ones are listed.
+MOST_LISTED = 200
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@signed_in
+def people(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Everybody with their roles; a POST adds people who have accounts."""
+    access = fetch_overseen_study(request, pk)
+    if request.method == "GET":
+        return _people(request, access)
+    access = fetch_managed_study(request, pk)
+    form = MemberForm(request.POST)
+    if form.is_valid():
+        try:
+            added = _add(access, form.cleaned_data["names"], form.cleaned_data["role"])
+        except Refused as refused:
+            form.add_error(None, f"Nobody was added: {refused.reason}.")
+        else:
+            role = Role(form.cleaned_data["role"]).label.lower()
+            an = "an" if role[0] in "ao" else "a"
+            told = f"{name_some(added)} {f'is {an} {role}' if len(added) == 1 else f'are {role}s'}"
+            messages.success(request, f"{told} now." if added else f"They are {role}s already.")
+            return redirect("annotation:study_people", pk=pk)
+    return _people(request, access, members=form)
+
+
+def _add(access: StudyAccess, users: list[User], role: str) -> list[str]:
+    """Give a role; returns the names of those who did not have it."""
+    before = set(access.study.memberships.filter(role=role).values_list("user", flat=True))
+    with transaction.atomic():
+        for user in users:
+            add_member(study=access.study, user=user, role=role, by=access.user)
+    return [user.get_username() for user in users if user.pk not in before]
+
+
+def _people(
+    request: HttpRequest,
+    access: StudyAccess,
+    *,
+    members: MemberForm | None = None,
+    invites: InviteForm | None = None,
+    link: str = "",
+) -> HttpResponse:
+    context = {
+        **study_context(access, "people"),
+        "live": is_live(access.study),
+        "progress": study_progress(access.study),
+        "overseers": overseers_of(access.study),
+    }
+    if access.manages:
+        context |= {
+            "members": members or MemberForm(initial={"role": Role.ANNOTATOR}),
+            "invite_form": invites or InviteForm(auto_id="id_invite_%s"),
+            "invites": invite_rows(access.study),
+            "link": link,
+            "known": known_annotators(),
+        }
+    failed = any(form is not None and form.errors for form in (members, invites))
+    return render(request, "annotation/study_people.html", context, status=422 if failed else 200)
+
+
+@require_POST
+@signed_in
+def member_remove(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Take a role from somebody who is no annotator; annotators leave by a page of their own."""
+    access = fetch_managed_study(request, pk)
+    role, user = (storable(request.POST.get(name, "")) for name in ("role", "user"))
+    rows = access.study.memberships.exclude(role=Role.ANNOTATOR).select_related("user")
+    found = get_object_or_404(rows, role=role, user__username=user)
+
+    def do() -> str:
+        remove_member(study=access.study, user=found.user, role=role, by=access.user)
+        return f"{found.user.get_username()} is {Role(role).label.lower()} no more."
+
+    attempt(request, do)
+    left = found.user_id == access.user.pk and not access.user.is_superuser
+    return redirect("annotation:study_list") if left else redirect("annotation:study_people", pk=pk)
+
+
+# --- Invites --------------------------------------------------------------------------------------
+
+
+@require_POST
+@never_cache
+@signed_in
+def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Make a link; it is in the answer to the form and nowhere after that."""
+    access = fetch_managed_study(request, pk)
+    form = InviteForm(request.POST, auto_id="id_invite_%s")
+    link = ""
+    if form.is_valid():
+        try:
+            token = make_invite(study=access.study, by=access.user, **form.cleaned_data)
+        except Refused as refused:
+            form.add_error(None, f"No link was made: {refused.reason}.")
+        else:
+            link = request.build_absolute_uri(reverse("annotation:join_link", args=[token]))
+    return _people(request, access, invites=None if link else form, link=link)
+
+
+@require_POST
+@signed_in
+def invite_revoke(request: HttpRequest, pk: int, invite_id: int) -> HttpResponseBase:
+    """Make a link that nobody has used useless."""
+    access = fetch_managed_study(request, pk)
+    invite = get_object_or_404(access.study.invites, pk=invite_id)
+
+    def do() -> str:
+        revoke_invite(invite=invite, by=access.user)
+        return "The link is revoked: it lets nobody in any more."
+
+    attempt(request, do)
+    return redirect("annotation:study_people", pk=pk)
+
+
+# --- One annotator --------------------------------------------------------------------------------
+
+
+@require_GET
+@signed_in
+def annotator(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    """Where one annotator stands, and what can be done about it."""
+    access = fetch_overseen_study(request, pk)
+    return _annotator(request, access, _found(access, number))
+
+
+def _annotator(
+    request: HttpRequest,
+    access: StudyAccess,
+    found: Participant,
+    *,
+    reassign: ReassignForm | None = None,
+    message: MessageForm | None = None,
+) -> HttpResponse:
+    seats = _open_seats(access, found)
+    context = {
+        **study_context(access, "people"),
+        "found": found,
+        "row": annotator_progress(access.study, found),
+        "seats": seats,
+        "now": timezone.now(),
+    }
+    if access.manages:
+        context |= {
+            "message": message or MessageForm(people=[found], initial={"to": str(found.number)}),
+            "reassign": reassign or _reassign_form(access, found, seats),
+        }
+    failed = any(form is not None and form.errors for form in (reassign, message))
+    return render(request, "annotation/annotator.html", context, status=422 if failed else 200)
+
+
+def _found(access: StudyAccess, number: int) -> Participant:
+    rows = access.study.participants.select_related("user__annotator")
+    found = rows.filter(number=number).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _open_seats(access: StudyAccess, found: Participant) -> list[Assignment]:
+    rows = Assignment.objects.filter(
+        study=access.study, annotator=found.user, part=Assignment.Part.MAIN,
+        state=Assignment.State.OPEN,
+    )  # fmt: skip
+    return list(rows.select_related("item__task").order_by("position")[:MOST_LISTED])
+
+
+def _reassign_form(
+    access: StudyAccess, found: Participant, seats: list[Assignment], data: Any = None
+) -> ReassignForm:
+    others = [person for person in active_annotators(access.study) if person.pk != found.pk]
+    return ReassignForm(data, positions=[seat.position for seat in seats], people=others)
+
+
+@require_POST
+@signed_in
+def annotator_change(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    """Do what the pressed button says about one annotator."""
+    access = fetch_managed_study(request, pk)
+    found = _found(access, number)
+    action = request.POST.get("action", "")
+    if action == "reassign":
+        return _reassign(request, access, found)
+    if action == "message":
+        return _message(request, access, found)
+    reason = storable(request.POST.get("reason", ""))
+    attempt(request, lambda: _act(access, found, action, reason))
+    return redirect("annotation:annotator", pk=pk, number=number)
+
+
+def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> str:
+    study, user, by = access.study, found.user, access.user
+    name = user.get_username()
+    match action:
+        case "pause":
+            pause_annotator(study=study, user=user, by=by, reason=reason)
+            return f"{name} is paused. What they answer waits in their browser."
+        case "resume":
+            resume_annotator(study=study, user=user, by=by, reason=reason)
+            return f"{name} can go on."
+        case "return":
+            count = return_open_items(study=study, user=user, by=by, reason=reason)
+            return f"{count} item{'s' if count > 1 else ''} came back, and {name} is paused."
+        case "release":
+            release_training(study=study, user=user, by=by, reason=reason)
+            return f"{name} may begin with the items."
+    raise Refused("invalid", "the form does not say what to do")
+
+
+def _reassign(request: HttpRequest, access: StudyAccess, found: Participant) -> HttpResponseBase:
+    seats = _open_seats(access, found)
+    form = _reassign_form(access, found, seats, request.POST)
+    if not form.is_valid():
+        return _annotator(request, access, found, reassign=form)
+    chosen = set(form.cleaned_data["items"])
+    try:
+        count = reassign_items(
+            study=access.study,
+            seats=[seat for seat in seats if seat.position in chosen],
+            to=form.recipient,
+            by=access.user,
+            reason=form.cleaned_data["reason"],
+        )
+    except Refused as refused:
+        form.add_error(None, f"Nothing was changed: {refused.reason}.")
+        return _annotator(request, access, found, reassign=form)
+    told = f"{count} item{'s' if count > 1 else ''} went to {form.recipient.get_username()}."
+    messages.success(request, told)
+    return redirect("annotation:annotator", pk=access.study.pk, number=found.number)
+
+
+def _message(request: HttpRequest, access: StudyAccess, found: Participant) -> HttpResponseBase:
+    form = MessageForm({**request.POST.dict(), "to": str(found.number)}, people=[found])
+    if form.is_valid():
+        try:
+            send_message(
+                study=access.study, to=found.user, text=form.cleaned_data["text"], by=access.user
+            )
+        except Refused as refused:
+            form.add_error("text", f"Not sent: {refused.reason}.")
+    if form.errors:
+        return _annotator(request, access, found, message=form)
+    messages.success(request, f"The message to {found.user.get_username()} is sent.")
+    return redirect("annotation:annotator", pk=access.study.pk, number=found.number)

@@ -1,0 +1,223 @@
+"""What was given so far of a new study. It travels with the page, so nothing is kept on the server
+before the study is created, and two pages at once do not disturb each other.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from annotation.planning.forms import STEPS
+from annotation.planning.item_forms import ItemsForm, QuestionnaireForm
+from annotation.planning.plans import PlanProblem, SpecialItem, StudyPlan
+from annotation.planning.source_choices import SourceChoice
+from annotation.planning.step_forms import StepForm
+from benchmarks.core.digests import storable
+from benchmarks.models import Task
+from benchmarks.visibility import Visibility
+
+Given = dict[str, list[str]]
+BY_KEY: Mapping[str, type[StepForm]] = {step.key: step for step in STEPS}
+USES = ("training", "gold")
+MOST_SPECIALS = 200
+# Where a problem of the plan is told: path (or its beginning) → step and field.
+PLACES: Mapping[str, tuple[str, str | None]] = {
+    "items.sample.count": ("items", "count"),
+    "items.sample.strata": ("items", "strata"),
+    "items.sample.whole_tasks": ("items", "keep_tasks"),
+    "items.sample": ("items", "way"),
+    "items.agents": ("items", "agents"),
+    "items.endings": ("items", "endings"),
+    "items": ("items", "source"),
+    "training": ("before", None),
+    "gold": ("before", None),
+}
+
+
+@dataclass
+class Draft:
+    """Fields of each step as they were sent, and the training and gold items chosen so far.
+
+    ``specials``: rows {use, item, expected}; ``item`` is a trajectory's or a task's id.
+    """
+
+    given: dict[str, Given] = field(default_factory=dict)
+    specials: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, text: str) -> "Draft":
+        """A draft as `text` wrote it; one that cannot be read is an empty one."""
+        try:
+            data = storable(json.loads(text)) if text else {}
+            given = {
+                str(step): {str(k): [str(v) for v in values] for k, values in fields.items()}
+                for step, fields in data.get("given", {}).items()
+                if step in BY_KEY
+            }
+            rows = [
+                {"use": row["use"], "item": int(row["item"]), "expected": dict(row["expected"])}
+                for row in data.get("specials", [])
+                if row["use"] in USES
+            ]
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError):
+            return cls()
+        return cls(given, rows[:MOST_SPECIALS])
+
+    @property
+    def text(self) -> str:
+        return json.dumps({"given": self.given, "specials": self.specials})
+
+    def take(self, step: str, sent: QueryDict) -> None:
+        """Keep the fields of a step as they were sent."""
+        wanted = BY_KEY[step].base_fields
+        self.given[step] = {name: sent.getlist(name) for name in wanted if name in sent}
+
+    # --- Training and gold items
+
+    def special(self, item: int) -> dict[str, Any] | None:
+        return next((row for row in self.specials if row["item"] == item), None)
+
+    def add_special(self, use: str, item: int) -> None:
+        if use in USES and self.special(item) is None and len(self.specials) < MOST_SPECIALS:
+            self.specials.append({"use": use, "item": item, "expected": {}})
+
+    def drop_special(self, item: int) -> None:
+        self.specials = [row for row in self.specials if row["item"] != item]
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A draft together with what the planner may see: its forms, and the plan they make."""
+
+    draft: Draft
+    sources: Mapping[str, SourceChoice]
+    seen: Visibility
+
+    @property
+    def chosen(self) -> SourceChoice:
+        """The source chosen so far, else the newest."""
+        named = self.draft.given.get("items", {}).get("source", [""])
+        return self.sources.get(named[-1] if named else "") or next(iter(self.sources.values()))
+
+    def form(self, step: str, *, check: bool) -> StepForm:
+        """The form of a step: with its errors where it is to be checked, else as it was left."""
+        kind, given = BY_KEY[step], self.draft.given.get(step)
+        more: dict[str, Any] = {}
+        if kind is ItemsForm:
+            more = {"sources": self.sources, "seen": self.seen}
+        elif kind is QuestionnaireForm:
+            more = {"chosen": self.chosen}
+        if check:
+            return kind(_query(given or _usual(kind)), **more)
+        return kind(initial=_initial(kind, given) if given is not None else None, **more)
+
+    def forms(self) -> list[StepForm]:
+        """The forms of all steps, to be checked in their order."""
+        return [self.form(step.key, check=True) for step in STEPS]
+
+    def plan(self, checked: Sequence[StepForm]) -> StudyPlan:
+        """The plan that valid forms make."""
+        wishes: dict[str, Any] = {}
+        for form in checked:
+            wishes |= form.wishes()
+        for use in USES:
+            wishes[use] = self._specials(use)
+        return StudyPlan(**wishes)
+
+    def _specials(self, use: str) -> tuple[SpecialItem, ...]:
+        rows = [row for row in self.draft.specials if row["use"] == use]
+        return tuple(special_of(row, self.chosen) for row in rows)
+
+
+def special_of(row: Mapping[str, Any], chosen: SourceChoice) -> SpecialItem:
+    """A chosen training or gold item as the plan names it."""
+    if chosen.unit != "task":
+        return SpecialItem(trajectory=row["item"], expected=row["expected"])
+    name = Task.objects.filter(pk=row["item"]).values_list("external_id", flat=True).first()
+    return SpecialItem(task=name or "", expected=row["expected"])
+
+
+def place_of(problem: PlanProblem) -> tuple[str, str | None]:
+    """The step and the field at which a problem of the plan is told."""
+    path = problem.path.partition("[")[0]
+    while path:
+        if path in PLACES:
+            return PLACES[path]
+        for step in STEPS:
+            if path in step.paths:
+                return step.key, step.paths[path]
+            if path in step.base_fields:
+                return step.key, path
+        path = path.rpartition(".")[0]
+    return "items", None
+
+
+def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any]] = ()) -> Draft:
+    """The draft that a plan would be, for presets; ``source`` is the key of its source."""
+    sample = plan.sample
+    pages: dict[str, dict[str, Any]] = {
+        "items": {
+            "name": plan.name, "source": source, "shown_for": source,
+            "agents": plan.items.agents, "endings": plan.items.endings,
+            "trials": plan.items.trials, "way": sample.way, "count": sample.count,
+            "strata": sample.strata, "allocation": sample.allocation,
+            "keep_tasks": sample.whole_tasks, "take_fewer": sample.take_fewer,
+        },
+        "form": {
+            "questionnaire": plan.questionnaire,
+            "shows_hidden": "shown" if plan.shows_hidden else "kept",
+            "blinded": "yes" if plan.blinded else "no",
+        },
+        "people": {
+            "dealing": plan.dealing, "annotators": " ".join(plan.annotators),
+            "raters": plan.raters, "lease_minutes": plan.lease_minutes,
+        },
+        "dealing": {
+            "order": plan.order, "queries_each": plan.queries_each,
+            "whole_tasks": plan.whole_tasks, "seed": plan.seed,
+        },
+        "before": {
+            "information": plan.information, "consent": plan.consent,
+            "background": plan.background, "gold_each": plan.gold_each or None,
+            "pass_mark": round(plan.pass_mark * 100), "idle_seconds": plan.idle_seconds,
+            "break_minutes": plan.break_minutes,
+        },
+    }  # fmt: skip
+    given = {step: {k: _strings(v) for k, v in page.items()} for step, page in pages.items()}
+    return Draft(given, list(specials))
+
+
+def _strings(value: Any) -> list[str]:
+    if value is None or value is False or value == "":
+        return []
+    if value is True:
+        return ["on"]
+    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
+
+
+def _query(given: Given) -> QueryDict:
+    sent = QueryDict(mutable=True)
+    for name, values in given.items():
+        sent.setlist(name, values)
+    return sent
+
+
+def _usual(kind: type[StepForm]) -> Given:
+    """What a step holds that nobody has looked at: its initial values."""
+    return {name: _strings(f.initial) for name, f in kind.base_fields.items() if f.initial}
+
+
+def _initial(kind: type[StepForm], given: Given) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, f in kind.base_fields.items():
+        values = given.get(name, [])
+        if isinstance(f, forms.MultipleChoiceField):
+            found[name] = values
+        elif isinstance(f, forms.BooleanField):
+            found[name] = bool(values)
+        else:
+            found[name] = values[-1] if values else ""
+    return found

@@ -1,0 +1,153 @@
+"""What is expected of a training or gold item: its own places, with several right answers."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+
+from annotation.planning.special_items import LONGEST_WHY, Special, check_expected, item_shapes
+from annotation.questionnaires import Questionnaire, load_questionnaire
+from annotation.questionnaires.types import Slot
+from annotation.ratings.checks import markable
+from benchmarks.core.digests import storable
+from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn
+from benchmarks.visibility import Visibility
+
+NOTHING = "nothing"
+# No scale has points with more digits.
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer that may be right."""
+
+    value: str
+    label: str
+    checked: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place for an answer, with what has been said to be right there."""
+
+    slot: Slot
+    about: str
+    choices: Sequence[Choice]
+    why: str
+    problem: str = ""
+
+
+@dataclass
+class ExpectedForm:
+    """The places of one item. ``prompt`` and ``turns`` show the item beside them."""
+
+    item: int
+    questionnaire: Questionnaire
+    slots: Sequence[Slot]
+    subjects: Mapping[str, Sequence[str]]
+    prompt: str
+    name: str
+    turns: Sequence[Turn]
+    texts: Mapping[str, str]
+    expected: Mapping[str, Any]
+    problems: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, row: Mapping[str, Any], questionnaire: str, seen: Visibility
+    ) -> "ExpectedForm | None":
+        """The form of a chosen item; None where there is no such item for whoever plans."""
+        about = load_questionnaire(questionnaire)
+        item = row["item"]
+        turns: list[Turn] = []
+        if about.unit == "task":
+            task = seen.of(Task.objects.filter(pk=item)).first()
+            texts = dict(Candidate.objects.filter(task=item).values_list("key", "text"))
+        else:
+            rows = seen.of(Trajectory.objects.select_related("task"))
+            found = rows.filter(pk=item, run__dataset__system=about.system).first()
+            task = found.task if found is not None else None
+            profile = found.profile_id if found is not None else None
+            texts = dict(Constraint.objects.filter(profile=profile).values_list("key", "text"))
+            turns = list(Turn.objects.filter(trajectory=item).order_by("index"))
+        if task is None:
+            return None
+        slots, subjects = item_shapes(about, [item])[item]
+        answerable = [slot for slot in slots if slot.question.scale.kind != "text"]
+        return cls(
+            item, about, answerable, subjects, task.prompt, task.external_id, turns, texts,
+            row["expected"],
+        )  # fmt: skip
+
+    @property
+    def places(self) -> list[Place]:
+        """The places with their choices as they are on the page: turn by turn, as one reads."""
+        return [self._place(slot) for slot in sorted(self.slots, key=_turn)]
+
+    def _place(self, slot: Slot) -> Place:
+        right = self.expected.get(slot.name, {})
+        scale = slot.question.scale
+        if scale.kind == "marks":
+            chosen = right.get("chosen")
+            choices = [
+                Choice(key, self.texts.get(key, key), key in (chosen or ()))
+                for key in markable(self.subjects, scale.of)
+            ]
+            choices.append(Choice(NOTHING, "None of these", chosen == []))
+        else:
+            values = right.get("values", ())
+            choices = [
+                Choice(str(value), scale.label(value), value in values) for value in scale.values
+            ]
+        return Place(
+            slot, self._about(slot), choices, str(right.get("why", "")),
+            self.problems.get(slot.name, ""),
+        )  # fmt: skip
+
+    def _about(self, slot: Slot) -> str:
+        """Which part of the item a place is about, in words."""
+        if slot.question.about == "turn":
+            return f"Turn {slot.part}"
+        return self.texts.get(slot.part, slot.part) if slot.subject else ""
+
+    def read(self, sent: QueryDict) -> dict[str, Any]:
+        """What was said to be right; ``problems`` says what cannot be, by place."""
+        found: dict[str, Any] = {}
+        for slot in self.slots:
+            given = sent.getlist(f"right.{slot.name}")
+            why = storable(sent.get(f"why.{slot.name}", "")).strip()
+            if not given:
+                if why:
+                    self.problems[slot.name] = "Say what is right here, or leave the reason out."
+                continue
+            found[slot.name] = self._answer(slot, given)
+            if why:
+                found[slot.name]["why"] = why[:LONGEST_WHY]
+        self.expected = found
+        special = Special(self.item, "", found, self.slots, self.subjects)
+        for problem in check_expected(self.questionnaire, special):
+            place = next((s.name for s in self.slots if f".{s.name}" in problem.path), "")
+            self.problems.setdefault(place, f"{problem.words[:1].upper()}{problem.words[1:]}.")
+        return found
+
+    def _answer(self, slot: Slot, given: Sequence[str]) -> dict[str, Any]:
+        if slot.question.scale.kind == "marks":
+            marks = [key for key in given if key != NOTHING]
+            if marks and NOTHING in given:
+                self.problems[slot.name] = "Mark some conditions or none of them, not both."
+            return {"chosen": marks}
+        values = [int(value) for value in given if _WHOLE_NUMBER.fullmatch(value)]
+        return {"values": values}
+
+    @property
+    def general(self) -> str:
+        """A problem that belongs to no place."""
+        return self.problems.get("", "")
+
+
+def _turn(slot: Slot) -> int:
+    """The turn that a place is about; places about no turn come first, in their order."""
+    return int(slot.part) if slot.question.about == "turn" else 0

@@ -1,0 +1,200 @@
+"""The forms by which a study is planned, one for each step. Each says a part of the plan.
+
+What is judged stands in a module of its own; here is who judges, how, and what comes before.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from annotation.planning.item_forms import ItemsForm, QuestionnaireForm
+from annotation.planning.plans import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
+from annotation.planning.step_forms import StepForm, offer_choices
+from annotation.questionnaires import newest_questionnaires
+
+LONGEST_TEXT = 20_000
+
+
+class PeopleForm(StepForm):
+    """Who judges, and how many judge each item."""
+
+    key = "people"
+    short = "Annotators"
+    title = "Who judges"
+    lead = "Name annotators who get lists of their own, or let whoever is free take the next item."
+    paths = {
+        "dealing": "dealing", "annotators": "annotators", "raters": "raters",
+        "lease_minutes": "lease_minutes",
+    }  # fmt: skip
+
+    dealing = forms.ChoiceField(
+        label="Who gets which item", widget=forms.RadioSelect, choices=list(DEALINGS.items()),
+        initial="named",
+    )  # fmt: skip
+    annotators = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="User names, separated by spaces, commas or lines. Needed where each gets a list "
+        "of their own; a pool needs none, people can be invited later.",
+    )
+    raters = forms.IntegerField(
+        label="Annotators for each item",
+        min_value=1,
+        max_value=MOST_ANNOTATORS,
+        initial=1,
+        help_text="With two or more it can be said how far people agree with each other; three "
+        "allow a majority.",
+    )
+    lease_minutes = forms.IntegerField(
+        label="Minutes for which an item is lent", required=False, initial=120,
+        min_value=BOUNDS["lease_minutes"][0], max_value=BOUNDS["lease_minutes"][1],
+        help_text="In a pool alone: after so long without an answer an item goes to somebody else.",
+    )  # fmt: skip
+
+    def clean_annotators(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.cleaned_data["annotators"].replace(",", " ").split()))
+
+    def clean(self) -> dict[str, Any]:
+        """What can be told before the whole is planned."""
+        given = self.cleaned_data
+        names = given.get("annotators")
+        if names is None:
+            return given
+        known = User.objects.filter(username__in=names, is_active=True)
+        missing = sorted(set(names) - set(known.values_list("username", flat=True)))
+        if missing:
+            self.add_error("annotators", f"No account with this name: {', '.join(missing)}.")
+        if given.get("dealing") == "named":
+            if not names:
+                self.add_error("annotators", "Name at least one annotator.")
+            elif given.get("raters", 1) > len(names):
+                words = f"An item can have 1 to {len(names)} of the annotators named here, not "
+                self.add_error("raters", f"{words}{given['raters']}.")
+        return given
+
+    def clean_lease_minutes(self) -> int:
+        return self.cleaned_data["lease_minutes"] or 120
+
+
+class DealingForm(StepForm):
+    """How items are dealt, and in which order they come."""
+
+    key = "dealing"
+    short = "Dealing"
+    title = "How items are dealt"
+    lead = "The same names, items and seed give the same study again."
+    paths = {
+        "order": "order", "queries_each": "queries_each", "whole_tasks": "whole_tasks",
+        "seed": "seed",
+    }  # fmt: skip
+
+    order = forms.ChoiceField(
+        label="Order", widget=forms.RadioSelect, choices=list(ORDERS.items()), initial="blocks"
+    )
+    queries_each = forms.IntegerField(
+        label="Queries for each annotator", required=False, min_value=1, max_value=1000,
+        help_text="For the paper’s order alone: an annotator judges all agents’ trajectories of a "
+        "query.",
+    )  # fmt: skip
+    whole_tasks = forms.BooleanField(
+        label="Deal whole tasks", required=False,
+        help_text="All items of a task go to the same people. A Latin square needs it to be exact.",
+    )  # fmt: skip
+    seed = forms.IntegerField(
+        min_value=0, max_value=BOUNDS["seed"][1], initial=1,
+        help_text="Decides the sample, who gets what and in which order.",
+    )  # fmt: skip
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        if given.get("order") != "queries":
+            given["queries_each"] = None
+        elif given.get("queries_each") is None and "queries_each" not in self.errors:
+            self.add_error("queries_each", "Say how many queries each annotator gets.")
+        return given
+
+
+class BeforeForm(StepForm):
+    """What comes before the first item, and what holds at the desk."""
+
+    key = "before"
+    short = "Beforehand"
+    title = "Before the first item"
+    lead = "Everything here may be left as it is."
+    paths = {
+        name: name
+        for name in ("information", "consent", "background", "gold_each", "pass_mark",
+                     "idle_seconds", "break_minutes", "closes_at")
+    }  # fmt: skip
+
+    information = forms.CharField(
+        required=False, max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="What the study is about, how long it takes, whom to ask. An empty line ends a "
+        "paragraph.",
+    )  # fmt: skip
+    consent = forms.CharField(
+        label="Consent text", required=False, max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="Left empty, consent is not asked for.",
+    )  # fmt: skip
+    background = forms.ChoiceField(label="Questions about the annotator", required=False)
+    pass_mark = forms.IntegerField(
+        label="Pass mark of the training, in percent", required=False, min_value=0, max_value=100,
+        initial=75, help_text="The share of expected answers that opens the items.",
+    )  # fmt: skip
+    gold_each = forms.IntegerField(
+        label="Gold items for each annotator", required=False, min_value=0, max_value=1000,
+        help_text="None, or at least two, at most one for four others. In a pool everybody gets "
+        "all of them.",
+    )  # fmt: skip
+    idle_seconds = forms.IntegerField(
+        label="Seconds without a sign of life after which time stops counting", required=False,
+        min_value=BOUNDS["idle_seconds"][0], max_value=BOUNDS["idle_seconds"][1], initial=60,
+    )  # fmt: skip
+    break_minutes = forms.IntegerField(
+        label="Minutes after which a break is suggested", required=False, initial=45,
+        min_value=BOUNDS["break_minutes"][0], max_value=BOUNDS["break_minutes"][1],
+        help_text="0 suggests none.",
+    )  # fmt: skip
+    closes_at = forms.DateTimeField(
+        label="Closes at", required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"],
+        help_text=f"Time zone: {settings.TIME_ZONE}. Left empty, the study is open until somebody "
+        "closes it.",
+    )  # fmt: skip
+
+    TEXTS: ClassVar[Sequence[str]] = ("information", "consent", "background")
+    DESK: ClassVar[Sequence[str]] = ("idle_seconds", "break_minutes", "closes_at")
+    CHECKS: ClassVar[Sequence[str]] = ("pass_mark", "gold_each")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        about = [q for q in newest_questionnaires() if q.unit == "person"]
+        offer_choices(
+            self,
+            "background",
+            [("", "None"), *((q.id, f"{q.title}, version {q.version}") for q in about)],
+        )
+
+    def wishes(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        usual = {"idle_seconds": 60, "break_minutes": 45, "gold_each": 0}
+        found = {name: given[name] for name in self.paths}
+        for name, value in usual.items():
+            if found[name] is None:
+                found[name] = value
+        mark = given["pass_mark"]
+        return {**found, "pass_mark": 0.75 if mark is None else mark / 100}
+
+
+STEPS: Sequence[type[StepForm]] = (
+    ItemsForm,
+    QuestionnaireForm,
+    PeopleForm,
+    DealingForm,
+    BeforeForm,
+)

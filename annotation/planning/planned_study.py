@@ -1,0 +1,313 @@
+"""From a plan to who judges what: nothing is written here, so it serves as the preview too."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.contrib.auth.models import User
+
+from annotation.designs.certificate import Certificate, certify_design, digest_design
+from annotation.designs.dealing import deal_options
+from annotation.designs.orders import POOL, order_options, order_pool
+from annotation.designs.placement import Placed, place_specials
+from annotation.designs.queries import deal_queries
+from annotation.designs.sampling import Sampled, sample_options
+from annotation.designs.types import GOLD, TRAINING, Dealt, DesignError, Option, name_some
+from annotation.models import Item
+from annotation.planning.plan_checks import (
+    background_problems,
+    planned_questionnaire,
+    simple_problems,
+)
+from annotation.planning.plans import (
+    PlanError,
+    PlanProblem,
+    StudyPlan,
+)
+from annotation.planning.sources import Found, find_items
+from annotation.planning.special_items import Special, find_specials
+from annotation.questionnaires import Questionnaire
+from annotation.questionnaires.requirements import Asked, asked_questions
+from annotation.studies.setup import NewItem
+from benchmarks.asks.players import players
+from benchmarks.visibility import EVERYTHING, Visibility
+
+Use = Item.Use
+# Which wish of a plan has to change where a design cannot be made.
+PATHS = {
+    "options": "items",
+    "count": "items.sample.count",
+    "strata": "items.sample.strata",
+    "whole_tasks": "items.sample.whole_tasks",
+    "exclusions": "annotators",
+    "capacities": "annotators",
+}
+
+
+@dataclass(frozen=True)
+class PlannedStudy:
+    """What a plan comes to. ``items`` are in the order in which they would be stored.
+
+    ``dealt``: username → places in ``items``; in a pool nobody gets any beforehand.
+    """
+
+    plan: StudyPlan
+    questionnaire: Questionnaire
+    people: Mapping[str, User]
+    found: Found
+    sampled: Sampled
+    design: Dealt | Placed
+    items: tuple[NewItem, ...]
+    dealt: Mapping[str, Sequence[int]]
+    exclusions: Mapping[str, frozenset[int]]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What is to be judged, training and gold apart."""
+        return self._dealing.options
+
+    @property
+    def method(self) -> str:
+        return self._dealing.method
+
+    @property
+    def seats(self) -> int:
+        """How many judgements the plan asks for, training and gold apart."""
+        if self.plan.dealing == "pool":
+            return len(self.options) * self.plan.raters
+        return self._dealing.seats
+
+    @property
+    def models(self) -> int:
+        return len({option.model for option in self.options} - {""})
+
+    @property
+    def tasks(self) -> int:
+        return len({option.task for option in self.options})
+
+    @property
+    def loads(self) -> Mapping[str, int]:
+        """How many items each named annotator gets, gold among them."""
+        return {name: len(places) for name, places in self.dealt.items()}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Where a wish is met only nearly."""
+        placed = self.design.warnings if isinstance(self.design, Placed) else ()
+        return (*self.notes, *self._dealing.warnings, *placed)
+
+    @property
+    def questions(self) -> list[Asked]:
+        """Which questions the items would be asked, and why others not."""
+        counts = Counter(self.found.asked[option.id] for option in self.options)
+        return asked_questions(self.questionnaire, counts)
+
+    @cached_property
+    def digest(self) -> str:
+        """The fingerprint of the certificate, without counting it all."""
+        return digest_design(self.design)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The balance of the design. Counted when it is asked for, as it takes seconds for many."""
+        raters = 1 if self.plan.dealing == "pool" else self.plan.raters
+        return certify_design(design=self.design, raters=raters, exclusions=self.exclusions)
+
+    @property
+    def _dealing(self) -> Dealt:
+        return self.design.dealt if isinstance(self.design, Placed) else self.design
+
+
+def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStudy:
+    """Carry a plan out on paper. PlanError names every problem that can be told at once."""
+    questionnaire = planned_questionnaire(plan)
+    problems = [*simple_problems(plan), *background_problems(plan)]
+    people, strangers = _people(plan)
+    problems += strangers
+    if problems:
+        raise PlanError(problems)
+    found = find_items(plan.items, questionnaire, seen)
+    training, gold = find_specials(plan, questionnaire, found, seen)
+    exclusions = _exclusions(people) if questionnaire.unit == "trajectory" else {}
+    check_lessons(training, exclusions)
+    apart = {special.pk for special in (*training, *gold)}
+    candidates = [option for option in found.options if option.id not in apart]
+    if not candidates:
+        raise PlanError([PlanProblem("items", _nothing(found))])
+    try:
+        sampled = sample_options(options=candidates, sample=plan.sample, seed=plan.seed)
+        dealing = _deal(plan, sampled.options, found, exclusions)
+        design: Dealt | Placed = dealing
+        if training or gold:
+            design = place_specials(
+                dealt=dealing,
+                training=[special.pk for special in training],
+                gold=[special.pk for special in gold],
+                gold_each=_gold_each(plan, gold),
+                exclusions=exclusions,
+            )
+    except DesignError as error:
+        path = PATHS.get(error.field, error.field)
+        raise PlanError(PlanProblem(path, words) for words in error.problems) from None
+    items, dealt = _items(plan, design, training, gold, questionnaire)
+    return PlannedStudy(
+        plan, questionnaire, people, found, sampled, design, items, dealt, exclusions,
+        tuple(_notes(plan, sampled, dealing)),
+    )  # fmt: skip
+
+
+# --- People and what they may get -----------------------------------------------------------------
+
+
+def _people(plan: StudyPlan) -> tuple[dict[str, User], list[PlanProblem]]:
+    found = User.objects.filter(is_active=True).in_bulk(plan.annotators, field_name="username")
+    missing = [name for name in plan.annotators if name not in found]
+    people = {name: found[name] for name in plan.annotators if name in found}
+    words = f"no account with this name: {name_some(missing)}"
+    return people, [PlanProblem("annotators", words)] if missing else []
+
+
+def _exclusions(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
+    """Username → trajectories in which they played, of those who played in any."""
+    played = players(people.values())
+    return {
+        name: frozenset(played[user.pk]) for name, user in people.items() if played.get(user.pk)
+    }
+
+
+def check_lessons(training: Sequence[Special], barred: Mapping[str, frozenset[int]]) -> None:
+    """Training items are the same for all, so nobody may have played in one."""
+    for special in training:
+        names = sorted(name for name, ids in barred.items() if special.pk in ids)
+        if names:
+            words = f"{name_some(names)} played in this trajectory; choose another for training"
+            raise PlanError([PlanProblem(special.path, words)])
+
+
+# --- Dealing --------------------------------------------------------------------------------------
+
+
+def _deal(
+    plan: StudyPlan,
+    options: Sequence[Option],
+    found: Found,
+    exclusions: Mapping[str, frozenset[int]],
+) -> Dealt:
+    if plan.order == "queries":
+        return _deal_queries(plan, options, found, exclusions)
+    if plan.dealing == "pool":
+        return order_pool(options=options, method=plan.order, seed=plan.seed)
+    dealt = deal_options(
+        options=options,
+        annotators=plan.annotators,
+        raters=plan.raters,
+        seed=plan.seed,
+        unit="task" if plan.whole_tasks else "item",
+        exclusions=exclusions,
+    )
+    return order_options(dealt=dealt, method=plan.order)
+
+
+def _deal_queries(
+    plan: StudyPlan,
+    options: Sequence[Option],
+    found: Found,
+    exclusions: Mapping[str, frozenset[int]],
+) -> Dealt:
+    """The paper's design, which knows nothing of who played where; so it is looked over after."""
+    queries: dict[int, list[int]] = {}
+    for option in options:
+        queries.setdefault(found.task_of[option.id], []).append(option.id)
+    each = plan.queries_each or 1
+    orders = deal_queries(
+        annotators=plan.annotators, queries=queries, each=each, seed=plan.seed, raters=plan.raters
+    )
+    for name, order in orders.items():
+        played = exclusions.get(name, frozenset()).intersection(order)
+        if played:
+            raise DesignError(
+                "order",
+                f"{name} would get {len(played)} trajectories in which they played: deal balanced "
+                "blocks with whole tasks, which goes round that, or take another seed",
+                options=played,
+            )
+    used = {pk for order in orders.values() for pk in order}
+    return Dealt(
+        orders={name: tuple(orders[name]) for name in sorted(orders)},
+        options=tuple(option for option in options if option.id in used),
+        method=f"deal query × {plan.raters}, {each} each, order random",
+        seed=plan.seed,
+    )
+
+
+def _gold_each(plan: StudyPlan, gold: Sequence[Special]) -> int:
+    """In a pool all gold items stand among the others; named people get some of them each."""
+    return len(gold) if plan.dealing == "pool" else plan.gold_each
+
+
+def _items(
+    plan: StudyPlan,
+    design: Dealt | Placed,
+    training: Sequence[Special],
+    gold: Sequence[Special],
+    questionnaire: Questionnaire,
+) -> tuple[tuple[NewItem, ...], dict[str, list[int]]]:
+    """The items in the order of storing (training first), and who gets which."""
+    known = {special.pk: special for special in (*training, *gold)}
+    key = "task" if questionnaire.unit == "task" else "trajectory"
+    seats = (
+        {n: [(s.option, s.part) for s in row] for n, row in design.seats.items()}
+        if isinstance(design, Placed)
+        else {name: [(pk, "item") for pk in order] for name, order in design.orders.items()}
+    )
+    named = plan.dealing == "named"
+    # as they were named where names have an order of their own
+    listed = [seats[name] for name in (plan.annotators if named else (POOL,))]
+    uses = {TRAINING: Use.TRAINING, GOLD: Use.GOLD}
+    wanted = Counter(pk for row in listed for pk, _ in row)
+    places: dict[int, int] = {}
+    items: list[NewItem] = []
+    parts = {pk: part for row in listed for pk, part in row}
+    for pk in sorted(parts, key=lambda pk: parts[pk] != TRAINING):  # stable
+        places[pk] = len(items)
+        items.append(
+            NewItem(
+                **{key: pk},
+                wanted=wanted[pk] if named else plan.raters,
+                use=uses.get(parts[pk], Use.MAIN),
+                expected=known[pk].expected if pk in known else {},
+            )
+        )
+    if not named:
+        return tuple(items), {}
+    return tuple(items), {
+        name: [places[pk] for pk, part in seats[name] if part != TRAINING]
+        for name in plan.annotators
+    }
+
+
+# --- Words ----------------------------------------------------------------------------------------
+
+
+def _nothing(found: Found) -> str:
+    if found.options:
+        return "nothing is left to judge beside the training and gold items"
+    if found.mute:
+        return f"none of {found.mute:,} items has anything that is asked about"
+    return "nothing to assign: no trajectory of these runs has ended with something to judge"
+
+
+def _notes(plan: StudyPlan, sampled: Sampled, dealing: Dealt) -> Iterator[str]:
+    for row in sampled.report:
+        if row.short:
+            named = ", ".join(value for value in row.stratum if value)
+            yield (
+                f"{named + ': ' if named else ''}{row.wanted:,} wanted, "
+                f"{row.available:,} there and taken"
+            )
+    busy = {name for name, order in dealing.orders.items() if order}
+    idle = [name for name in plan.annotators if name not in busy]
+    if idle and plan.dealing == "named":
+        yield f"{name_some(idle)} would get nothing to judge"

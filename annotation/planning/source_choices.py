@@ -1,0 +1,126 @@
+"""What can be chosen as the source of a new study, in words, and what it can be narrowed to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.planning.plans import Source
+from annotation.questionnaires import newest_questionnaires
+from benchmarks.core.registry import EXTERNAL
+from benchmarks.core.words import plain
+from benchmarks.models import COUNTED, Candidate, Dataset, Experiment, Run, Task, Trajectory
+from benchmarks.visibility import Visibility
+
+TASKS = "tasks"
+
+
+@dataclass(frozen=True)
+class SourceChoice:
+    """A set of trajectories or tasks that belong together; ``key`` names it in a form."""
+
+    key: str
+    title: str
+    system: str
+    unit: str
+    source: Source
+
+    def runs(self, seen: Visibility) -> QuerySet[Run]:
+        """Its runs; none where it is about tasks."""
+        rows = seen.of(Run.objects.filter(COUNTED).exclude(status=Run.Status.CANCELLED))
+        if self.unit == "task":
+            return rows.none()
+        if self.source.runs:
+            rows = rows.filter(pk__in=self.source.runs)
+        if self.source.experiment:
+            rows = rows.filter(experiment=int(self.source.experiment))
+        if self.source.dataset:
+            rows = rows.filter(dataset=int(self.source.dataset))
+        return rows.filter(level__in=self.source.levels) if self.source.levels else rows
+
+    def agents(self, seen: Visibility) -> list[tuple[str, str]]:
+        """Its agents by name, with their titles."""
+        rows = self.runs(seen).order_by("agent__title").values_list("agent__name", "agent__title")
+        return list(rows.distinct())
+
+    def endings(self, seen: Visibility) -> list[tuple[str, str]]:
+        """How its trajectories ended, with words."""
+        rows = Trajectory.objects.filter(
+            run__in=self.runs(seen).order_by().values("pk"), status=Trajectory.Status.DONE
+        )
+        names = rows.order_by("termination").values_list("termination", flat=True).distinct()
+        return [(name, plain(name)) for name in names if name]
+
+
+def source_choices(seen: Visibility) -> Mapping[str, SourceChoice]:
+    """Everything that a study can be made of: what there is a questionnaire for comes first.
+
+    Within that the newest first, tasks last.
+    """
+    asked = {(q.system, q.unit) for q in newest_questionnaires()}
+    found = [*_started_together(seen), *_imported(seen), *_tasks(seen)]
+    found.sort(key=lambda choice: (choice.system, choice.unit) not in asked)
+    return {choice.key: choice for choice in found}
+
+
+def _started_together(seen: Visibility) -> list[SourceChoice]:
+    rows = (
+        seen.of(Run.objects.filter(COUNTED).exclude(status=Run.Status.CANCELLED))
+        .filter(experiment__isnull=False)
+        .order_by("-experiment", "pk")
+        .values_list("experiment", "level", "dataset__system", "agent")
+    )
+    names = dict(Experiment.objects.values_list("pk", "name"))
+    agents: dict[tuple[int, str, str], set[int]] = {}
+    for experiment, level, system, agent in rows:
+        assert experiment is not None  # filtered above
+        agents.setdefault((experiment, level, system), set()).add(agent)
+    return [
+        SourceChoice(
+            key=f"{experiment}:{level}",
+            title=f"{names[experiment]} ({_agents(found)}{', level ' + level if level else ''})",
+            system=system,
+            unit="trajectory",
+            source=Source(experiment=str(experiment), levels=(level,) if level else ()),
+        )
+        for (experiment, level, system), found in agents.items()
+    ]
+
+
+def _imported(seen: Visibility) -> list[SourceChoice]:
+    """The runs made elsewhere, by the dataset that they were imported into."""
+    rows = seen.of(Run.objects.filter(kind=Run.Kind.IMPORTED)).order_by("-dataset", "pk")
+    agents: dict[tuple[int, str], set[int]] = {}
+    for dataset, name, agent in rows.values_list("dataset", "dataset__name", "agent"):
+        agents.setdefault((dataset, name), set()).add(agent)
+    return [
+        SourceChoice(
+            key=f"dataset:{dataset}",
+            title=f"{name} ({_agents(found)}, imported)",
+            system=EXTERNAL,
+            unit="trajectory",
+            source=Source(dataset=str(dataset)),
+        )
+        for (dataset, name), found in agents.items()
+    ]
+
+
+def _tasks(seen: Visibility) -> list[SourceChoice]:
+    """Datasets whose tasks have candidate constraints."""
+    candidates = Candidate.objects.filter(task__dataset=OuterRef("pk"))
+    rows = seen.of(Dataset.objects.filter(Exists(candidates))).order_by("-pk")
+    open_tasks = seen.of(Task.objects.filter(dataset=OuterRef("pk"))).order_by()
+    return [
+        SourceChoice(
+            key=f"{TASKS}:{dataset.pk}",
+            title=f"{dataset} (tasks with candidate constraints)",
+            system=dataset.system,
+            unit="task",
+            source=Source(dataset=str(dataset.pk)),
+        )
+        for dataset in rows.filter(Exists(open_tasks))
+    ]
+
+
+def _agents(agents: set[int]) -> str:
+    return f"{len(agents)} agent{'s' * (len(agents) > 1)}"

@@ -1,0 +1,227 @@
+"""What a study can be made of: the trajectories or tasks that a source holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+
+from annotation.designs.types import Option, name_some
+from annotation.planning.plans import PlanError, PlanProblem, Source
+from annotation.questionnaires import Questionnaire
+from annotation.questionnaires.requirements import what_tasks_have, what_trajectories_have
+from benchmarks.core.errors import UnknownName
+from benchmarks.datasets.selectors import find_dataset
+from benchmarks.models import COUNTED, Dataset, Experiment, Run, Task, Trajectory
+from benchmarks.paging import as_id
+from benchmarks.visibility import Visibility
+
+
+@dataclass(frozen=True)
+class Found:
+    """The options of a source that a questionnaire can ask something about.
+
+    ``asked``: option → keys of its questions. ``unusable`` have not ended with something to judge,
+    ``mute`` have nothing that is asked about, ``later_trials`` were left out as wished.
+    """
+
+    options: tuple[Option, ...]
+    asked: Mapping[int, tuple[str, ...]]
+    runs: tuple[int, ...] = ()
+    datasets: tuple[int, ...] = ()
+    task_of: Mapping[int, int] = field(default_factory=dict)
+    unusable: int = 0
+    mute: int = 0
+    later_trials: int = 0
+
+
+def find_items(source: Source, questionnaire: Questionnaire, seen: Visibility) -> Found:
+    """Everything in ``source`` that could be judged; PlanError where it names what is not there."""
+    if questionnaire.unit == "task":
+        return _find_tasks(source, questionnaire, seen)
+    runs = _find_runs(source, seen)
+    _check_system(questionnaire, {run.dataset.system for run in runs})
+    return _find_trajectories(source, questionnaire, runs)
+
+
+def _check_system(questionnaire: Questionnaire, systems: set[str]) -> None:
+    strange = sorted(systems - {questionnaire.system})
+    if strange:
+        words = f"{questionnaire.id} is for {questionnaire.system}, not for {', '.join(strange)}"
+        raise PlanError([PlanProblem("questionnaire", words)])
+
+
+# --- Runs -----------------------------------------------------------------------------------------
+
+
+def _find_runs(source: Source, seen: Visibility) -> list[Run]:
+    """The runs that a source names, of those that the planner may see."""
+    rows = seen.of(Run.objects.filter(COUNTED).select_related("dataset", "agent")).order_by("pk")
+    if not (source.runs or source.experiment or source.dataset):
+        words = "say where the items come from: runs, an experiment or a dataset"
+        raise PlanError([PlanProblem("items", words)])
+    if source.runs:
+        rows = rows.filter(pk__in=source.runs)
+        missing = sorted(set(source.runs) - set(rows.values_list("pk", flat=True)))
+        if missing:
+            raise PlanError([PlanProblem("items.runs", f"there is no run {name_some(missing)}")])
+    else:
+        rows = rows.exclude(status=Run.Status.CANCELLED)
+    if source.experiment:
+        rows = rows.filter(experiment=_experiment(source.experiment, seen))
+    if source.dataset:
+        rows = rows.filter(dataset=_dataset(source.dataset, seen))
+    found = list(rows)
+    if not found:
+        raise PlanError([PlanProblem("items", "there are no runs here")])
+    problems = [
+        *_unknown("levels", source.levels, {run.level for run in found}),
+        *_unknown("agents", source.agents, {run.agent.name for run in found}),
+    ]
+    if problems:
+        raise PlanError(problems)
+    chosen = [
+        run
+        for run in found
+        if (not source.levels or run.level in source.levels)
+        and (not source.agents or run.agent.name in source.agents)
+    ]
+    if not chosen:
+        raise PlanError([PlanProblem("items", "no run has both one of these levels and agents")])
+    return chosen
+
+
+def _unknown(name: str, wanted: Sequence[str], known: set[str]) -> Iterator[PlanProblem]:
+    strange = sorted(set(wanted) - known)
+    if strange:
+        there = name_some(sorted(known - {""})) or "none"
+        yield PlanProblem(f"items.{name}", f"not found: {name_some(strange)}; there are {there}")
+
+
+def _experiment(name: str, seen: Visibility) -> Experiment:
+    rows = seen.of(Experiment.objects.order_by("-pk"))
+    found = rows.filter(pk=as_id(name) or 0).first()
+    found = found or rows.filter(name=name).first()
+    if found is None:
+        raise PlanError([PlanProblem("items.experiment", f"there is no experiment {name!r}")])
+    return found
+
+
+def _dataset(name: str, seen: Visibility) -> Dataset:
+    try:
+        found = find_dataset(name)
+        if not seen.of(Dataset.objects.filter(pk=found.pk)).exists():
+            raise UnknownName("dataset", name, [])
+    except UnknownName as error:
+        raise PlanError([PlanProblem("items.dataset", str(error))]) from None
+    return found
+
+
+# --- Trajectories ---------------------------------------------------------------------------------
+
+
+def usable_trajectories(runs: Sequence[int]) -> QuerySet[Trajectory]:
+    """The trajectories of some runs that have ended with something to judge."""
+    return Trajectory.objects.filter(
+        run__in=runs, status=Trajectory.Status.DONE, turns__is_final=True
+    )
+
+
+def _find_trajectories(source: Source, questionnaire: Questionnaire, runs: Sequence[Run]) -> Found:
+    by_id = {run.pk: run for run in runs}
+    rows = usable_trajectories(list(by_id))
+    everything = Trajectory.objects.filter(run__in=by_id)
+    if source.tasks:
+        known = set(everything.order_by().values_list("task__external_id", flat=True).distinct())
+        if problems := list(_unknown("tasks", source.tasks, known)):
+            raise PlanError(problems)
+        rows, everything = (
+            q.filter(task__external_id__in=source.tasks) for q in (rows, everything)
+        )
+    several = len({run.dataset_id for run in runs}) > 1
+    options: list[Option] = []
+    task_of: dict[int, int] = {}
+    begun: set[tuple[int, int]] = set()
+    usable = later = 0
+    endings: set[str] = set()
+    for pk, task, run_id, termination, name, category in rows.order_by(
+        "task", "attempt", "pk"
+    ).values_list("pk", "task", "run", "termination", "task__external_id", "task__category"):
+        run = by_id[run_id]
+        usable += 1
+        endings.add(termination)
+        if source.endings and termination not in source.endings:
+            continue
+        if source.trials == "first" and (task, run_id) in begun:
+            later += 1
+            continue
+        begun.add((task, run_id))
+        task_of[pk] = task
+        strata = {
+            "dataset": str(run.dataset),
+            "level": run.level,
+            "category": category,
+            "ending": termination,
+        }
+        label = f"{run.dataset}/{name}" if several else name
+        options.append(Option(pk, label, run.agent.name, strata))
+    if problems := list(_unknown("endings", source.endings, endings)):
+        raise PlanError(problems)
+    has = what_trajectories_have([option.id for option in options])
+    unusable = everything.count() - usable
+    return _asked(
+        questionnaire, options, has,
+        runs=tuple(by_id), datasets=tuple({run.dataset_id for run in runs}), task_of=task_of,
+        unusable=unusable, later_trials=later,
+    )  # fmt: skip
+
+
+def _asked(
+    questionnaire: Questionnaire,
+    options: Sequence[Option],
+    has: Mapping[int, frozenset[str]],
+    **more: object,
+) -> Found:
+    """Leave out what can be asked nothing."""
+    asked = {option.id: tuple(questionnaire.asked(has[option.id])) for option in options}
+    usable = tuple(option for option in options if asked[option.id])
+    return Found(usable, asked, mute=len(options) - len(usable), **more)  # type: ignore[arg-type]
+
+
+# --- Tasks ----------------------------------------------------------------------------------------
+
+
+def _find_tasks(source: Source, questionnaire: Questionnaire, seen: Visibility) -> Found:
+    strange = [name for name in ("levels", "agents", "endings") if getattr(source, name)]
+    if strange:
+        words = f"{questionnaire.id} is about tasks, which have none"
+        raise PlanError(PlanProblem(f"items.{name}", words) for name in strange)
+    if source.runs or source.experiment:
+        datasets = {run.dataset_id: run.dataset for run in _find_runs(source, seen)}
+    elif source.dataset:
+        found = _dataset(source.dataset, seen)
+        datasets = {found.pk: found}
+    else:
+        words = "say which dataset the tasks come from"
+        raise PlanError([PlanProblem("items.dataset", words)])
+    _check_system(questionnaire, {dataset.system for dataset in datasets.values()})
+    rows = seen.of(Task.objects.filter(dataset__in=datasets)).order_by("pk")
+    if source.tasks:
+        known = set(rows.values_list("external_id", flat=True))
+        if problems := list(_unknown("tasks", source.tasks, known)):
+            raise PlanError(problems)
+        rows = rows.filter(external_id__in=source.tasks)
+    options = [
+        Option(
+            pk,
+            f"{datasets[dataset]}/{name}" if len(datasets) > 1 else name,
+            strata={"dataset": str(datasets[dataset]), "category": category},
+        )
+        for pk, dataset, name, category in rows.values_list(
+            "pk", "dataset", "external_id", "category"
+        )
+    ]
+    has = what_tasks_have([option.id for option in options])
+    return _asked(
+        questionnaire, options, has,
+        datasets=tuple(datasets), task_of={option.id: option.id for option in options},
+    )  # fmt: skip

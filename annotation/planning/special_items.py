@@ -1,0 +1,184 @@
+"""Training and gold items of a plan: which they are, and whether their expected answers fit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.errors import Refused
+from annotation.models import Aspect, Item
+from annotation.planning.plans import PlanError, PlanProblem, SpecialItem, StudyPlan
+from annotation.planning.sources import Found, usable_trajectories
+from annotation.questionnaires import Questionnaire
+from annotation.questionnaires.requirements import (
+    task_parts,
+    trajectory_parts,
+    what_tasks_have,
+    what_trajectories_have,
+)
+from annotation.questionnaires.types import Slot
+from annotation.ratings.checks import check_said
+from benchmarks.models import Run, Task, Trajectory
+from benchmarks.visibility import Visibility
+
+LONGEST_WHY = 1000
+
+
+@dataclass(frozen=True)
+class Special:
+    """A training or gold item that was found. ``path`` is where the plan names it."""
+
+    pk: int
+    path: str
+    expected: Mapping[str, Any]
+    slots: Sequence[Slot] = ()
+    subjects: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def find_specials(
+    plan: StudyPlan, questionnaire: Questionnaire, found: Found, seen: Visibility
+) -> tuple[list[Special], list[Special]]:
+    """The plan's training and its gold items; PlanError names every one that does not fit."""
+    named = [(f"training[{n}]", item) for n, item in enumerate(plan.training, 1)]
+    lessons = len(named)
+    named += [(f"gold[{n}]", item) for n, item in enumerate(plan.gold, 1)]
+    if not named:
+        return [], []
+    problems: list[PlanProblem] = []
+    keys: dict[str, int] = {}
+    for path, item in named:
+        try:
+            keys[path] = _find(path, item, questionnaire, found, seen)
+        except PlanError as error:
+            problems += error.problems
+    first: dict[int, str] = {}
+    for path, pk in keys.items():
+        if first.setdefault(pk, path) != path:
+            problems.append(PlanProblem(path, f"is the same item as {first[pk]}"))
+    shapes = item_shapes(questionnaire, list(keys.values()))
+    specials = [
+        Special(keys[path], path, item.expected, *shapes[keys[path]])
+        for path, item in named
+        if path in keys
+    ]
+    for special in specials:
+        problems += check_expected(questionnaire, special)
+    if problems:
+        raise PlanError(problems)
+    return specials[:lessons], specials[lessons:]
+
+
+def item_shapes(
+    questionnaire: Questionnaire, keys: Sequence[int]
+) -> dict[int, tuple[list[Slot], dict[str, list[str]]]]:
+    """For each item its places for answers, and the parts that questions are asked of."""
+    wants = questionnaire.wants
+    if questionnaire.unit == "task":
+        has, parts = what_tasks_have(keys), task_parts(keys, wants)
+    else:
+        has, parts = what_trajectories_have(keys), trajectory_parts(keys, wants)
+    return {
+        pk: (list(questionnaire.slots(questionnaire.asked(has[pk]), parts[pk])), parts[pk])
+        for pk in keys
+    }
+
+
+def _find(
+    path: str, item: SpecialItem, questionnaire: Questionnaire, found: Found, seen: Visibility
+) -> int:
+    if questionnaire.unit == "task":
+        return _find_task(path, item, found, seen)
+    rows = seen.of(Trajectory.objects.filter(judged=None))
+    if item.trajectory is not None:
+        if item.task or item.agent or item.level or item.attempt is not None:
+            raise _wrong(path, "give a trajectory by its id, or a task and who made it, not both")
+        rows = rows.filter(pk=item.trajectory, run__dataset__system=questionnaire.system)
+    elif not item.task:
+        raise _wrong(path, "say which item: a trajectory by its id, or a task and an agent")
+    else:
+        rows = rows.filter(task__external_id=item.task, run__dataset__in=found.datasets)
+        if item.agent:
+            rows = rows.filter(run__agent__name=item.agent)
+        if item.level:
+            rows = rows.filter(run__level=item.level)
+        if item.attempt is not None:
+            rows = rows.filter(attempt=item.attempt)
+        # where several runs would do, those that the study is about
+        here = rows.filter(run__in=found.runs)
+        rows = here if here.exists() else rows
+    runs = Run.objects.filter(pk__in=rows.order_by().values("run"))
+    keys = usable_trajectories(list(runs.values_list("pk", flat=True)))
+    chosen = list(rows.filter(pk__in=keys.values("pk")).order_by("pk").values_list("pk", flat=True))
+    if not chosen:
+        raise _wrong(path, "there is no such trajectory that has ended with something to judge")
+    if len(chosen) > 1:
+        words = f"{len(chosen)} trajectories are meant; name agent, level and attempt, or the id"
+        raise _wrong(path, words)
+    return chosen[0]
+
+
+def _find_task(path: str, item: SpecialItem, found: Found, seen: Visibility) -> int:
+    if not item.task or item.trajectory is not None or item.agent or item.level or item.attempt:
+        raise _wrong(path, "this study is about tasks: name the task alone")
+    rows = seen.of(Task.objects.filter(dataset__in=found.datasets, external_id=item.task))
+    keys = list(rows.values_list("pk", flat=True))
+    if len(keys) != 1:
+        raise _wrong(path, f"there {'is no' if not keys else 'are several'} task {item.task!r}")
+    return keys[0]
+
+
+def _wrong(path: str, words: str) -> PlanError:
+    return PlanError([PlanProblem(path, words)])
+
+
+def check_expected(questionnaire: Questionnaire, special: Special) -> Iterator[PlanProblem]:
+    """What is wrong with the expected answers of an item, slot by slot."""
+    slots = {slot.name: slot for slot in special.slots}
+    if not special.slots:
+        yield PlanProblem(special.path, "has nothing that is asked about")
+        return
+    if not special.expected:
+        yield PlanProblem(special.path, "say at least one expected answer")
+    for name, what in special.expected.items():
+        path = f"{special.path}.expected.{name}"
+        slot = slots.get(name)
+        if slot is None:
+            there = ", ".join(list(slots)[:5])
+            yield PlanProblem(path, f"this item has no such place; it has {there}…")
+            continue
+        yield from _answer_problems(path, what, slot, special, questionnaire)
+
+
+def _answer_problems(
+    path: str, what: Any, slot: Slot, special: Special, questionnaire: Questionnaire
+) -> Iterator[PlanProblem]:
+    if not isinstance(what, Mapping) or not set(what) <= {"values", "chosen", "why"}:
+        yield PlanProblem(path, "expected values or chosen, and why if you like")
+        return
+    why = what.get("why", "")
+    if not isinstance(why, str) or len(why) > LONGEST_WHY:
+        yield PlanProblem(f"{path}.why", f"expected a text of at most {LONGEST_WHY} characters")
+    kind = slot.question.scale.kind
+    if kind == "text":
+        yield PlanProblem(path, "an answer in words cannot be expected")
+        return
+    wanted = "chosen" if kind == "marks" else "values"
+    if ("chosen" in what) == ("values" in what) or wanted not in what:
+        yield PlanProblem(path, f"give {wanted}, a list of what is right here")
+        return
+    given = what[wanted]
+    if not isinstance(given, list) or (wanted == "values" and not given):
+        yield PlanProblem(f"{path}.{wanted}", "expected a list")
+        return
+    item = Item(asked=[slot.question.key], subjects=dict(special.subjects))
+    tries: list[tuple[int | None, list[Any] | None]] = (
+        [(None, given)] if wanted == "chosen" else [(value, None) for value in given]
+    )
+    for value, chosen in tries:
+        try:
+            check_said(
+                item=item, questionnaire=questionnaire, question=slot.question.key,
+                subject=slot.subject, aspect=Aspect.ANSWER, value=value, chosen=chosen, text="",
+            )  # fmt: skip
+        except Refused as refused:
+            yield PlanProblem(f"{path}.{wanted}", refused.reason)
+            return

@@ -1,0 +1,167 @@
+"""Storing large studies in portions, so that nobody waits long for the one writer of SQLite.
+
+Between two portions a study is a draft with the setting ``STORING``: it cannot be launched, dealt,
+or added to. Each portion finds out what is there, so it can be stopped anywhere and gone on with.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from annotation.errors import Refused
+from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
+from annotation.planning.storage_progress import STORING
+from annotation.record.events import record_event
+from annotation.studies.setup import (
+    NewItem,
+    add_member,
+    begin_study,
+    deal_items,
+    insert_items,
+    last_position,
+    last_rank,
+    new_items,
+)
+
+# So many items and seats are stored whole, in one transaction of half a second or so.
+WHOLE = 2000
+# So many of a larger study are stored in one transaction.
+PORTION = 500
+# Between two portions, in seconds. Whoever waits for SQLite's writer looks every tenth of a second
+# whether it is free, and would find it taken again and again.
+PAUSE = 0.12
+Report = Callable[[int], None]
+
+
+def begin_storing(
+    *, study: Study, items: Sequence[NewItem], total: int, launch: bool, by: User | None
+) -> None:
+    """Store an unsaved study as one that is not stored to its end; ``total`` rows are to follow."""
+    study.status = Study.Status.DRAFT
+    study.settings = {**study.settings, STORING: {"launch": launch, "total": total}}
+    with transaction.atomic():
+        begin_study(study=study, items=items, by=by)
+
+
+def find_begun(*, study: Study, by: User | None) -> Study | None:
+    """The study that was begun for the same design by the same person and not stored to its end."""
+    begun = Study.objects.filter(
+        status=Study.Status.DRAFT, name=study.name, created_by=by, settings__has_key=STORING
+    )
+    wanted = study.settings["design"]
+    same = (s for s in begun.order_by("pk") if _goes_on(s) and s.settings.get("design") == wanted)
+    return next(same, None)
+
+
+def _goes_on(study: Study) -> bool:
+    return "launch" in study.settings[STORING]
+
+
+def store_rest(
+    *,
+    study: Study,
+    items: Sequence[NewItem],
+    people: Sequence[User],
+    dealt: Mapping[int, Sequence[int]],
+    by: User | None,
+    finish: Callable[[Study], None],
+    report: Report = lambda done: None,
+) -> None:
+    """Store what is missing of a study that was begun, and open it if it was to be opened.
+
+    ``items``, ``people`` and ``dealt`` are as for `setup.store_study` and the same each time;
+    ``finish`` does the rest in the last transaction. ``report`` is told how many rows are there.
+    """
+    before = int(bool(study.background))
+    while (there := last_rank(study) - before) < len(items):
+        rows = new_items(study=study, items=items[there : there + PORTION])
+        with _portion(study):
+            if last_rank(study) - before == there:  # else somebody else was quicker
+                insert_items(study=study, rows=rows)
+        _pause()
+        report(there)
+    done = len(items)
+    for user in people:
+        with _portion(study):
+            add_member(study=study, user=user, role=Membership.Role.ANNOTATOR, by=by)
+    for pk, places in dealt.items():
+        while (there := last_position(study, pk, Assignment.Part.MAIN)) < len(places):
+            _deal_portion(study, pk, places, there, before, by)
+            _pause()
+            report(done + there)
+        done += len(places)
+    with _portion(study) as fresh:
+        finish(fresh)
+        settings = {key: value for key, value in fresh.settings.items() if key != STORING}
+        status = Study.Status.OPEN if fresh.settings[STORING]["launch"] else Study.Status.DRAFT
+        Study.objects.filter(pk=study.pk).update(settings=settings, status=status)
+        record_event(
+            study=study, kind=StudyEvent.Kind.CHANGED, by=by,
+            detail={"stored": len(items), "seats": done - len(items)},
+        )  # fmt: skip
+        if status != fresh.status:
+            record_event(
+                study=study, kind=StudyEvent.Kind.STATUS, by=by,
+                detail={"before": fresh.status, "after": status},
+            )  # fmt: skip
+    study.refresh_from_db()
+
+
+def _deal_portion(
+    study: Study, user: int, places: Sequence[int], there: int, before: int, by: User | None
+) -> None:
+    """Deal the next seats of one person, who has ``there`` of them."""
+    wanted = places[there : there + PORTION]
+    found = Item.objects.filter(study=study, rank__in=[before + place + 1 for place in wanted])
+    by_place = {item.rank - before - 1: item for item in found}
+    items = [by_place[place] for place in wanted]
+    with _portion(study):
+        if last_position(study, user, Assignment.Part.MAIN) == there:
+            deal_items(study=study, items=items, dealt={user: range(len(items))}, by=by)
+
+
+def _pause() -> None:
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        time.sleep(PAUSE)
+
+
+@contextmanager
+def _portion(study: Study) -> Iterator[Study]:
+    """One transaction, with the study locked; refused where it is not being stored any more."""
+    with transaction.atomic():
+        fresh = Study.objects.select_for_update(no_key=True).filter(pk=study.pk).first()
+        if fresh is None or STORING not in fresh.settings or not _goes_on(fresh):
+            raise Refused("conflict", "meanwhile the study was deleted, or somebody stored it")
+        yield fresh
+
+
+def give_up_storing(study: Study) -> None:
+    """Remove what was stored of a study, unless it was stored to its end or removed meanwhile."""
+    try:
+        with _portion(study) as fresh:
+            mark_removed(fresh)
+    except Refused:
+        return
+    remove_study(fresh)
+
+
+def mark_removed(study: Study) -> None:
+    """Let nobody begin anything with a study, nor store any more of it."""
+    Study.objects.filter(pk=study.pk).update(settings={**study.settings, STORING: {}})
+
+
+def remove_study(study: Study) -> None:
+    """Remove a study that was marked as removed, in portions. Stopped halfway it stays marked."""
+    for rows in (Assignment.objects.filter(study=study), Item.objects.filter(study=study)):
+        ordered: Any = rows.order_by("pk").values_list("pk", flat=True)
+        while ids := list(ordered[:PORTION]):
+            with transaction.atomic():
+                rows.filter(pk__in=ids).delete()
+            _pause()
+    with transaction.atomic():
+        Participant.objects.filter(study=study).delete()
+        study.delete()

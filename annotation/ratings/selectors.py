@@ -1,0 +1,159 @@
+"""What people said, for analyses and exports."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
+from annotation.people.selectors import count_gone
+from annotation.questionnaires import load_questionnaire
+
+
+@dataclass(frozen=True, slots=True)
+class HumanScore:
+    """One current answer of one annotator. ``dimension`` is empty for questions on the feedback.
+
+    ``unblinded``: given after the annotator had been told who made what.
+    """
+
+    study: int
+    assignment: int
+    trajectory: int
+    annotator: int
+    is_simulated: bool
+    submitted: bool
+    question: str
+    dimension: str
+    value: int
+    subject: str = ""
+    unblinded: bool = False
+
+    @property
+    def turn(self) -> int | None:
+        """The turn that was judged; none where the whole trajectory or its last plan was."""
+        return turn_of(self.subject)
+
+
+def turn_of(subject: str) -> int | None:
+    """The number of the turn that a subject such as ``turn-3`` names."""
+    kind, _, part = subject.partition("-")
+    return int(part) if kind == "turn" else None
+
+
+def human_scores(
+    *,
+    studies: Iterable[int] | None = None,
+    trajectories: Iterable[int] | None = None,
+    runs: Iterable[int] | None = None,
+    partial: bool = False,
+) -> Iterator[HumanScore]:
+    """Scores of submitted items that count, ordered by study and item.
+
+    Gold and training items do not count, nor do answers of people who withdrew. ``partial`` adds
+    the answers of items that are still open. Skipped items never count. Each filter that is given
+    restricts; none given means all studies.
+    """
+    states = [Assignment.State.SUBMITTED, *([Assignment.State.OPEN] if partial else [])]
+    rows = Rating.objects.filter(
+        assignment__state__in=states,
+        assignment__item__use=Item.Use.MAIN,
+        assignment__trajectory__isnull=False,
+        aspect=Aspect.ANSWER,
+        value__isnull=False,
+    )
+    rows = of_those_who_stay(rows)
+    if studies is not None:
+        rows = rows.filter(assignment__study__in=list(studies))
+    if trajectories is not None:
+        rows = rows.filter(assignment__trajectory__in=list(trajectories))
+    if runs is not None:
+        rows = rows.filter(assignment__trajectory__run__in=list(runs))
+    dimensions = _dimensions()
+    fields = (
+        "assignment__study",
+        "assignment",
+        "assignment__trajectory",
+        "assignment__annotator",
+        "assignment__annotator__annotator__is_simulated",
+        "assignment__state",
+        "question",
+        "value",
+        "subject",
+        "edit__unblinded",
+    )
+    ordered = rows.order_by("assignment__study", "assignment", "pk")
+    for (
+        study,
+        item,
+        trajectory,
+        person,
+        simulated,
+        state,
+        question,
+        value,
+        part,
+        unblinded,
+    ) in ordered.values_list(*fields).iterator():
+        yield HumanScore(
+            study,
+            item,
+            trajectory,
+            person,
+            bool(simulated),
+            state == Assignment.State.SUBMITTED,
+            question,
+            dimensions.get((study, question), ""),
+            value,
+            part,
+            unblinded,
+        )
+
+
+def of_those_who_stay(rows: QuerySet[Rating]) -> QuerySet[Rating]:
+    """These ratings without those of people who withdrew or were erased."""
+    return rows.exclude(Exists(_gone("assignment__study", "assignment__annotator")))
+
+
+def _gone(study: str, user: str) -> QuerySet[Participant]:
+    return Participant.objects.filter(
+        study=OuterRef(study), user=OuterRef(user), state__in=Participant.GONE
+    )
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What analyses leave out of a study because its annotators withdrew: people, items, answers.
+
+    Answers are scores and marks of submitted items that would count otherwise.
+    """
+
+    people: int = 0
+    items: int = 0
+    answers: int = 0
+
+
+def left_out(study: Study) -> LeftOut:
+    """How much does not count because somebody withdrew, in two queries."""
+    people = count_gone(study).total()
+    if not people:
+        return LeftOut()
+    rows = Rating.objects.filter(
+        Exists(_gone("assignment__study", "assignment__annotator")),
+        assignment__study=study,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__item__use=Item.Use.MAIN,
+        aspect=Aspect.ANSWER,
+    ).order_by()
+    found = rows.aggregate(items=Count("assignment", distinct=True), answers=Count("pk"))
+    return LeftOut(people, found["items"], found["answers"])
+
+
+def _dimensions() -> dict[tuple[int, str], str]:
+    """The rubric dimension behind every question of every study that asks one."""
+    return {
+        (pk, question.key): question.dimension
+        for pk, questionnaire in Study.objects.values_list("pk", "questionnaire")
+        for question in load_questionnaire(questionnaire).questions
+        if question.dimension
+    }

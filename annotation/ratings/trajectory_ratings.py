@@ -1,0 +1,252 @@
+"""What people said about one trajectory in studies that a reader may see, question by question."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotation.access import OVERSEERS, READERS
+from annotation.adjudication.selectors import in_words
+from annotation.blinding import blind_studies
+from annotation.models import (
+    Adjudication,
+    Aspect,
+    Assignment,
+    Item,
+    Membership,
+    Participant,
+    Rating,
+    Study,
+)
+from annotation.questionnaires import Question, Questionnaire, Slot, load_questionnaire
+from annotation.ratings.selectors import turn_of
+from benchmarks.models import Constraint
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One annotator's current answer. ``who`` is their number, with a name where that may be."""
+
+    who: str
+    words: str
+    value: int | None
+    unblinded: bool
+    simulated: bool
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What an annotator wrote beside an answer or the item: a comment, or a flag's reason."""
+
+    who: str
+    kind: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an adjudicator holds to be right, and why. ``revealed``: after seeing the judges'."""
+
+    words: str
+    reason: str
+    by: str
+    revealed: bool
+
+
+@dataclass
+class Place:
+    """A question asked of the trajectory or of one of its turns, with what people answered."""
+
+    question: Question
+    subject: str
+    answers: list[Answer] = field(default_factory=list)
+    decision: Decision | None = None
+
+    @property
+    def turn(self) -> int | None:
+        return turn_of(self.subject)
+
+    @property
+    def values(self) -> list[int]:
+        """The scores; answers to choose from and marks have no mean."""
+        if self.question.scale.kind != "points":
+            return []
+        return [answer.value for answer in self.answers if answer.value is not None]
+
+    @property
+    def mean(self) -> float | None:
+        return fmean(self.values) if self.values else None
+
+
+@dataclass(frozen=True)
+class SaidInStudy:
+    """A study's share. ``single``: the reader may see each person's answer, not only all together.
+
+    ``people`` have submitted the item; ``left_out`` submitted it and withdrew, so they count no
+    more; ``pending`` have it open. ``mixed``: some annotators are simulated and some are not.
+    """
+
+    study: Study
+    rank: int
+    item: int
+    single: bool
+    people: int
+    pending: int
+    left_out: int
+    simulated: bool
+    mixed: bool
+    places: Sequence[Place]
+    beside: Sequence[Beside]
+
+    @property
+    def whole(self) -> list[Place]:
+        """What was asked of the trajectory as a whole or of its last plan."""
+        return [place for place in self.places if place.turn is None]
+
+    @property
+    def by_turn(self) -> list[tuple[int, list[Place]]]:
+        """What was asked of single turns, turn by turn."""
+        found: dict[int, list[Place]] = defaultdict(list)
+        for place in self.places:
+            if place.turn is not None:
+                found[place.turn].append(place)
+        return sorted(found.items())
+
+
+def said_about(*, trajectory: int, profile: int | None, user: User) -> list[SaidInStudy]:
+    """What the studies that this person may see say of a trajectory; eight queries at most.
+
+    Submitted items that count alone (no gold, no training), without people who withdrew. Whoever
+    has open items in a blinded study sees nothing of that study.
+    """
+    items = list(_items(trajectory, user))
+    if not items:
+        return []
+    roles = Membership.objects.filter(
+        user=user, role__in=READERS, study__in=[item.study_id for item in items]
+    )
+    readable = set(roles.values_list("study", flat=True))
+    seats: dict[int, list[Assignment]] = defaultdict(list)
+    people = {
+        (study, person): (number, state)
+        for study, person, number, state in Participant.objects.filter(
+            study__in=[item.study_id for item in items]
+        ).values_list("study", "user", "number", "state")
+    }
+    states = (Assignment.State.SUBMITTED, Assignment.State.OPEN)
+    rows = Assignment.objects.filter(item__in=items, state__in=states).order_by("pk")
+    for seat in rows.select_related("annotator__annotator"):
+        seats[seat.item_id].append(seat)
+    done = [
+        seat.pk
+        for found in seats.values()
+        for seat in found
+        if seat.state == Assignment.State.SUBMITTED and not _gone(seat, people)
+    ]
+    ratings: dict[int, list[Rating]] = defaultdict(list)
+    said = Rating.objects.filter(assignment__in=done).select_related("edit", "assignment")
+    for rating in said.order_by("pk"):
+        ratings[rating.assignment.item_id].append(rating)
+    decided: dict[int, list[Adjudication]] = defaultdict(list)
+    for row in Adjudication.objects.filter(item__in=items).order_by("pk").select_related("by"):
+        decided[row.item_id].append(row)
+    texts = dict(Constraint.objects.filter(profile=profile).values_list("key", "text"))
+    made = []
+    for item in items:
+        who = {seat.pk: _name(item.study, seat, people) for seat in seats[item.pk]}
+        told = {
+            seat.pk: bool(getattr(getattr(seat.annotator, "annotator", None), "is_simulated", 0))
+            for seat in seats[item.pk]
+        }
+        submitted = [s for s in seats[item.pk] if s.state == Assignment.State.SUBMITTED]
+        gone = sum(_gone(seat, people) for seat in submitted)
+        single = user.is_superuser or item.study_id in readable
+        questionnaire = load_questionnaire(item.study.questionnaire)
+        made.append(
+            SaidInStudy(
+                item.study, item.rank, item.pk, single, len(submitted) - gone,
+                sum(seat.state == Assignment.State.OPEN for seat in seats[item.pk]), gone,
+                any(told.values()),
+                any(told.values()) and not all(told.values()),
+                _places(
+                    questionnaire, item, ratings[item.pk], decided[item.pk], texts, who, told,
+                ),
+                _beside(questionnaire, ratings[item.pk], who) if single else (),
+            )
+        )  # fmt: skip
+    return made
+
+
+def _items(trajectory: int, user: User) -> QuerySet[Item]:
+    rows = Item.objects.filter(trajectory=trajectory, use=Item.Use.MAIN).select_related("study")
+    if not user.is_superuser:
+        mine = Membership.objects.filter(
+            study=OuterRef("study"), user=user, role__in=OVERSEERS
+        ).order_by()
+        rows = rows.filter(Exists(mine))
+    return rows.exclude(Q(study__in=blind_studies(user))).order_by("-study")
+
+
+def _gone(seat: Assignment, people: dict[tuple[int, int], tuple[int, str]]) -> bool:
+    found = people.get((seat.study_id, seat.annotator_id))
+    return found is None or found[1] in Participant.GONE
+
+
+def _name(study: Study, seat: Assignment, people: dict[tuple[int, int], tuple[int, str]]) -> str:
+    number = people.get((seat.study_id, seat.annotator_id), ("?", ""))[0]
+    name = f"Annotator {number}"
+    return name if study.blinded else f"{name}, {seat.annotator.get_username()}"
+
+
+def _places(
+    questionnaire: Questionnaire,
+    item: Item,
+    ratings: Sequence[Rating],
+    decided: Sequence[Adjudication],
+    texts: dict[str, str],
+    who: dict[int, str],
+    told: dict[int, bool],
+) -> list[Place]:
+    """The places that somebody answered, in the order of the questionnaire."""
+    places: dict[tuple[str, str], Place] = {}
+    for slot in questionnaire.slots(item.asked, item.subjects):
+        places[slot.question.key, slot.subject] = Place(slot.question, slot.subject)
+    for rating in ratings:
+        place = places.get((rating.question, rating.subject))
+        if place is None or rating.aspect != Aspect.ANSWER:
+            continue
+        if rating.value is None and rating.chosen is None and not rating.text:
+            continue
+        words = rating.text or in_words(place.question, rating, texts)
+        seat = rating.assignment_id
+        place.answers.append(
+            Answer(who[seat], words, rating.value, rating.edit.unblinded, told[seat])
+        )
+    for row in decided:
+        place = places.get((row.question, row.subject))
+        if place is not None:
+            words = in_words(place.question, row, texts)
+            place.decision = Decision(words, row.reason, row.by.get_username(), row.revealed)
+    return [place for place in places.values() if place.answers or place.decision]
+
+
+def _beside(
+    questionnaire: Questionnaire, ratings: Sequence[Rating], who: dict[int, str]
+) -> list[Beside]:
+    """Comments and flags, those on the whole item last."""
+    found = []
+    for rating in ratings:
+        flag = rating.aspect == Aspect.FLAG and rating.value
+        if not rating.text or not (flag or rating.aspect == Aspect.COMMENT):
+            continue
+        question = questionnaire.by_key.get(rating.question)
+        title = Slot(question, rating.subject).question.title if question else "The whole item"
+        if rating.subject:
+            title = f"{title}, {rating.subject.replace('-', ' ')}"
+        kind = "flag" if flag else "comment"
+        found.append(Beside(who[rating.assignment_id], kind, title, rating.text))
+    return sorted(found, key=lambda row: row.title == "The whole item")

@@ -1,0 +1,117 @@
+"""The record of a study, and of all studies: a page, and files of it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET
+
+from annotation.access import StudyAccess, fetch_managed_study, person
+from annotation.blinding import blind_studies
+from annotation.models import Study
+from annotation.record.forms import RecordFilter
+from annotation.record.selectors import (
+    Asked,
+    record_cells,
+    record_entries,
+    record_lines,
+    record_page,
+)
+from annotation.studies.settings_views import study_context
+from benchmarks.access import signed_in
+from benchmarks.tables import csv_lines
+
+
+@require_GET
+@signed_in
+def study_record(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Everything that was done in a study, newest first."""
+    access = fetch_managed_study(request, pk)
+    return _page(request, access)
+
+
+@require_GET
+@signed_in
+def all_records(request: HttpRequest) -> HttpResponseBase:
+    """Everything that was done in all studies, for administrators."""
+    _administrators(request)
+    return _page(request, None)
+
+
+@require_GET
+@signed_in
+def study_record_file(request: HttpRequest, pk: int, ending: str) -> HttpResponseBase:
+    """The record of a study as CSV or JSON lines, narrowed as the page is."""
+    access = fetch_managed_study(request, pk)
+    return _file(request, access, ending)
+
+
+@require_GET
+@signed_in
+def all_records_file(request: HttpRequest, ending: str) -> HttpResponseBase:
+    """The record of all studies as CSV or JSON lines."""
+    _administrators(request)
+    return _file(request, None, ending)
+
+
+def _administrators(request: HttpRequest) -> None:
+    if not person(request).is_superuser:
+        raise PermissionDenied("The record of all studies is for administrators.")
+
+
+def _asked(request: HttpRequest, form: RecordFilter, access: StudyAccess | None) -> Asked:
+    """Whoever annotates blind in a study sees their own part of its record alone."""
+    reader = person(request)
+    blind = blind_studies(reader)
+    if access is not None:
+        blind &= {access.study.pk}
+    return replace(form.asked(), reader=reader, blind_in=blind)
+
+
+def _study(access: StudyAccess | None) -> Study | None:
+    return access.study if access is not None else None
+
+
+def _page(request: HttpRequest, access: StudyAccess | None) -> HttpResponseBase:
+    study = _study(access)
+    form = RecordFilter(request.GET, study=study)
+    asked = _asked(request, form, access)
+    after = request.GET.get("after", "")
+    page = record_page(study, asked, after=after)
+    query = request.GET.copy()
+    query.pop("after", None)
+    narrowed = query.urlencode()
+    query["after"] = page.next
+    head = {"study": None} if access is None else study_context(access, "record")
+    context = {
+        **head,
+        "form": form,
+        "active": form.active(),
+        "own_only": bool(asked.blind_in),
+        "entries": page.entries,
+        "narrowed": f"?{narrowed}" if narrowed else "",
+        "newest_url": f"?{narrowed}" if after else "",
+        "next_url": f"?{query.urlencode()}" if page.next else "",
+    }
+    page_of = "records" if access is None else "record"
+    return render(request, f"annotation/{page_of}.html", context)
+
+
+def _file(request: HttpRequest, access: StudyAccess | None, ending: str) -> HttpResponseBase:
+    if ending not in ("csv", "jsonl"):
+        raise Http404
+    study = _study(access)
+    asked = _asked(request, RecordFilter(request.GET, study=study), access)
+    entries = record_entries(study, asked)
+    lines: Iterator[str]
+    if ending == "csv":
+        lines, kind = csv_lines(record_cells(entries)), "text/csv"
+    else:
+        lines, kind = record_lines(entries), "application/x-ndjson"
+    response = StreamingHttpResponse(lines, content_type=f"{kind}; charset=utf-8")
+    name = f"{slugify(study.name) or 'study'}-record" if study else "record"
+    response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
+    return response

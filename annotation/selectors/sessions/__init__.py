@@ -1,1 +1,0 @@
-"""Live sessions as pages show them."""

@@ -1,1 +1,0 @@
-"""Making a study anew from the document in which it was exported."""

@@ -1,0 +1,140 @@
+"""An annotator's half of a study's page: the steps, what is done, what is left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from django.urls import reverse
+
+from annotation.models import Assignment, Participant, Study, StudyText
+from annotation.steps.selectors import Step, StepName, next_step
+from annotation.studies.selectors import Counts
+from annotation.texts.selectors import text_version
+
+Part, Kind = Assignment.Part, StudyText.Kind
+ORDER: tuple[StepName, ...] = ("information", "consent", "background", "training", "item")
+# What the main button says, where it has something to lead to.
+BUTTONS: dict[str, str] = {
+    "information": "Read the information",
+    "consent": "Read and answer the consent",
+    "background": "Answer the questions about you",
+    "training": "Go on with the training",
+    "item": "Begin",
+    "session": "Go to your session",
+    "seat": "Take a free place",
+    "break": "Come back from the break",
+}
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """One step on the way. ``url`` is where it can be read or gone on with; empty if nowhere."""
+
+    name: str
+    title: str
+    state: Literal["done", "now", "later"]
+    detail: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class OwnPart:
+    """Everything that a study's page tells one of its annotators.
+
+    ``pooled``: items are taken from a pool. How many are free there is not told: whoever counts
+    along would see which of their items are gold.
+    """
+
+    participant: Participant
+    step: Step
+    rows: Sequence[StepRow]
+    counts: Counts
+    items: Sequence[Assignment]
+    pooled: bool
+
+    @property
+    def before(self) -> bool:
+        """Whether something comes before the first item."""
+        return self.step.name in ORDER[:-1] and not self.counts.ended
+
+    @property
+    def button(self) -> str:
+        """The words of the main button; empty where there is nothing to press."""
+        if self.pooled and self.step.position is not None and self.step.name == "item":
+            return f"Go on with item {self.step.position}"
+        if self.step.name == "item" and self.counts.ended:
+            return "Next item"
+        return BUTTONS.get(self.step.name, "")
+
+
+def load_own_part(study: Study, participant: Participant) -> OwnPart:
+    """An annotator's half of the page."""
+    step = next_step(study, participant)
+    held = participant.assigned - participant.returned
+    counts = Counts(held, participant.submitted, participant.skipped)
+    items = participant.user.assignments.filter(study=study, part=Part.MAIN).order_by("position")
+    return OwnPart(
+        participant=participant,
+        step=step,
+        rows=_rows(study, participant, step, counts),
+        counts=counts,
+        items=list(items.only("position", "state", "skip_reason", "study")),
+        pooled=study.dealing == Study.Dealing.POOL,
+    )
+
+
+def _rows(study: Study, participant: Participant, step: Step, counts: Counts) -> list[StepRow]:
+    """The steps that this study has; none where it has items alone."""
+    there = {
+        "information": bool(text_version(study, Kind.INFORMATION)),
+        "consent": bool(text_version(study, Kind.CONSENT)),
+        "background": bool(study.background),
+        "training": study.trains,
+    }
+    if not any(there.values()):
+        return []
+    passed = participant.training == Participant.Training.PASSED
+    agreed = bool(study.consent_version) and participant.consent_version >= study.consent_version
+    reached = _reached(step)
+    done = {
+        "information": reached > 0 or agreed,
+        "consent": agreed,
+        "background": participant.told_background,
+        "training": passed,
+        "item": step.name == "done",
+    }
+    place = {"pk": study.pk}
+    urls = {
+        "information": reverse("annotation:information", kwargs=place),
+        "consent": reverse("annotation:consent", kwargs=place),
+        "training": reverse("annotation:training", kwargs=place),
+    }
+    titles = {
+        "information": "Information about the study",
+        "consent": "Consent",
+        "background": "Questions about you",
+        "training": "Training",
+        "item": "Items",
+    }
+    left = f"{counts.submitted} submitted" if counts.ended else ""
+    details = {
+        "consent": "agreed" if agreed else "",
+        "training": "passed" if passed else "with feedback on each answer",
+        "item": left,
+    }
+    return [
+        StepRow(
+            name,
+            titles[name],
+            "done" if done[name] else "now" if name == step.name else "later",
+            details.get(name, ""),
+            urls.get(name, "") if done[name] else "",
+        )
+        for name in ORDER
+        if there.get(name, True)
+    ]
+
+
+def _reached(step: Step) -> int:
+    """How far on the way this is; beyond it where nothing can be said."""
+    return ORDER.index(step.name) if step.name in ORDER else 0

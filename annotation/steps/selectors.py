@@ -1,0 +1,237 @@
+"""Where an annotator stands in a study, and what has to be done first."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotation.assignments.pool import has_free_item
+from annotation.live.next_session import (
+    NextSession,
+    free_seat,
+    has_played,
+    is_live,
+    next_session,
+)
+from annotation.models import Assignment, LivePlan, Participant, Study
+from annotation.texts.selectors import has_read_information
+
+State, Part = Assignment.State, Assignment.Part
+Standing, Training, Status = Participant.State, Participant.Training, Study.Status
+StepName = Literal[
+    "information", "consent", "background", "training", "item", "session", "seat", "break",
+    "done", "waiting",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """What comes next for somebody.
+
+    ``code`` and ``reason`` are what a refusal of anything later says: *paused* may be tried again
+    with the same answers, *closed* may not. ``title`` and ``text`` are for a page of its own.
+    ``position`` is that of an item at hand, within its part; ``session`` is the one to be played
+    next. At a ``seat`` a session is free to be taken.
+    """
+
+    name: StepName
+    title: str = ""
+    text: str = ""
+    reason: str = ""
+    code: Literal["paused", "closed"] = "paused"
+    position: int | None = None
+    session: NextSession | None = None
+
+
+def next_step(study: Study, participant: Participant, *, looking: bool = True) -> Step:
+    """What this person does next. Reads only; taking an item of a pool is another matter.
+
+    Whoever is about to take one need not be ``looking`` for it: for them a pool is never empty.
+    """
+    user = participant.user
+    standing = standstill(study, participant)
+    if standing is not None:
+        return standing
+    if participant.break_since is not None:
+        return Step("break", "You are taking a break")
+    if not has_read_information(study, user):
+        return INFORMATION
+    first = step_before(study, participant, Part.MAIN)
+    if first is not None:
+        return _with_position(first, study, user)
+    if study.dealing == Study.Dealing.POOL and not looking:
+        return Step("item")
+    position = first_open(study, user, Part.MAIN)
+    if position is not None:
+        return Step("item", position=position)
+    if study.dealing == Study.Dealing.POOL:
+        return Step("item") if has_free_item(study, user) else Step("done")
+    live = _live_step(study, user)
+    if live is not None:
+        return live
+    return Step("done") if participant.assigned else UNASSIGNED
+
+
+def _live_step(study: Study, user: User) -> Step | None:
+    """The next session to play; None in a study that is not one of sessions."""
+    plan = LivePlan.objects.filter(study=study).first() if is_live(study) else None
+    if plan is None:
+        return None
+    session = next_session(plan, user)
+    if session is not None:
+        return Step("session", session=session)
+    if free_seat(plan, user) is not None:
+        return Step("seat")
+    return PLAYED if has_played(plan, user) else NO_SESSION
+
+
+def step_before(study: Study, participant: Participant, part: str) -> Step | None:
+    """What has to be done before anything of this part is answered; asks the database nothing."""
+    if participant.consent_version < study.consent_version:
+        return CONSENT
+    if part == Part.BACKGROUND:
+        return None
+    if study.background and not participant.told_background:
+        return BACKGROUND
+    if part == Part.MAIN and study.trains and participant.training != Training.PASSED:
+        return FAILED if participant.training == Training.FAILED else TRAINING
+    return None
+
+
+def standstill(study: Study, participant: Participant) -> Step | None:
+    """Why nobody, or not this person, works in the study now; None where they may."""
+    if participant.state in Participant.GONE:
+        return LEFT
+    if study.status != Status.OPEN:
+        return STATUS[Status(study.status)]
+    if study.closes_at is not None and study.closes_at <= timezone.now():
+        return ENDED
+    return PAUSED if participant.state == Standing.PAUSED else None
+
+
+def first_open(study: Study, user: User, part: str, *, after: int = 0) -> int | None:
+    """The position of the next open item of a part after ``after``, else of the first."""
+    rows = Assignment.objects.filter(study=study, annotator=user, part=part, state=State.OPEN)
+    positions = rows.order_by("position").values_list("position", flat=True)
+    found = positions.filter(position__gt=after).first() if after else None
+    return found if found is not None else positions.first()
+
+
+def _with_position(step: Step, study: Study, user: User) -> Step:
+    parts = {"background": Part.BACKGROUND, "training": Part.TRAINING}
+    if step.name not in parts:
+        return step
+    position = first_open(study, user, parts[step.name])
+    if step.name == "background" and position is None:
+        return UNASKED
+    return Step(step.name, step.title, step.text, step.reason, step.code, position)
+
+
+INFORMATION = Step(
+    "information",
+    title="Information",
+    reason="read the information about the study first; what you answered is kept",
+)
+CONSENT = Step(
+    "consent",
+    title="Consent",
+    reason="answer the consent text of the study first; what you answered is kept",
+)
+BACKGROUND = Step(
+    "background",
+    title="About you",
+    reason="answer the questions about yourself first; what you answered is kept",
+)
+TRAINING = Step(
+    "training",
+    title="Training",
+    reason="finish the training first; what you answered is kept",
+)
+FAILED = Step(
+    "waiting",
+    title="The training has ended",
+    text="Your answers differed from the expected ones more often than this study allows. Whoever "
+    "runs the study sees this and can let you go on; there is nothing that you need to do now.",
+    reason="the training was not passed; a manager can let you go on",
+)
+UNASSIGNED = Step(
+    "waiting",
+    title="No items for you yet",
+    text="You are an annotator of this study, but no items have been given to you. Whoever runs "
+    "the study gives them out; then they appear here.",
+    reason="no items have been given to you yet",
+)
+NO_SESSION = Step(
+    "waiting",
+    title="No session for you",
+    text="There is no session in which you have a place now, and none that is free. If you "
+    "expected one, ask whoever runs the study; when you get a place, it appears here and at home.",
+    reason="you have no place in a session of this study",
+)
+PLAYED = Step(
+    "waiting",
+    title="All your sessions are over",
+    text="Nothing is left to do here. Thank you for taking part.",
+    reason="your sessions of this study are over",
+)
+NO_SEAT = Step(
+    "waiting",
+    title="Somebody was quicker",
+    text="The free places have been taken a moment ago. If others become free, they appear here.",
+    reason="all places of this study are taken",
+)
+UNASKED = Step(
+    "waiting",
+    title="Something is missing",
+    text="This study asks its annotators about themselves first, but the questions were not given "
+    "to you. Tell whoever runs the study.",
+    reason="the questions about yourself were not given to you",
+)
+PAUSED = Step(
+    "waiting",
+    title="Your part is paused",
+    text="A manager of the study has paused your part in it. What you have answered is kept, and "
+    "you can go on when they resume it.",
+    reason="a manager has paused your part in this study",
+)
+LEFT = Step(
+    "waiting",
+    title="You have left this study",
+    text="You take no part in this study any more, so there is nothing left to do here.",
+    reason="you take no part in this study any more",
+    code="closed",
+)
+ENDED = Step(
+    "waiting",
+    title="This study has ended",
+    text="Its last day has passed, and it takes no more answers. What you have submitted counts. "
+    "Thank you.",
+    reason="the study has reached its end and takes no more answers",
+    code="closed",
+)
+CLOSED = Step(
+    "waiting",
+    title="This study is closed",
+    text="It takes no more answers. What you have submitted counts. Thank you.",
+    reason="the study is closed and takes no more answers",
+    code="closed",
+)
+STATUS = {
+    Status.DRAFT: Step(
+        "waiting",
+        title="This study has not begun",
+        text="It is still being prepared. When it is opened, you can begin here.",
+        reason="the study has not been opened yet",
+        code="closed",
+    ),
+    Status.PAUSED: Step(
+        "waiting",
+        title="This study is paused",
+        text="Nobody can answer at the moment. What you have answered is kept, and you can go on "
+        "when the study is opened again.",
+        reason="the study is paused; what you answered is kept in this browser",
+    ),
+    Status.CLOSED: CLOSED,
+    Status.ARCHIVED: CLOSED,
+}

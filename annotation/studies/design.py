@@ -1,0 +1,142 @@
+"""The design of a stored study: its balance as it stands, and what was planned."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from annotation.designs.certificate import Certificate, certify_design
+from annotation.designs.orders import POOL
+from annotation.designs.placement import Placed
+from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, Option, Part, Seat
+from annotation.models import Assignment, Item, Study
+from annotation.planning.plan_files import read_document
+from annotation.planning.plans import ORDERS, PlanError, StudyPlan
+
+Use = Item.Use
+PARTS: Mapping[str, Part] = {Use.MAIN: ITEM, Use.GOLD: GOLD, Use.TRAINING: TRAINING}
+
+
+@dataclass(frozen=True)
+class StudyDesign:
+    """What is known of how a study was designed; ``record`` was kept when it was made."""
+
+    study: Study
+    record: Mapping[str, Any]
+
+    @cached_property
+    def plan(self) -> StudyPlan | None:
+        """The plan, where the study was made from one that can still be read."""
+        try:
+            return read_document(self.record["plan"]) if "plan" in self.record else None
+        except PlanError:
+            return None
+
+    @property
+    def planned_digest(self) -> str:
+        return str(self.record.get("sha256", ""))
+
+    @property
+    def raters(self) -> int:
+        return int(self.record.get("raters") or 1)
+
+    @property
+    def pooled(self) -> bool:
+        return self.study.dealing == Study.Dealing.POOL
+
+    @property
+    def words(self) -> str:
+        """The design in a few words, such as ``3 queries each``."""
+        each = self.record.get("queries_each") or (self.plan.queries_each if self.plan else None)
+        if each:
+            return f"{each} quer{'y' if each == 1 else 'ies'} each"
+        if self.pooled:
+            return "Taken from a pool"
+        order = self.plan.order if self.plan else ""
+        return ORDERS[order].partition(":")[0] if order in ORDERS else "Dealt beforehand"
+
+    @property
+    def detail(self) -> str:
+        """How many annotators an item has, and the seed."""
+        people = f"{self.raters} annotator{'s' * (self.raters != 1)} for each item"
+        return f"{people}, seed {self.study.seed}"
+
+
+def study_design(study: Study) -> StudyDesign:
+    """The design of a study; asks the database nothing."""
+    return StudyDesign(study, study.settings.get("design", {}))
+
+
+def study_certificate(study: Study) -> Certificate:
+    """The balance of a study as its items are dealt now, counted anew.
+
+    Its fingerprint is that of the plan as long as nothing was added, moved or given back.
+    """
+    design = study_design(study)
+    items = {
+        item["pk"]: item
+        for item in study.items.filter(use__in=PARTS)
+        .order_by("rank")
+        .values("pk", "use", "rank", "trajectory", "task", "task__external_id",
+                "task__dataset__name", "task__dataset__version", "trajectory__run__agent__name")
+    }  # fmt: skip
+    several = len({_dataset(item) for item in items.values()}) > 1
+    options = {pk: _option(item, several) for pk, item in items.items()}
+    seats = _pool(items, options) if design.pooled else _seats(study, items, options)
+    main = tuple(options[pk] for pk, item in items.items() if item["use"] == Use.MAIN)
+    dealt = Dealt(
+        orders={n: tuple(s.option for s in row if s.part == ITEM) for n, row in seats.items()},
+        options=tuple(sorted(main, key=lambda option: option.id)),
+        method=str(design.record.get("method", "")) or str(design.record.get("kind", "")),
+        seed=study.seed,
+        warnings=tuple(design.record.get("warnings", ())),
+    )
+    return certify_design(
+        design=Placed(seats=seats, dealt=dealt),
+        raters=1 if design.pooled else design.raters,
+        exclusions=design.record.get("exclusions", {}),
+    )
+
+
+def _dataset(item: Mapping[str, Any]) -> str:
+    return f"{item['task__dataset__name']} {item['task__dataset__version']}"
+
+
+def _option(item: Mapping[str, Any], several: bool) -> Option:
+    name = item["task__external_id"]
+    label = f"{_dataset(item)}/{name}" if several else name
+    key = item["task"] if item["trajectory"] is None else item["trajectory"]
+    return Option(key, label, item["trajectory__run__agent__name"] or "")
+
+
+def _pool(
+    items: Mapping[int, Mapping[str, Any]], options: Mapping[int, Option]
+) -> dict[str, tuple[Seat, ...]]:
+    return {POOL: _numbered([(options[pk].id, PARTS[item["use"]]) for pk, item in items.items()])}
+
+
+def _seats(
+    study: Study, items: Mapping[int, Mapping[str, Any]], options: Mapping[int, Option]
+) -> dict[str, tuple[Seat, ...]]:
+    """Everybody's list: the training first, then the rest by position."""
+    lists: dict[str, dict[str, list[tuple[int, Part]]]] = defaultdict(lambda: defaultdict(list))
+    for name in study.participants.order_by("number").values_list("user__username", flat=True):
+        lists[name] = defaultdict(list)
+    rows = Assignment.objects.filter(study=study).exclude(part=Assignment.Part.BACKGROUND)
+    rows = rows.exclude(state=Assignment.State.RETURNED).order_by("annotator", "part", "position")
+    seen: set[tuple[str, int]] = set()
+    for name, item, part in rows.values_list("annotator__username", "item", "part").iterator():
+        if item in items and (name, item) not in seen:  # a training may be repeated
+            seen.add((name, item))
+            lists[name][part].append((options[item].id, PARTS[items[item]["use"]]))
+    found = {}
+    for name, parts in lists.items():
+        main = parts[Assignment.Part.MAIN]
+        # Whoever judges nothing has no list.
+        found[name] = _numbered([*parts[Assignment.Part.TRAINING], *main] if main else [])
+    return found
+
+
+def _numbered(row: Sequence[tuple[int, Part]]) -> tuple[Seat, ...]:
+    return tuple(Seat(pk, place, part) for place, (pk, part) in enumerate(row, 1))

@@ -1,0 +1,238 @@
+"""How far a study is, person by person: from counters, so that it costs the same at any size.
+
+Only the median time asks the items themselves, and of each person no more than the latest ones.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
+from statistics import median
+
+from django.db.models import F, Q, QuerySet, Sum
+from django.utils import timezone
+
+from annotation.assignments.gold import gold_given
+from annotation.assignments.pool import has_free_item
+from annotation.live.next_session import is_live
+from annotation.models import Assignment, Item, Participant, Study
+from annotation.steps.selectors import step_before
+from annotation.studies.selectors import Counts
+from annotation.studies.sizes import study_sizes
+
+State, Part, Use = Assignment.State, Assignment.Part, Item.Use
+Standing, Training = Participant.State, Participant.Training
+# Of how many of their latest items somebody's median time is told.
+LATEST = 100
+# So many people are asked for in one query.
+PEOPLE = 100
+# What managers should look at.
+AWAY = timedelta(days=3)
+LONG_BREAK = timedelta(hours=2)
+MANY_SKIPS = 0.25
+ENOUGH = 8
+STAGES = {
+    "consent": "consent",
+    "background": "about themselves",
+    "training": "training",
+    "waiting": "training not passed",
+}
+
+
+@dataclass(frozen=True)
+class AnnotatorProgress:
+    """Where one annotator stands. ``seconds`` is the median active time of their latest items,
+    ``pace`` items per hour of active time; None where nothing was submitted from the desk.
+    """
+
+    number: int
+    username: str
+    is_simulated: bool
+    state: str
+    stage: str
+    counts: Counts
+    pace: float | None
+    last_seen: datetime | None
+    break_since: datetime | None
+    warnings: tuple[str, ...]
+    seconds: float | None = None
+
+    @property
+    def gone(self) -> bool:
+        return self.state in Participant.GONE
+
+    @property
+    def tone(self) -> str:
+        """The tone of the badge of their state."""
+        return {Standing.ACTIVE: "ok", Standing.PAUSED: "warn"}.get(Standing(self.state), "idle")
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    """A study as a whole, in judgements: ``submitted`` were made, ``open`` are in somebody's hands,
+    ``free`` in nobody's; ``gone`` were submitted by people who have left since.
+    """
+
+    people: Sequence[AnnotatorProgress]
+    items: int
+    submitted: int
+    open: int
+    free: int
+    skipped: int
+    gone: int
+    mark: str
+
+    @property
+    def wanted(self) -> int:
+        return self.submitted + self.open + self.free
+
+    @property
+    def simulated(self) -> int:
+        return sum(row.is_simulated for row in self.people)
+
+    @property
+    def present(self) -> int:
+        return sum(not row.gone for row in self.people)
+
+    @property
+    def simulated_present(self) -> int:
+        return sum(row.is_simulated and not row.gone for row in self.people)
+
+    @property
+    def attention(self) -> list[tuple[AnnotatorProgress, str]]:
+        """What a manager should look at, person by person."""
+        return [(row, words) for row in self.people for words in row.warnings]
+
+
+def study_mark(study: Study) -> str:
+    """Changes whenever something changes that the progress shows; one query."""
+    rows = _participants(study).values_list(
+        "number", "state", "training", "consent_version", "told_background", "assigned",
+        "submitted", "skipped", "returned", "active_ms", "break_since", "last_seen_at",
+        "unblinded_at",
+    )  # fmt: skip
+    said = (study.status, study.closes_at, study.consent_version, study.trains, list(rows))
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+def study_progress(study: Study) -> StudyProgress:
+    """How far everybody is, people before simulated ones; five queries at any size."""
+    now = timezone.now()
+    people = list(_participants(study).select_related("user__annotator"))
+    size = study_sizes([study])[study.pk]
+    pool = study.dealing == Study.Dealing.POOL
+    taken = sum(p.assigned - p.returned - p.skipped for p in people)
+    gold = gold_given([study])[study.pk] if pool else 0
+    free = max(0, size.wanted + gold - taken) if pool else free_seat_count(study)
+    seconds = _medians(study, people)
+    rows = [
+        _row(study, person, seconds.get(person.user_id), pool and free > 0, now)
+        for person in people
+    ]
+    counted = [row.counts for row in rows]
+    return StudyProgress(
+        people=sorted(rows, key=lambda row: (row.gone, row.is_simulated, row.number)),
+        items=size.items + size.gold,
+        free=free,
+        submitted=sum(counts.submitted for counts in counted),
+        open=sum(counts.open for counts in counted),
+        skipped=sum(counts.skipped for counts in counted),
+        gone=sum(row.counts.submitted for row in rows if row.gone),
+        mark=study_mark(study),
+    )
+
+
+def _participants(study: Study) -> QuerySet[Participant]:
+    return Participant.objects.filter(study=study).order_by("number")
+
+
+def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
+    """How far one annotator is."""
+    pool = study.dealing == Study.Dealing.POOL
+    free = pool and has_free_item(study, person.user)
+    seconds = _medians(study, [person]).get(person.user_id)
+    return _row(study, person, seconds, free, timezone.now())
+
+
+def free_seat_count(study: Study) -> int:
+    """How many judgements of a study nobody makes yet; by an index of what is free."""
+    rows = Item.objects.filter(study=study, given__lt=F("wanted"), use=Use.MAIN).order_by()
+    free: int = rows.aggregate(free=Sum(F("wanted") - F("given"), default=0))["free"]
+    return free
+
+
+def _medians(study: Study, people: Sequence[Participant]) -> dict[int, float]:
+    """The median active time of each person's latest items, in seconds."""
+    times: dict[int, list[int]] = {}
+    for start in range(0, len(people), PEOPLE):
+        # Person by person and by position alone: so the index of a person's seats finds the few.
+        # By state the database would look at every submitted seat of the study.
+        latest = [
+            Q(
+                study=study, annotator=person.user_id, part=Part.MAIN,
+                position__gt=max(0, person.assigned - LATEST),
+            )
+            for person in people[start : start + PEOPLE]
+        ]  # fmt: skip
+        rows = Assignment.objects.filter(reduce(or_, latest)).order_by()
+        for user, state, active_ms in rows.values_list("annotator", "state", "active_ms"):
+            if state == State.SUBMITTED and active_ms:
+                times.setdefault(user, []).append(active_ms)
+    return {user: median(found) / 1000 for user, found in times.items()}
+
+
+def _row(
+    study: Study, person: Participant, seconds: float | None, free: bool, now: datetime
+) -> AnnotatorProgress:
+    counts = Counts(person.assigned - person.returned, person.submitted, person.skipped)
+    hours = person.active_ms / 3_600_000
+    simulated = getattr(person.user, "annotator", None)
+    return AnnotatorProgress(
+        number=person.number,
+        username=person.user.get_username(),
+        is_simulated=simulated is not None and simulated.is_simulated,
+        state=person.state,
+        stage=_stage(study, person, counts, free),
+        counts=counts,
+        pace=person.submitted / hours if hours else None,
+        last_seen=person.last_seen_at,
+        break_since=person.break_since,
+        warnings=tuple(_warnings(study, person, counts, now)),
+        seconds=seconds,
+    )
+
+
+def _stage(study: Study, person: Participant, counts: Counts, free: bool) -> str:
+    """Where somebody stands on the way through the study."""
+    if person.state in Participant.GONE:
+        return "has left"
+    step = step_before(study, person, Part.MAIN)
+    if step is not None:
+        return STAGES[step.name]
+    if counts.open or free:
+        return "judging items"
+    if counts.total:
+        return "finished"
+    return "playing sessions" if is_live(study) else "no items yet"
+
+
+def _warnings(study: Study, person: Participant, counts: Counts, now: datetime) -> list[str]:
+    if person.state in Participant.GONE or study.status not in (
+        Study.Status.OPEN, Study.Status.PAUSED,
+    ):  # fmt: skip
+        return []
+    found = []
+    if study.trains and person.training == Training.FAILED:
+        found.append("has not passed the training and waits for you")
+    if counts.open and person.last_seen_at and now - person.last_seen_at > AWAY:
+        found.append(f"has {counts.open} open and was not seen for {AWAY.days} days")
+    if person.break_since and now - person.break_since > LONG_BREAK:
+        found.append("has been on a break for more than two hours")
+    if counts.ended >= ENOUGH and counts.skipped > MANY_SKIPS * counts.ended:
+        found.append(f"skipped {counts.skipped} of {counts.ended} items")
+    # Of a session it is asked once it has ended.
+    if study.dealing == Study.Dealing.NAMED and not counts.total and not is_live(study):
+        found.append("has no items yet")
+    return found

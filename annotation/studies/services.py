@@ -1,0 +1,181 @@
+"""Who made what a study asks about; opening, changing and closing it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from annotation.assignments.bulk_changes import return_seats, take_up_seats
+from annotation.assignments.returned import CLOSED
+from annotation.errors import Refused
+from annotation.models import Assignment, RatingEdit, Study, StudyEvent
+from annotation.planning.plans import BOUNDS
+from annotation.planning.storage import mark_removed, remove_study
+from annotation.planning.storage_progress import is_stored
+from annotation.record.events import record_event
+from benchmarks.models import Run
+from benchmarks.visibility import recasts_in
+
+OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
+WORKING = (Study.Status.OPEN, Study.Status.PAUSED)
+ENDED = "the closing date has passed"
+LONGEST_REASON = 1000
+TIMES: Mapping[str, str] = {
+    "lease_minutes": "minutes that somebody may keep an item",
+    "idle_seconds": "seconds after which time is no longer counted",
+    "break_minutes": "minutes of work after which a break is suggested",
+}
+# What goes when a person is erased, kept among the settings: their words alone, or scores too.
+ERASURE, WORDS_ALONE, SCORES_TOO = "erasure", "words", "scores"
+CHANGEABLE = frozenset({"name", "closes_at", ERASURE, *TIMES})
+
+
+def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
+    """What kinds of agents and of others (judges, simulator) made these runs, for the banner.
+
+    Over all runs together: said of one item it could give away who its agent is.
+    """
+    agents: set[str] = set()
+    others: set[str] = set()
+    found = [*Run.objects.filter(pk__in=runs).values_list("roles", flat=True), *recasts_in(runs)]
+    for roles in found:
+        for role, fillers in roles.items():
+            labels = {filler.get("label", "") for filler in fillers} - {""}
+            (agents if role == "agent" else others).update(labels)
+    return {"agents": sorted(agents), "others": sorted(others)}
+
+
+def set_study_status(*, study: Study, status: str, by: User | None = None, reason: str = "") -> int:
+    """Open, pause, close or archive a study. Unless it is open it takes no answers.
+
+    Closing returns all open seats, so that nobody stays bound to a study that is over; opening it
+    again gives dealt items back to whom they were taken from. Returns how many seats moved.
+    """
+    Status = Study.Status
+    if status not in set(Status.values) - {Status.DRAFT}:
+        raise Refused("invalid", "a study can be opened, paused, closed or archived")
+    moved = 0
+    with transaction.atomic():
+        fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        refuse_unless_stored(fresh)
+        before = fresh.status
+        if before == status:
+            return 0
+        ended = fresh.closes_at is not None and fresh.closes_at <= timezone.now()
+        if status in WORKING and before not in WORKING and ended:
+            words = "the closing date has passed; set a later one, or none, in the settings first"
+            raise Refused("conflict", words)
+        Study.objects.filter(pk=study.pk).update(status=status)
+        if status in OVER and before not in OVER:
+            everything = Assignment.objects.filter(study=study)
+            moved = return_seats(study=study, seats=everything, by=by, reason=CLOSED)
+        elif before in OVER and status not in OVER:
+            moved = take_up_seats(study=fresh, by=by)
+        record_event(
+            study=study, kind=StudyEvent.Kind.STATUS, by=by, reason=checked_reason(reason),
+            detail={"before": before, "after": status, "seats": moved},
+        )  # fmt: skip
+    study.refresh_from_db()
+    return moved
+
+
+def close_ended_studies() -> int:
+    """Close studies whose closing date has passed, and free who is still bound to a closed one.
+
+    Somebody may take an item at the very moment in which a study is closed. Returns how many
+    studies were touched.
+    """
+    count = 0
+    ended = Study.objects.filter(status__in=WORKING, closes_at__lte=timezone.now())
+    for study in ended:
+        set_study_status(study=study, status=Study.Status.CLOSED, reason=ENDED)
+        count += 1
+    bound = Assignment.objects.filter(study=OuterRef("pk"), state=Assignment.State.OPEN)
+    for study in Study.objects.filter(Exists(bound), status__in=OVER):
+        everything = Assignment.objects.filter(study=study)
+        return_seats(study=study, seats=everything, by=None, reason=CLOSED)
+        count += 1
+    return count
+
+
+def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> list[str]:
+    """Change name, closing date, times or erasure of a study; returns the names of what changed.
+
+    Leases that are running keep their end; the next ones are as long as is said here.
+    """
+    strange = set(wishes) - CHANGEABLE
+    if strange:
+        raise Refused("invalid", f"not to be changed: {', '.join(sorted(strange))}")
+    if "name" in wishes and not 1 <= len(str(wishes["name"]).strip()) <= 160:
+        raise Refused("invalid", "give the study a name of at most 160 characters")
+    for name, words in TIMES.items():
+        least, most = BOUNDS[name]
+        if name in wishes and not least <= wishes[name] <= most:
+            raise Refused("invalid", f"{words}: from {least:,} to {most:,} is expected")
+    if wishes.get(ERASURE, WORDS_ALONE) not in (WORDS_ALONE, SCORES_TOO):
+        raise Refused("invalid", f"erasing takes {WORDS_ALONE} alone, or {SCORES_TOO} too")
+    with transaction.atomic():
+        fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        detail = {
+            name: {"before": _plain(now), "after": _plain(value)}
+            for name, value in wishes.items()
+            if (now := _setting(fresh, name)) != value
+        }
+        end = wishes.get("closes_at")
+        if "closes_at" in detail and end is not None and end <= timezone.now():
+            raise Refused("invalid", "the closing date must lie in the future; or close the study")
+        if detail:
+            changes = {name: wishes[name] for name in detail}
+            if ERASURE in changes:
+                changes["settings"] = {**fresh.settings, ERASURE: changes.pop(ERASURE)}
+            Study.objects.filter(pk=study.pk).update(**changes)
+            record_event(
+                study=study, kind=StudyEvent.Kind.CHANGED, by=by, reason=checked_reason(reason),
+                detail=detail,
+            )  # fmt: skip
+    study.refresh_from_db()
+    return list(detail)
+
+
+def delete_draft(*, study: Study) -> None:
+    """Delete a study that was never opened, with all that belongs to it; others are archived.
+
+    A large one goes in portions; stopped halfway it is a draft that can be deleted again.
+    """
+    with transaction.atomic():
+        fresh = Study.objects.select_for_update().get(pk=study.pk)
+        if fresh.status != Study.Status.DRAFT:
+            words = "only drafts can be deleted; archive this study, and its answers stay"
+            raise Refused("conflict", words)
+        if RatingEdit.objects.filter(assignment__study=fresh).exists():
+            raise Refused("conflict", "somebody has answered in this draft; archive it instead")
+        mark_removed(fresh)
+    remove_study(fresh)
+
+
+def refuse_unless_stored(study: Study) -> None:
+    """Refuse to begin anything with a study of which a part is missing still."""
+    if not is_stored(study):
+        raise Refused("conflict", "the study is not stored to its end yet; wait, or delete it")
+
+
+def checked_reason(reason: str, *, why: str = "") -> str:
+    """A reason as it is kept; ``why`` asks for one, in words, where none was given."""
+    reason = reason.strip()
+    if why and not reason:
+        raise Refused("invalid", f"say in a few words why {why}")
+    if len(reason) > LONGEST_REASON:
+        raise Refused("invalid", f"a reason has at most {LONGEST_REASON:,} characters")
+    return reason
+
+
+def _setting(study: Study, name: str) -> Any:
+    return study.settings.get(ERASURE, WORDS_ALONE) if name == ERASURE else getattr(study, name)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,185 @@
+"""The monitor of sessions, and what those in charge can do: who may, what it says, what it does."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from annotation.live.control.services import free_place, let_stand_in
+from annotation.models import LiveSession
+from annotation.studies.setup import add_member
+from benchmarks.models import Trajectory
+from tests.annotation.live_sessions import begin, carry, make_live_session, make_live_study, say
+from tests.annotation.rows import make_person
+
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
+MONITOR = "/sessions/monitor/"
+
+
+@pytest.fixture
+def session(ann: User, manager: User) -> LiveSession:
+    """A session in which ann is asked, of a study that mia manages."""
+    session = make_live_session(make_live_study(by=manager), [ann])
+    begin(session)
+    return session
+
+
+@pytest.fixture
+def as_manager(manager: User) -> Client:
+    client = Client()
+    client.force_login(manager)
+    return client
+
+
+def steer(client: Client, session: LiveSession, **fields: object) -> int:
+    """The status of what was answered."""
+    reply = client.post(reverse("annotation:session_control", args=[session.pk]), fields)
+    return reply.status_code
+
+
+def test_the_monitor_says_whose_turn_it_is(session: LiveSession, as_manager: Client) -> None:
+    page = as_manager.get(MONITOR).content.decode()
+    assert "<strong>ann</strong>, asked" in page and "Coin flipper" in page
+    version = as_manager.get(MONITOR, headers={"HX-Request": "true"}).context["version"]
+    again = as_manager.get(MONITOR, {"v": version}, headers={"HX-Request": "true"})
+    assert again.status_code == 204
+
+
+def test_a_session_without_its_player_stands_first(
+    session: LiveSession, ann: User, as_manager: Client
+) -> None:
+    later = make_live_session(session.study, [ann])
+    begin(later)
+    free_place(place=later.places.get(), by=None)
+    rows = as_manager.get(MONITOR).context["rows"]
+    assert [row.session for row in rows] == [later, session]
+    assert [row.words for row in rows] == ["nobody has the place", "waits for a reply"]
+    page = as_manager.get(reverse("annotation:session_control", args=[later.pk]))
+    assert "waits for somebody here" in page.content.decode()
+    let_stand_in(place=later.places.get(), by=None)
+    assert [row.stands for row in as_manager.get(MONITOR).context["rows"]] == [
+        "asked",
+        "background",
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_many_sessions_take_as_many_queries_as_one(
+    count: int,
+    ann: User,
+    manager: User,
+    as_manager: Client,
+    django_assert_max_num_queries: Callable[..., object],
+) -> None:
+    study = make_live_study(by=manager)
+    for _ in range(count):
+        make_live_session(study, [ann])
+    as_manager.get(MONITOR)
+    with django_assert_max_num_queries(14):  # type: ignore[attr-defined]
+        assert as_manager.get(MONITOR).status_code == 200
+
+
+def test_players_see_no_monitor_and_strangers_no_session(session: LiveSession, ann: User) -> None:
+    client = Client()
+    client.force_login(ann)
+    assert client.get(MONITOR).status_code == 403
+    assert steer(client, session, do="end") == 404
+    client.force_login(make_person("stranger"))
+    assert steer(client, session, do="end") == 404
+    observer = make_person("observer")
+    add_member(study=session.study, user=observer, role="observer")
+    client.force_login(observer)
+    assert steer(client, session, do="end") == 403
+    assert client.get(MONITOR).status_code == 200
+    session.refresh_from_db()
+    assert session.state == LiveSession.State.RUNNING
+
+
+def test_whoever_plays_blind_does_not_see_the_agent_there(
+    session: LiveSession, manager: User, as_manager: Client
+) -> None:
+    add_member(study=session.study, user=manager, role="annotator")
+    mine = make_live_session(session.study, [manager])
+    page = as_manager.get(MONITOR).content.decode()
+    assert "Coin flipper" not in page
+    for pk in (session.pk, mine.pk):
+        page = as_manager.get(reverse("annotation:session_control", args=[pk])).content.decode()
+        assert "Coin flipper" not in page and "coin-flipper" not in page
+
+
+def test_pause_resume_and_end(session: LiveSession, as_manager: Client) -> None:
+    for deed, state in (("pause", "paused"), ("resume", "running"), ("end", "cancelled")):
+        assert steer(as_manager, session, do=deed, reason="a test") == 302
+        session.refresh_from_db()
+        assert session.state == state
+    assert steer(as_manager, session, do="pause") == 409
+    assert session.events.get(kind="cancelled").reason == "a test"
+
+
+def test_places_change_hands(session: LiveSession, as_manager: Client, manager: User) -> None:
+    assert steer(as_manager, session, do="free", place=1) == 302
+    assert session.places.get().player is None
+    assert steer(as_manager, session, do="take_over", place=1) == 302
+    assert session.places.get().player == manager
+    assert steer(as_manager, session, do="stand_in", place=1) == 302
+    carry(session)
+    assert session.trajectory.status == Trajectory.Status.DONE
+
+
+def test_a_failed_call_is_tried_again_or_given_to_another_agent(
+    session: LiveSession, as_manager: Client, ann: User
+) -> None:
+    url = reverse("annotation:session_control", args=[session.pk])
+    assert "Sessions that need you" not in as_manager.get("/").content.decode()
+    fail = {"status": Trajectory.Status.FAILED, "problem": "the endpoint is down"}
+    session.trajectory.open_asks.all().delete()
+    Trajectory.objects.update(**fail)
+    page = as_manager.get(url).content.decode()
+    assert "the endpoint is down" in page and "Try the call again" in page
+    # Those in charge are told at home, nobody else.
+    home = as_manager.get("/").content.decode()
+    assert "Sessions that need you" in home and url in home
+    player = Client()
+    player.force_login(ann)
+    assert url not in player.get("/").content.decode()
+    assert steer(as_manager, session, do="retry") == 302
+    carry(session)
+    assert session.trajectory.status == Trajectory.Status.WAITING
+    session.trajectory.open_asks.all().delete()
+    Trajectory.objects.update(**fail)
+    other = next(
+        value
+        for value, label in as_manager.get(url).context["form"].fields["agent"].choices
+        if label == "Explorer"
+    )
+    assert steer(as_manager, session, do="agent", agent=other) == 302
+    carry(session)
+    say(session, "Not like that.")
+    agents = session.trajectory.exchanges.filter(role="agent").order_by("step")
+    names = [row.answerer.name for row in agents]
+    assert names[0] == "coin-flipper" and names[-1] == "explorer"
+    # From then on pages name who goes on.
+    assert as_manager.get(url).context["agent"] == "Explorer"
+    assert as_manager.get(MONITOR).context["rows"][0].agent == "Explorer"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "do:"),
+        ({"do": "explode"}, "do:"),
+        ({"do": "free"}, "choose one of the places"),
+        ({"do": "free", "place": "9"}, "choose one of the places"),
+        ({"do": "agent"}, "choose the agent"),
+        ({"do": "agent", "agent": "0"}, "agent:"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(
+    session: LiveSession, as_manager: Client, fields: dict[str, str], words: str
+) -> None:
+    before = session.events.count()
+    reply = as_manager.post(reverse("annotation:session_control", args=[session.pk]), fields)
+    assert reply.status_code == 422 and words in reply.content.decode()
+    assert session.events.count() == before

@@ -1,0 +1,133 @@
+"""Studies of sessions from a design: named players, and whoever joins by link."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from annotation.errors import Refused
+from annotation.live.next_session import next_session
+from annotation.live.play.joining import take_seat
+from annotation.live.setup.services import DesignWish, LiveWish, create_sessions
+from annotation.models import LivePlace, LivePlan, LiveSession, Study
+from annotation.steps.selectors import next_step
+from annotation.studies.setup import add_member
+from benchmarks.models import Agent
+from tests.annotation.live_sessions import AGENT, sample_dataset
+from tests.annotation.rows import make_person
+
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
+
+
+def create(by: User, rows: list[list[User]] | int, **options: object) -> Study:
+    dataset = sample_dataset()
+    design = DesignWish(
+        agents=list(Agent.objects.filter(name__in=[AGENT, "explorer"]).order_by("name")),
+        tasks=list(dataset.tasks.order_by("pk")[:2]),
+        rows=rows,
+        each=2,
+        order="latin",
+    )
+    wish = LiveWish(name="Drawn", dataset=dataset, mode="simulator", level="high", seed=5)
+    return create_sessions(wish=LiveWish(**{**vars(wish), **options}), design=design, by=by)
+
+
+def played(study: Study, user: User) -> list[LiveSession]:
+    places = LivePlace.objects.filter(session__study=study, player=user).order_by("order")
+    return [place.session for place in places.select_related("session")]
+
+
+def join(study: Study, user: User) -> str:
+    add_member(study=study, user=user, role="annotator")
+    return next_step(study, study.participants.get(user=user)).name
+
+
+def test_named_players_have_their_sessions_in_order(manager: User, ann: User, bob: User) -> None:
+    study = create(manager, [[ann], [bob]])
+    assert LiveSession.objects.filter(study=study).count() == 4
+    for user in (ann, bob):
+        mine = played(study, user)
+        # Both agents at one task, whose order the square turns round.
+        assert len({row.trajectory.run.agent_id for row in mine}) == 2
+        assert len({row.trajectory.task_id for row in mine}) == 1
+        coming = next_session(study.live, user)
+        assert coming is not None and coming.place.session == mine[0]
+    firsts = {played(study, user)[0].trajectory.run.agent_id for user in (ann, bob)}
+    assert len(firsts) == 2
+    kept = LivePlan.objects.get(study=study).settings
+    assert kept["players"] == "named" and kept["seed"] == 5 and kept["design"]["order"] == "latin"
+
+
+def test_who_joins_takes_a_whole_row(manager: User, ann: User, bob: User) -> None:
+    study = create(manager, 2)
+    assert [join(study, user) for user in (ann, bob)] == ["seat", "seat"]
+    mine = take_seat(study=study, user=ann)
+    assert [place.session.number for place in mine] == [1, 2]
+    assert take_seat(study=study, user=ann) == []
+    take_seat(study=study, user=bob)
+    assert [row.number for row in played(study, bob)] == [3, 4]
+    eve = make_person("eve")
+    assert join(study, eve) == "waiting" and take_seat(study=study, user=eve) == []
+
+
+def test_two_people_share_a_row(manager: User, ann: User, bob: User) -> None:
+    study = create(manager, 1, mode="two_people", level="high")
+    for user in (ann, bob):
+        join(study, user)
+        take_seat(study=study, user=user)
+    assert played(study, ann) == played(study, bob)
+    titles = LivePlace.objects.filter(player=bob).values_list("title", flat=True)
+    assert set(titles) == {"User"}
+
+
+def test_what_cannot_be_drawn_leaves_nothing(manager: User, ann: User) -> None:
+    with pytest.raises(Refused, match="nobody twice"):
+        create(manager, [[ann], [ann]])
+    assert not Study.objects.exists()
+
+
+FILE = """
+name: From a file
+dataset: {dataset}
+mode: simulator
+level: high
+agents: [{agent}, explorer]
+sample: 2
+players: {players}
+each: 2
+order: latin
+practises: true
+blinded: {blinded}
+settings: {{max_turns: 3}}
+roles: {{rubric_judge: judge-lenient}}
+seed: 5
+"""
+
+
+def test_a_file_makes_what_the_page_makes(
+    manager: User, ann: User, bob: User, tmp_path: Path
+) -> None:
+    dataset = sample_dataset()
+    path, said = tmp_path / "sessions.yaml", StringIO()
+    given = {"dataset": dataset.name, "agent": AGENT}
+
+    def make(*options: str, players: str, blinded: object = False) -> None:
+        path.write_text(FILE.format(**given, players=players, blinded=blinded))
+        call_command("create_sessions", path, "--manager", manager.username, *options, stdout=said)
+
+    make("--dry-run", players="[ann, bob]")
+    assert not Study.objects.exists() and f" with {AGENT}" in said.getvalue()
+    make(players="[ann, bob]")
+    study = Study.objects.get()
+    plan = study.live
+    assert (study.name, study.blinded, plan.practises) == ("From a file", False, True)
+    assert [len(played(study, user)) for user in (ann, bob)] == [2, 2]
+    run = played(study, ann)[0].trajectory.run
+    assert run.settings["max_turns"] == 3
+    assert {row["policy"] for row in run.roles["rubric_judge"]} == {"judge-lenient"}
+    for wrong, word in (("[ann, nobody-such]", "nobody-such"), ("all", "players")):
+        with pytest.raises(CommandError, match=word):
+            make(players=wrong)
+    assert Study.objects.count() == 1

@@ -1,0 +1,326 @@
+"""The page of a player: what it shows, what it takes, and what a poll brings."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils.html import escape
+
+from annotation.live.control.services import end_session, let_stand_in
+from annotation.live.play.dialogue import Said
+from annotation.live.play.services import be_ready, pause_session
+from annotation.models import LiveDraft, LiveEvent, LivePlan, LiveSession
+from benchmarks.models import Exchange, Trajectory
+from tests.annotation.live_sessions import (
+    asked,
+    begin,
+    carry,
+    make_live_session,
+    make_live_study,
+    say,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
+
+
+@pytest.fixture
+def session(ann: User) -> LiveSession:
+    """A session in which ann is the user."""
+    return make_live_session(make_live_study(), [ann])
+
+
+def enter(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def at(session: LiveSession, path: str = "") -> str:
+    return f"/sessions/{session.pk}/{path}"
+
+
+def page(client: Client, session: LiveSession, query: str = "") -> str:
+    return client.get(at(session) + query).content.decode()
+
+
+def polled(client: Client, session: LiveSession, text: str) -> Any:
+    """What the poll of a page answers."""
+    found = re.search(r'hx-get="([^"]+state/[^"]+)"', text)
+    assert found, "the page does not poll"
+    return client.get(found[1].replace("&amp;", "&"), headers={"HX-Request": "true"})
+
+
+def reply(client: Client, session: LiveSession, **fields: str) -> Any:
+    ask = asked(session)[0]
+    return client.post(at(session, f"reply/{ask.pk}/"), fields)
+
+
+def feedback(text: str, **more: str) -> dict[str, str]:
+    return {"text": text, **more}
+
+
+def test_from_the_lobby_to_the_first_turn(session: LiveSession, ann: User) -> None:
+    client = enter(ann)
+    lobby = page(client, session)
+    assert "I am ready" in lobby and "Who is there" in lobby
+    assert polled(client, session, lobby).status_code == 204
+    assert client.post(at(session, "ready/")).status_code == 302
+    after = polled(client, session, lobby)
+    assert after["HX-Retarget"] == "#session"
+    carry(session)
+    shown = page(client, session)
+    assert "It is your turn" in shown
+    assert 'id="line-1"' in shown and escape(session.trajectory.task.prompt) in shown
+
+
+def test_what_is_sent_is_said_once(session: LiveSession, ann: User) -> None:
+    begin(session)
+    client = enter(ann)
+    text = "No ladder, please. " * 3
+    given = feedback(text, override=all_hints(client, session, text))
+    (ask,) = asked(session)
+    url = at(session, f"reply/{ask.pk}/")
+    assert [client.post(url, given).status_code for _ in range(2)] == [302, 302]
+    shown = page(client, session)
+    assert shown.count("No ladder, please.") == 3 and "talk-line own last" in shown
+    assert "is writing" in shown or "is at work" in shown
+    assert Exchange.objects.filter(role="simulator").count() == 1
+
+
+def all_hints(client: Client, session: LiveSession, text: str) -> str:
+    """What the button says that sends a reply in spite of its hints."""
+    answer = reply(client, session, **feedback(text))
+    assert answer.status_code == 422
+    found = re.search(r'name="override" value="([^"]+)"', answer.content.decode())
+    assert found
+    return found[1].replace("&quot;", '"')
+
+
+def test_hints_are_shown_and_can_be_overridden(session: LiveSession, ann: User) -> None:
+    begin(session)
+    client = enter(ann)
+    answer = reply(client, session, **feedback("Try again."))
+    shown = answer.content.decode()
+    assert answer.status_code == 422 and "Send all the same" in shown
+    assert f'form="reply-{asked(session)[0].pk}"' in shown
+    assert f'id="reply-{asked(session)[0].pk}"' in shown and "Try again." in shown
+    assert not Exchange.objects.filter(role="simulator").exists()
+    known = all_hints(client, session, "Try again.")
+    assert reply(client, session, **feedback("Try again.", override=known)).status_code == 302
+    events = session.events.filter(kind=LiveEvent.Kind.OVERRIDDEN)
+    assert events.count() == len(json.loads(known))
+    assert reply_text(session) == "Try again."
+
+
+def reply_text(session: LiveSession) -> str:
+    return Exchange.objects.get(trajectory=session.trajectory, role="simulator").text
+
+
+@pytest.mark.parametrize("override", ["", "[", "{}", "[[1]]", '[["x","y"]]', "7"])
+def test_an_override_of_other_hints_sends_nothing(
+    session: LiveSession, ann: User, override: str
+) -> None:
+    begin(session)
+    answer = reply(enter(ann), session, **feedback("Try again.", override=override))
+    assert answer.status_code == 422
+    assert asked(session)
+
+
+def test_an_empty_reply_is_refused(session: LiveSession, ann: User) -> None:
+    begin(session)
+    answer = reply(enter(ann), session, text="  ")
+    assert answer.status_code == 422 and "Nothing was sent" in answer.content.decode()
+
+
+def test_too_late_keeps_what_was_typed(session: LiveSession, ann: User) -> None:
+    begin(session)
+    client = enter(ann)
+    old = page(client, session)
+    (ask,) = asked(session)
+    say(session, "Said in the first tab.")
+    # No hint comes before it, and no mark at what is missing: there is nothing to mend any more.
+    known = client.post(at(session, f"reply/{ask.pk}/"), feedback("From the second tab."))
+    assert known.status_code == 409
+    shown = known.content.decode()
+    assert "From the second tab." in shown and "the first answer stands" in shown
+    empty = client.post(at(session, f"reply/{ask.pk}/"), feedback("  "))
+    assert empty.status_code == 409 and "not asked of you any more" in empty.content.decode()
+    brought = polled(client, session, old).content.decode()
+    assert "answered in another tab or browser of yours" in brought
+    (last,) = asked(session)
+    end_session(session=session, by=None)
+    late = client.post(at(session, f"reply/{last.pk}/"), feedback("After the end."))
+    assert late.status_code == 409 and "After the end." in late.content.decode()
+    assert not Exchange.objects.filter(text="After the end.").exists()
+
+
+def test_a_poll_leaves_the_form_alone(session: LiveSession, ann: User) -> None:
+    begin(session)
+    client = enter(ann)
+    shown = page(client, session)
+    assert polled(client, session, shown).status_code == 204
+    pause_session(session=session, by=ann)
+    brought = polled(client, session, shown)
+    text = brought.content.decode()
+    assert "You paused it" in text and "session-desk" not in text
+    answer = reply(client, session, **feedback("While it is paused."))
+    if answer.status_code != 422:
+        assert answer.status_code == 409
+    assert "While it is paused." in answer.content.decode()
+
+
+def test_what_is_typed_is_kept_and_comes_back(session: LiveSession, ann: User) -> None:
+    begin(session)
+    client = enter(ann)
+    (ask,) = asked(session)
+    url = at(session, f"draft/{ask.pk}/")
+
+    def keep(text: str, version: object) -> Any:
+        body = {"fields": {"text": text}, "version": version}
+        return client.post(url, body, content_type="application/json")
+
+    assert keep("Half a sent", 0).json() == {"version": 1}
+    assert "Half a sent" in page(enter(ann), session)
+    assert keep("Half a sentence", 1).json() == {"version": 2}
+    # Sent again without having heard of it, and from a tab that has not heard of it either.
+    assert keep("Half a sentence", 1).json() == {"version": 2}
+    refused = keep("From another tab", 1)
+    assert refused.status_code == 409
+    assert refused.json()["fields"] == {"text": "Half a sentence"}
+    assert refused.json()["version"] == 2
+    shown = page(client, session, f"?ask={ask.pk}&as=text")
+    assert "Half a sentence" in shown and 'data-draft-version="2"' in shown
+    for wrong in ("[]", '{"fields": 3}', '{"fields": {"text": 3}, "version": 1}', "nonsense"):
+        assert client.post(url, wrong, content_type="application/json").status_code == 422
+    for version in (None, "1", True, -1, 2**40):
+        assert keep("Wrong", version).status_code == 422
+    say(session, "It is said.")
+    assert keep("Too late", 2).status_code == 409
+    assert not LiveDraft.objects.exists()
+
+
+def test_others_find_nothing(session: LiveSession, ann: User, bob: User) -> None:
+    begin(session)
+    (ask,) = asked(session)
+    elsewhere = make_live_session(session.study, [bob])
+    begin(elsewhere)
+    client = enter(bob)
+    for path in ("", "state/", "watch/"):
+        assert client.get(at(session, path)).status_code == 404
+    for path in (f"reply/{ask.pk}/", f"draft/{ask.pk}/", "ready/", "pause/", "resume/", "leave/"):
+        assert client.post(at(session, path), {"text": "Hello"}).status_code == 404
+    # Nor is an ask of another session answered from one's own.
+    for kind in ("reply", "draft"):
+        answer = client.post(at(elsewhere, f"{kind}/{ask.pk}/"), {"text": "Hello"})
+        assert answer.status_code == 404
+    assert asked(session)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "text", "folded", "gist"),
+    [
+        ("Instructions", f"You plan. {'Well. ' * 40}", True, f"You plan. {'Well. ' * 14}…"),
+        ("Result of a call", 'Asked: {"a": 1}\nFound: 12\n[\n{"a": 2}\n]', True, "Found: 12"),
+        ("You", '<call>\n{"name": "x"}\n</call>', True, "As it was sent"),
+        ("You", '{\n"fit": true,\n"reason": ""\n}', True, "As it was sent"),
+        ("You", "[sighs] No <ladder>, please.", False, ""),
+        ("Agent", "1. Fill {the} jug.", False, ""),
+    ],
+)
+def test_what_is_for_programs_is_folded(speaker: str, text: str, folded: bool, gist: str) -> None:
+    said = Said(1, speaker, text, 1)
+    assert said.folded == folded
+    assert not folded or said.gist == gist
+
+
+def test_a_failed_call_is_told_without_its_reason(session: LiveSession, ann: User) -> None:
+    begin(session)
+    say(session, "Not like that.")
+    Trajectory.objects.filter(pk=session.trajectory_id).update(
+        status=Trajectory.Status.FAILED, problem="zebra-7b: connection refused"
+    )
+    shown = page(enter(ann), session)
+    assert "could not be reached" in shown and "What you said is stored" in shown
+    assert "zebra" not in shown
+
+
+def test_the_end_is_told_in_the_systems_words(session: LiveSession, ann: User) -> None:
+    begin(session)
+    client = enter(ann)
+    shown = page(client, session)
+    while asked(session):
+        say(session, f"Not like that, for reason {len(session.events.all())}.")
+    brought = polled(client, session, shown)
+    assert brought.status_code == 286
+    assert "The session is over" in page(client, session)
+    session.refresh_from_db()
+    assert session.state == LiveSession.State.ENDED
+    assert "hx-get" not in page(client, session)
+
+
+def test_limits_are_told_to_whoever_is_asked_and_whoever_waits(ann: User, bob: User) -> None:
+    study = make_live_study(mode="two_people", reply_seconds=90, session_minutes=20)
+    session = make_live_session(study, [ann, bob])
+    begin(session)
+    for user, words in ((ann, "for your reply"), (bob, "for the reply of: Agent")):
+        shown = page(enter(user), session)
+        assert words in shown and "until the session ends" in shown
+    assert "It is your turn" in page(enter(ann), session)
+    assert "It is the turn of: Agent" in page(enter(bob), session)
+
+
+@pytest.mark.parametrize("policy", LivePlan.Leaving.values)
+def test_leaving_does_what_the_study_says(ann: User, policy: str) -> None:
+    session = make_live_session(make_live_study(leaving=policy), [ann])
+    begin(session)
+    assert enter(ann).post(at(session, "leave/")).status_code == 302
+    session.refresh_from_db()
+    place = session.places.get()
+    over = session.state == LiveSession.State.CANCELLED
+    assert over == (policy == LivePlan.Leaving.CANCEL)
+    assert (place.player is None) == (policy != LivePlan.Leaving.CANCEL)
+    assert bool(place.stand_in) == (policy == LivePlan.Leaving.STAND_IN)
+
+
+def test_a_stand_in_leaves_nothing_to_answer(session: LiveSession, ann: User) -> None:
+    begin(session)
+    client = enter(ann)
+    let_stand_in(place=session.places.get(), by=None)
+    assert client.get(at(session, "state/")).status_code == 404
+
+
+def test_whoever_oversees_watches(session: LiveSession, ann: User) -> None:
+    begin(session)
+    say(session, "Not like that.")
+    mia = enter(User.objects.get(username="mia"))
+    assert mia.get(at(session)).status_code == 302
+    shown = mia.get(at(session, "watch/")).content.decode()
+    assert "Not like that." in shown and "What happened" in shown and "coin" in shown.lower()
+    found = re.search(r'hx-get="([^"]+watch/[^"]+)"', shown)
+    assert found and asked(session) and "Turn 2, under way" in shown
+    url = found[1].replace("&amp;", "&")
+    assert mia.get(url, headers={"HX-Request": "true"}).status_code == 204
+    say(session, "Nor like that.")
+    brought = mia.get(url, headers={"HX-Request": "true"}).content.decode()
+    assert "Nor like that." in brought and "Not like that." not in brought
+    # Whoever plays does not look behind the scene before the end.
+    assert enter(ann).get(at(session, "watch/")).status_code == 302
+    assert "coin-flipper" not in page(enter(ann), session).lower()
+
+
+def test_ready_twice_is_ready_once(session: LiveSession, ann: User) -> None:
+    be_ready(place=session.places.get(), user=ann)
+    assert enter(ann).post(at(session, "ready/")).status_code == 302
+    assert session.events.filter(kind="ready").count() == 1
+
+
+def test_a_poll_is_cheap(session: LiveSession, ann: User, django_assert_num_queries: Any) -> None:
+    begin(session)
+    client = enter(ann)
+    shown = page(client, session)
+    polled(client, session, shown)
+    with django_assert_num_queries(7):
+        assert polled(client, session, shown).status_code == 204

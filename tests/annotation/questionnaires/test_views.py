@@ -1,0 +1,84 @@
+"""Questionnaires are written on a page: checked, shown, stored as versions that never change."""
+
+import pytest
+from django.test import Client
+
+from annotation.models import StoredQuestionnaire
+from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.forms import BLANK
+from tests.annotation.rows import make_person
+
+pytestmark = pytest.mark.django_db
+URL = "/questionnaires/new/"
+
+
+@pytest.fixture
+def writer(db: None) -> Client:
+    client = Client()
+    client.force_login(make_person("rita", "start_runs"))
+    return client
+
+
+def test_all_are_listed_and_one_is_shown_as_asked(writer: Client) -> None:
+    page = writer.get("/questionnaires/").content.decode()
+    for title in ("Ten questions on a trajectory", "Violation check", "About you"):
+        assert title in page
+    page = writer.get("/questionnaires/violation_check/1/").content.decode()
+    assert "Situation violated" in page
+    assert "mark conditions of the situation, or none" in page
+    page = writer.get("/questionnaires/ten_questions/1/").content.decode()
+    assert "All of it is what an ordinary person" in page and "Example: " in page
+    assert writer.get("/questionnaires/ten_questions/9/").status_code == 404
+
+
+def test_what_is_shown_is_stored_as_the_next_version(writer: Client) -> None:
+    assert "My questions on a trajectory" in writer.get(URL).content.decode()
+    page = writer.post(URL, {"name": "mine_of_test", "text": BLANK, "go": "show"})
+    assert page.status_code == 200
+    assert "It would be stored as version 1 of mine_of_test" in page.content.decode()
+    assert not StoredQuestionnaire.objects.exists()
+    for version in (1, 2):
+        answer = writer.post(URL, {"name": "mine_of_test", "text": BLANK, "go": "store"})
+        assert answer.headers["Location"] == f"/questionnaires/mine_of_test/{version}/"
+    assert load_questionnaire("mine_of_test@2").questions[0].key == "useful"
+    first = StoredQuestionnaire.objects.get(version=1)
+    assert (first.by is not None and first.by.username) == "rita"
+    load_questionnaire.cache_clear()
+
+
+def test_from_another_one(writer: Client) -> None:
+    page = writer.get(f"{URL}?from=filter_check@1").content.decode()
+    assert 'value="own_filter_check"' in page and "Keep or remove" in page
+    assert "version: 1" not in page
+    assert writer.get(f"{URL}?from=none@1").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("ten_questions", BLANK, "Ten_questions ships with the product"),
+        ("Not so", BLANK, "A name has small letters"),
+        ("fine", "\ntitle: ]", "Line 2: expected YAML"),
+        (
+            "fine",
+            BLANK.replace("about: final", "about: moon"),
+            "Question 1: about",
+        ),
+        ("fine", BLANK.replace("points: 5", "points: 77"), "Question 1: points 77"),
+        ("fine", "a: &x [1]\nb: *x", "Line 2: expected a value of its own"),
+        ("", "", "This field is required"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_stored(
+    writer: Client, name: str, text: str, said: str
+) -> None:
+    answer = writer.post(URL, {"name": name, "text": text, "go": "store"})
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not StoredQuestionnaire.objects.exists()
+
+
+def test_several_problems_are_told_one_by_one(writer: Client) -> None:
+    text = BLANK.replace("about: final", "about: moon").replace("[final_plan]", "[x]")
+    page = writer.post(URL, {"name": "fine", "text": text}).content.decode()
+    assert page.count("<li>Question 1: ") == 2

@@ -1,0 +1,31 @@
+"""How far a study is: what the database has to look at for it."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Assignment, Study
+from annotation.studies.progress import study_progress
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.embedded
+def test_median_times_are_found_by_people_and_positions(study: Study) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        study_progress(study)
+    (query,) = [row["sql"] for row in asked if '"position" >' in row["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {query}")
+        plan = [row[-1] for row in cursor.fetchall()]
+    searches = [step for step in plan if "annotation_assignment" in step]
+    assert len(searches) == 2, plan
+    assert all("annotator_id=? AND part=? AND position>?" in step for step in searches), plan
+
+
+def test_medians_are_of_submitted_items_with_working_time(study: Study) -> None:
+    first, second = study.assignments.filter(annotator__username="ann")
+    Assignment.objects.filter(pk=first.pk).update(state="submitted", active_ms=90_000)
+    Assignment.objects.filter(pk=second.pk).update(active_ms=10_000)
+    ann, bob = study_progress(study).people
+    assert (ann.seconds, bob.seconds) == (90.0, None)
