@@ -15,7 +15,7 @@ from analysis.pages import views as reports
 from analysis.pages.compare_runs import views as flips
 from analysis.pages.quality import views as quality
 from analysis.pages.replicates import views as experiments
-from analysis.table_urls import table_paths
+from analysis.tables.urls import table_paths
 
 app_name = "analysis"
 

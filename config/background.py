@@ -24,7 +24,7 @@ def sweep_sessions() -> None:
 
 def sweep_search() -> None:
     """Have a worker take new texts into the index of words."""
-    from analysis.services.search_index import enqueue_index
+    from analysis.browser.search.services import enqueue_index
 
     enqueue_index()
 
@@ -38,7 +38,7 @@ def ensure_demo() -> list[tuple[str, str, str]]:
 
 def settle_restored() -> None:
     """Make rows that come from a backup fit for work."""
-    from analysis.services.search_index import forget_index
+    from analysis.browser.search.services import forget_index
     from benchmarks.runs.restore import settle_restored as settle
 
     settle()

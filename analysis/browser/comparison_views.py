@@ -7,8 +7,8 @@ from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from analysis.comparing import facts
-from analysis.comparing.address import (
+from analysis.browser.comparison import differences as facts
+from analysis.browser.comparison.address import (
     ALIGNS,
     BASE,
     BEFORE,
@@ -21,8 +21,8 @@ from analysis.comparing.address import (
     Address,
     read_address,
 )
-from analysis.comparing.aligned import portion
-from analysis.comparing.chosen import Chosen, candidates, choose
+from analysis.browser.comparison.alignment import portion
+from analysis.browser.comparison.candidates import Chosen, candidates, choose
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.runs.cautions import runs_caution
 from benchmarks.trajectories.selectors import is_scored

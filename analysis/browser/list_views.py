@@ -9,9 +9,9 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from analysis.browser.saved_views.selectors import TRAJECTORIES, saved_views
-from analysis.search.snippets import Snippet, snippets
-from analysis.services.facts import ask_for_facts, facts_job
-from analysis.services.search_index import unsearched
+from analysis.browser.search.services import unsearched
+from analysis.browser.search.snippets import Snippet, snippets
+from analysis.trajectory_index.services import ask_for_facts, facts_job
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.models import Trajectory
@@ -22,7 +22,7 @@ from benchmarks.trajectories.selectors import TrajectoryRow
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
-    from analysis.facts.listing import Listing, Slice
+    from analysis.trajectory_index.listing import Listing, Slice
 
 ROWS = 50
 # What belongs to a page of the list or of a trajectory, not to the choice that the list shows.
@@ -49,8 +49,8 @@ class ListedRow(TrajectoryRow):
 @require_safe
 def trajectory_list(request: HttpRequest) -> HttpResponse:
     # Arrays are slow to import: not when the server starts.
-    from analysis.facts.choosing import ORDERS
-    from analysis.facts.listing import listing
+    from analysis.trajectory_index.listing import listing
+    from analysis.trajectory_index.query import ORDERS
 
     allow(request, VIEW)
     seen = visibility(request)
@@ -94,7 +94,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
 
 def _groups(found: "Listing") -> list[dict[str, object]]:
     """The facets under their headings; rubric dimensions apart, as they make one table."""
-    from analysis.facts.parts import RUBRIC
+    from analysis.trajectory_index.facets import RUBRIC
 
     groups: dict[str, dict[str, object]] = {}
     for facet in found.facets:
@@ -156,7 +156,7 @@ def _page(params: QueryDict, part: "Slice", rows: list[ListedRow]) -> Page[Traje
 def read_facts(request: HttpRequest) -> HttpResponse:
     """Have trajectories read that the list does not know yet."""
     allow(request, VIEW)
-    from analysis.facts.table import current_facts
+    from analysis.trajectory_index.table import current_facts
 
     if unread := current_facts().unread:
         ask_for_facts(trajectories=sum(run.trajectories for run in unread))
@@ -189,7 +189,7 @@ def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         rows = seen.of(trajectories.trajectory_list({}))
         beside = trajectories.neighbours(rows, found.pk)
         return {"query": query, "previous": beside.newer, "next": beside.older}
-    from analysis.facts.listing import listing
+    from analysis.trajectory_index.listing import listing
 
     near = listing(request.GET, seen).beside(found.pk)
     return {

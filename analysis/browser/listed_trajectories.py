@@ -12,7 +12,7 @@ from benchmarks.visibility import Visibility
 def listed(params: QueryDict, seen: Visibility) -> Sequence[int]:
     """The trajectories that the address of the list chooses for this reader."""
     # Arrays are slow to import: not when the server starts.
-    from analysis.facts.listing import listing
+    from analysis.trajectory_index.listing import listing
 
     found = listing(params, seen)
     ids: list[int] = found.facts.columns.id[found.rows].tolist()

@@ -15,11 +15,11 @@ from analysis.exports.report_file import Section
 from analysis.pages import key_of
 from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
 from analysis.reports.content import Report
-from analysis.reproducing.facts import banners_of
-from analysis.reproducing.files import Reproduction, made_files, report_page, source_of
-from analysis.reproducing.presets import PRESETS, parts_of
-from analysis.reproducing.running import NotReady, reproduction_of
-from analysis.reproducing.sections import reports_of, sections_of
+from analysis.reproduction.experiment import NotReady, reproduction_of
+from analysis.reproduction.files import Reproduction, made_files, report_page, source_of
+from analysis.reproduction.manifest import banners_of
+from analysis.reproduction.presets import PRESETS, parts_of
+from analysis.reproduction.sections import reports_of, sections_of
 from annotation.access import person
 from benchmarks.access import fetch, signed_in, visibility
 from benchmarks.experiments.selectors import experiment_runs

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.parts import Panels, Trace, categories, share_axis
+from analysis.figures.elements import Panels, Trace, categories, share_axis
+from analysis.figures.labels import label, number
 from analysis.figures.shares import Shares, share_dots
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
-from analysis.figures.words import label, number
-from analysis.stats.agreement import Agreement
+from analysis.stats.rater_agreement.differences import Agreement
 
 # Apart by hatching, not by hue alone.
 EXACT, NEAR, FAR = "equal", "at most one point apart", "more than one point apart"

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from analysis.figures.parts import Panels, Trace
+from analysis.figures.elements import Panels, Trace
+from analysis.figures.labels import label, number
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
-from analysis.figures.words import label, number
-from analysis.stats.bland_altman import Limits, Pairs
+from analysis.stats.rater_agreement.bland_altman import Limits, Pairs
 from analysis.stats.results import Estimate
 
 SMALLEST, LARGEST = 4.0, 22.0

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.parts import Panels, Trace, interval_lines, points
+from analysis.figures.elements import Panels, Trace, interval_lines, points
+from analysis.figures.labels import label
 from analysis.figures.theme import Figure, Style, make_figure, styles_for
-from analysis.figures.words import label
-from analysis.stats.decline import Curve
+from analysis.stats.trends.decline import Curve
 
 Links = Mapping[tuple[str, int], str]
 

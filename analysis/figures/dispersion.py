@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.figures.parts import (
+from analysis.figures.elements import (
     Panels,
     Trace,
     categories,
@@ -11,9 +11,9 @@ from analysis.figures.parts import (
     points,
     undefined_marks,
 )
+from analysis.figures.labels import describe, label, number
 from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
-from analysis.figures.words import describe, label, number
-from analysis.stats.dispersion import Dispersion
+from analysis.stats.judges.dispersion import Dispersion
 
 
 def dispersion_bars(

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.parts import Trace, categories, interval_lines, points, undefined_marks
+from analysis.figures.elements import Trace, categories, interval_lines, points, undefined_marks
+from analysis.figures.labels import Unit, label
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
-from analysis.figures.words import Unit, label
 from analysis.stats.results import Estimate
 
 # Kinds of rows differ by mark and by hue.

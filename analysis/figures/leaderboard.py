@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.figures.parts import (
+from analysis.figures.elements import (
     Panel,
     Panels,
     Trace,
@@ -13,8 +13,8 @@ from analysis.figures.parts import (
     share_axis,
     undefined_marks,
 )
+from analysis.figures.labels import label
 from analysis.figures.theme import Figure, Style, make_figure, styles_for
-from analysis.figures.words import label
 from analysis.stats.results import Estimate
 
 

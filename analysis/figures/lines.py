@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.parts import Trace, interval_lines, points, share_axis
+from analysis.figures.elements import Trace, interval_lines, points, share_axis
+from analysis.figures.labels import label
 from analysis.figures.theme import Figure, Style, make_figure, styles_for
-from analysis.figures.words import label
 from analysis.stats.results import Estimate
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.figures.lines import number_lines
-from analysis.figures.parts import (
+from analysis.figures.elements import (
     Trace,
     categories,
     interval_lines,
@@ -12,10 +11,11 @@ from analysis.figures.parts import (
     share_axis,
     undefined_marks,
 )
+from analysis.figures.labels import Unit, label
+from analysis.figures.lines import number_lines
 from analysis.figures.theme import Figure, Style, make_figure, styles_for
-from analysis.figures.words import Unit, label
+from analysis.stats.descriptive.spread import Spread
 from analysis.stats.results import Estimate
-from analysis.stats.spread import Spread
 
 
 @dataclass(frozen=True)

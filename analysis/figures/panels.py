@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.parts import Panels, Trace, categories, interval_lines, points
-from analysis.figures.parts import undefined_marks as undefined
+from analysis.figures.elements import Panels, Trace, categories, interval_lines, points
+from analysis.figures.elements import undefined_marks as undefined
+from analysis.figures.labels import label
 from analysis.figures.theme import NEUTRAL, PEOPLE_SYMBOL, Figure, Style, make_figure, styles_for
-from analysis.figures.words import label
-from analysis.stats.panels import JudgePanel, PanelJudge
+from analysis.stats.judges.panels import JudgePanel, PanelJudge
 from analysis.stats.results import Estimate
 
 OTHERS, PEOPLE = "against the other judges", "against people"

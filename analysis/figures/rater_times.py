@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.parts import Trace, categories
+from analysis.figures.elements import Trace, categories
+from analysis.figures.labels import label
 from analysis.figures.theme import NEUTRAL, PEOPLE_SYMBOL, Figure, make_figure
-from analysis.figures.words import label
-from analysis.stats.spread import Middle
+from analysis.stats.descriptive.spread import Middle
 
 
 def time_lines(names: Sequence[str], times: Sequence[Middle]) -> Figure:

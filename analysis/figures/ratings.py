@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.parts import categories, interval_lines, points, undefined_marks
+from analysis.figures.elements import categories, interval_lines, points, undefined_marks
+from analysis.figures.labels import label
 from analysis.figures.theme import NEUTRAL, PEOPLE_SYMBOL, Figure, make_figure
-from analysis.figures.words import label
 from analysis.stats.results import Estimate
 
 

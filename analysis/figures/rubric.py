@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.parts import (
+from analysis.figures.elements import (
     Panels,
     Trace,
     categories,
@@ -10,6 +10,7 @@ from analysis.figures.parts import (
     points,
     undefined_marks,
 )
+from analysis.figures.labels import describe, label, number
 from analysis.figures.theme import (
     JUDGES_SYMBOL,
     NEUTRAL,
@@ -19,8 +20,7 @@ from analysis.figures.theme import (
     make_figure,
     styles_for,
 )
-from analysis.figures.words import describe, label, number
-from analysis.stats.means import MeanTable
+from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.results import Estimate
 
 Scale = tuple[float, float]

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.parts import Trace, categories, share_axis
+from analysis.figures.elements import Trace, categories, share_axis
+from analysis.figures.labels import label, number
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
-from analysis.figures.words import label, number
 from analysis.stats.results import Distribution
 
 # Apart by hatching, not by hue alone.

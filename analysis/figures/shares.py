@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from analysis.figures.parts import (
+from analysis.figures.elements import (
     Trace,
     categories,
     interval_lines,
@@ -11,8 +11,8 @@ from analysis.figures.parts import (
     share_axis,
     undefined_marks,
 )
+from analysis.figures.labels import label, wrapped_label
 from analysis.figures.theme import NEUTRAL, Figure, make_figure
-from analysis.figures.words import label, wrapped_label
 from analysis.stats.results import Estimate
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.parts import (
+from analysis.figures.elements import (
     Panels,
     Trace,
     interval_lines,
@@ -10,10 +10,10 @@ from analysis.figures.parts import (
     share_axis,
     undefined_marks,
 )
+from analysis.figures.labels import label
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
-from analysis.figures.words import label
+from analysis.stats.comparison.thresholds import ThresholdCurve, ThresholdSweep
 from analysis.stats.results import Estimate
-from analysis.stats.thresholds import ThresholdCurve, ThresholdSweep
 
 
 def threshold_figure(

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from analysis.figures.parts import Panels, Trace, categories, interval_lines, points
-from analysis.figures.parts import undefined_marks as undefined
+from analysis.figures.elements import Panels, Trace, categories, interval_lines, points
+from analysis.figures.elements import undefined_marks as undefined
+from analysis.figures.labels import label
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
-from analysis.figures.words import label
-from analysis.stats.matched_turns import MatchedCurve
 from analysis.stats.results import Estimate
-from analysis.stats.slopes import SlopeModels
+from analysis.stats.trends.matched_turns import MatchedCurve
+from analysis.stats.trends.slopes import SlopeModels
 
 # Name in the legend, the fit, its hue and its mark; the one that survivors pull stands apart.
 FITS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str, str], ...] = (

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from django.db.models import Count, Sum
 
-from analysis.facts.reading import NEARLY, bar_of
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import judge_names
-from analysis.stats.rejudging import ScoreChange, score_change
+from analysis.stats.judges.rejudging import ScoreChange, score_change
+from analysis.trajectory_index.source_rows import NEARLY, bar_of
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
 from benchmarks.plain_rows import plain_rows
 

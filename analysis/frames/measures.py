@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from analysis.comparing.attempts import known_dimensions
+from analysis.browser.comparison.run_measures import known_dimensions
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.scores import turn_scores

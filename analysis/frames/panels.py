@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import judge_names
-from analysis.tidy.reading import Section, TidyTable
+from analysis.tables.agreement.csv_table import Section, TidyTable
 from annotation.models import Participant, Study
 from benchmarks.core.system import Dimension
 from benchmarks.models import JudgeScore

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from django.db.models.fields.json import KeyTransform
 
 from analysis.filters.selection import ChosenRun
-from analysis.stats.refinement import State
+from analysis.stats.comparison.refinement import State
 from benchmarks.models import Trajectory
 
 NO_VERDICT = "whether the last plan is valid is unknown"

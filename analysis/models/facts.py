@@ -9,7 +9,7 @@ class RunFacts(models.Model):
     """What lists of trajectories filter and sort by, for all trajectories of one run.
 
     ``version`` is that of everything the facts were read from; ``columns`` is what
-    `analysis.facts` packs. Rows may be deleted at any time: they are read again.
+    `analysis.trajectory_index` packs. Rows may be deleted at any time: they are read again.
     """
 
     run = models.OneToOneField(

@@ -8,8 +8,8 @@ class RatingTable(models.Model):
     """A tidy table as it was sent, and what its report is made with.
 
     ``content`` is the file itself, packed with gzip; ``settings`` are those of
-    `analysis.tidy.report.Settings`, chosen before the first look. Its owner sees it, and others
-    with the right to see results once it is ``shared``.
+    `analysis.tables.agreement.settings.Settings`, chosen before the first look. Its owner sees it,
+    and others with the right to see results once it is ``shared``.
     """
 
     name = models.CharField(max_length=120)

@@ -5,7 +5,13 @@ from importlib import import_module
 from analysis.pages import PAGES
 
 # What frames, lists and tables load when they are first used.
-HEAVY = ("numpy", "pandas", "scipy.stats", "analysis.facts.listing", "analysis.tidy.report")
+HEAVY = (
+    "numpy",
+    "pandas",
+    "scipy.stats",
+    "analysis.trajectory_index.listing",
+    "analysis.tables.agreement.report",
+)
 
 
 def load_reports() -> None:

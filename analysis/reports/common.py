@@ -5,9 +5,9 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
+from analysis.figures.labels import label as escaped
 from analysis.figures.narrow import narrow_layout
 from analysis.figures.theme import Style, assign_styles, figure_json
-from analysis.figures.words import label as escaped
 from analysis.filters import SHARED, with_query
 from analysis.filters.runs import SHOWN
 from analysis.filters.selection import ChosenRun, Selection

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from analysis.reports.content import Notice, Report
-from analysis.stats.bootstrap import FEW_CLUSTERS, plural_of
+from analysis.stats.resampling import FEW_CLUSTERS, plural_of
 from analysis.stats.results import Estimate
 
 

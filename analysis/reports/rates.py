@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from analysis.reports.content import PUBLISHED, Cell, Column, how_interval, rounded
 from analysis.reports.formatting import counted, ends, number
 from analysis.reports.references import PublishedCount
-from analysis.stats.rates import Rate
+from analysis.stats.descriptive.rates import Rate
 from analysis.stats.results import Estimate
 
 

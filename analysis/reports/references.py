@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from analysis.reports.content import PUBLISHED
-from analysis.stats.proportions import Method, published_share
+from analysis.stats.descriptive.proportions import Method, published_share
 from analysis.stats.results import Estimate
 from benchmarks.core.system import Published
 from benchmarks.systems.adaplanbench.published import CORRELATION_TOLERANCE, CORRELATIONS, MODELS

@@ -5,13 +5,13 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from analysis.stats.bootstrap import (
+from analysis.stats.columns import Floats
+from analysis.stats.resampling import (
     Units,
     estimate_from_draws,
     few_clusters,
     resampled,
 )
-from analysis.stats.columns import Floats
 from analysis.stats.results import Estimate, Interval
 
 # Up to so many units the jackknife holds the truth more often than the percentile bootstrap does
@@ -84,7 +84,7 @@ def _jackknifed(
     lowest: float,
 ) -> Interval | None:
     """Compute the jackknife interval; None where it is undefined or has no width."""
-    from analysis.stats.means import t_quantile
+    from analysis.stats.descriptive.means import t_quantile
 
     used = units.often > 0
     parts, often = units.parts[used], units.often[used].astype(np.float64)

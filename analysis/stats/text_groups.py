@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.columns import Codes, Floats, check_length_of
-from analysis.stats.proportions import share
+from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate
 
 METHOD = "TF-IDF, spherical k-means"

@@ -6,8 +6,8 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from analysis.table_checks import TableCheck, checks_of
-from analysis.table_forms import TableForm
+from analysis.tables.checks import TableCheck, checks_of
+from analysis.tables.forms import TableForm
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.imports.views import STOP_POLLING

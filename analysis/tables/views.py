@@ -18,9 +18,12 @@ from analysis.filters import as_id, with_query
 from analysis.models import RatingTable
 from analysis.pages.navigation import OWN, all_places
 from analysis.pages.responses import answer_figure, answer_latex, answer_table
-from analysis.rating_tables import Shown, ask_for, may_change, shown, tables_for
 from analysis.reports.content import Report
-from analysis.services.rating_tables import (
+from analysis.tables.agreement.example import example_csv
+from analysis.tables.checks import enqueue_check, moving_checks
+from analysis.tables.forms import SectionForm, TableForm
+from analysis.tables.selectors import Shown, ask_for, may_change, shown, tables_for
+from analysis.tables.services import (
     QUICK_CELLS,
     delete_table,
     is_small,
@@ -30,9 +33,6 @@ from analysis.services.rating_tables import (
     store_table,
     too_large,
 )
-from analysis.table_checks import enqueue_check, moving_checks
-from analysis.table_forms import SectionForm, TableForm
-from analysis.tidy.example import example_csv
 from annotation.access import person
 from benchmarks import paging
 from benchmarks.access import VIEW, allow, signed_in
@@ -82,7 +82,9 @@ def _new(request: HttpRequest) -> HttpResponse:
     try:
         table, created = store_table(**sent, created_by=who, most_cells=QUICK_CELLS)
     except FileRefused as error:
-        from analysis.tidy.reading import TooWide  # brings numpy, which the start does without
+        from analysis.tables.agreement.csv_table import (
+            TooWide,  # brings numpy, which the start does without
+        )
 
         if isinstance(error, TooWide):
             return _check_later(**sent, created_by=who)

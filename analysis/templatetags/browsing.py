@@ -24,7 +24,7 @@ from benchmarks.templatetags.turn_parts import undefined
 from benchmarks.trajectories.selectors import Columns
 
 if TYPE_CHECKING:  # arrays are slow to import, and tags are imported when the server starts
-    from analysis.facts.facets import Facet, Offer
+    from analysis.trajectory_index.facet_choices import Facet, Offer
 
 register = template.Library()
 

@@ -5,8 +5,8 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.comparing.address import END
-from analysis.comparing.aligned import Cell
+from analysis.browser.comparison.address import END
+from analysis.browser.comparison.alignment import Cell
 from benchmarks.templatetags.turn_parts import turn_badges
 
 register = template.Library()

@@ -23,7 +23,7 @@ def outcome(
 ) -> tuple[State, Hashable | None]:
     """The state of counted votes, and the value that has the majority, if one has.
 
-    `analysis.stats.majority.majority_vote` says what each state means.
+    `analysis.stats.rater_agreement.majority.majority_vote` says what each state means.
     """
     votes = counts.total()
     if votes < minimum:

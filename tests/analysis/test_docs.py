@@ -17,10 +17,10 @@ STATISTICS = ("statistics.md", "agreement.md", "comparing-models.md")
 def statistics() -> list[str]:
     """``module.function`` for each public function of `analysis.stats`."""
     found = []
-    for module in pkgutil.iter_modules(analysis.stats.__path__):
-        names = importlib.import_module(f"analysis.stats.{module.name}")
+    for module in pkgutil.walk_packages(analysis.stats.__path__, "analysis.stats."):
+        names = importlib.import_module(module.name)
         found += [
-            f"{module.name}.{name}"
+            f"{module.name.rpartition('.')[2]}.{name}"
             for name, member in vars(names).items()
             if inspect.isfunction(member)
             and member.__module__ == names.__name__

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.alpha import alphas, coincidences, krippendorff_alpha
-from analysis.stats.answers import answers_of_scores
+from analysis.stats.rater_agreement.alpha import alphas, coincidences, krippendorff_alpha
+from analysis.stats.rater_agreement.answers import answers_of_scores
 from tests.bench.storing import machine, tell
 
 RESAMPLES, ROUNDS, LOOPED, SCALE = 1_000, 10, 10, (1, 5)

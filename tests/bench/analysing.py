@@ -203,7 +203,10 @@ def score_rows(
 
 def imports() -> float:
     """CPU seconds that a process spends on loading what reports need, once."""
-    modules = "analysis.stats.means, analysis.stats.dispersion, analysis.figures.decline"
+    modules = (
+        "analysis.stats.descriptive.means, analysis.stats.judges.dispersion, "
+        "analysis.figures.decline"
+    )
     done = subprocess.run(
         [sys.executable, "-c", IMPORTS.format(modules=modules)],
         check=True, capture_output=True, text=True,

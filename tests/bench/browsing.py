@@ -222,7 +222,8 @@ def spent(act: Callable[[], Any]) -> float:
 
 def forget() -> None:
     """As a process that has just started: what is kept in the database is all there is."""
-    from analysis.facts import people, table
+    from analysis.trajectory_index import annotations as people
+    from analysis.trajectory_index import table
 
     table._known.clear()
     table._joined = None
@@ -304,7 +305,7 @@ def run(count: int) -> dict[str, float]:
     from django.test import Client
 
     from analysis.models import RunFacts
-    from analysis.services.facts import ask_for_facts
+    from analysis.trajectory_index.services import ask_for_facts
     from benchmarks.jobs.services import perform
 
     began = time.perf_counter()

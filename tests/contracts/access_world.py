@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from analysis.browser.saved_views.selectors import TRAJECTORIES
 from analysis.browser.saved_views.services import save_view
-from analysis.services.rating_tables import store_table
-from analysis.tidy.example import example_csv
-from analysis.tidy.settings import Settings
+from analysis.tables.agreement.example import example_csv
+from analysis.tables.agreement.settings import Settings
+from analysis.tables.services import store_table
 from annotation.models import (
     Invite,
     LivePlace,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from analysis.facts.people import open_studies, study_said
-from analysis.frames.seats import submitted_seats
+from analysis.frames.submitted_answers import submitted_seats
+from analysis.trajectory_index.annotations import open_studies, study_said
 from annotation.adjudication.disagreement import compared_ratings, compared_seats
 from annotation.desk.services import submit_assignment
 from annotation.exports.document import document_text

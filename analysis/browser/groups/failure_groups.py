@@ -18,8 +18,8 @@ from analysis.reports.deferred import Params, Wanted, report_maker
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
-    from analysis.facts.listing import Listing
-    from analysis.facts.runs import RunRow
+    from analysis.trajectory_index.listing import Listing
+    from analysis.trajectory_index.runs import RunRow
 
 MAKER = "failure-groups"
 FAILED, ALL = "failed", "all"
@@ -111,7 +111,7 @@ def choose(found: "Listing", asked: Asked) -> Chosen:
     """
     import numpy as np
 
-    from analysis.facts.columns import NONE, STATES
+    from analysis.trajectory_index.columns import NONE, STATES
     from benchmarks.trajectories.selectors import NEARLY
 
     columns = found.facts.columns
@@ -156,7 +156,7 @@ def wanted_groups(asked: Asked, chosen: Chosen) -> Wanted:
 def make_groups(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
     """The report that an address asks for, for somebody who may see so much."""
     # Arrays are slow to import: not when the server starts.
-    from analysis.facts.listing import listing
+    from analysis.trajectory_index.listing import listing
 
     asked = read_asked(QueryDict(params["query"]))
     chosen = choose(listing(QueryDict(asked.query), seen), asked)

@@ -5,6 +5,8 @@ from html import unescape
 
 from analysis.browser.groups.failure_groups import FAILED, MOST_TEXTS, TEXTS, Asked, Chosen, drawn
 from analysis.browser.groups.similar import SimilarGroup, group_value, keep_groups
+from analysis.browser.search.query import Term
+from analysis.browser.search.snippets import excerpt
 from analysis.figures.shares import Shares, share_dots
 from analysis.figures.theme import ACCENT
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
@@ -30,9 +32,7 @@ from analysis.reports.content import (
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import counted, listed, number, plural
 from analysis.reports.leading import lead_by
-from analysis.search.query import Term
-from analysis.search.snippets import excerpt
-from analysis.stats.proportions import share
+from analysis.stats.descriptive.proportions import share
 from analysis.stats.text_groups import TextGroup, TextGroups, group_texts
 
 Key = tuple[int, int]

@@ -89,7 +89,7 @@ def trajectory_groups_table(request: HttpRequest, part: str) -> HttpResponseBase
 def _open(request: HttpRequest) -> tuple[Asked, Chosen, Wanted, list[tuple[str, str, str]]]:
     """Authorise, then find what the address is about, and what narrows its list, in words."""
     # Arrays are slow to import: not when the server starts.
-    from analysis.facts.listing import listing
+    from analysis.trajectory_index.listing import listing
 
     allow(request, VIEW)
     asked = read_asked(request.GET)

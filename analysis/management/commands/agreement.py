@@ -44,10 +44,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         # numpy and scipy take a second to load, which manage.py should not pay for other commands.
         from analysis.stats.results import as_json
-        from analysis.tidy.reading import read_tidy
-        from analysis.tidy.report import tidy_report
-        from analysis.tidy.settings import Settings
-        from analysis.tidy.text import report_text
+        from analysis.tables.agreement.csv_table import read_tidy
+        from analysis.tables.agreement.plain_text import report_text
+        from analysis.tables.agreement.report import tidy_report
+        from analysis.tables.agreement.settings import Settings
 
         path: Path = options["file"]
         low, high = options["scale"]

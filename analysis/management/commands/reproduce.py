@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.reproducing.presets import PRESETS, Preset, find_preset
+from analysis.reproduction.presets import PRESETS, Preset, find_preset
 from benchmarks.core.errors import CoreError
 
 
@@ -63,8 +63,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _reproduce(self, preset: Preset, options: dict[str, Any]) -> None:
-        from analysis.reproducing import folder, running
-        from analysis.reproducing.files import made_files
+        from analysis.reproduction import experiment as running
+        from analysis.reproduction import folder
+        from analysis.reproduction.files import made_files
         from benchmarks.experiments.selectors import experiment_runs
         from benchmarks.management.commands.run_benchmark import carry_run
 
@@ -88,7 +89,7 @@ class Command(BaseCommand):
 
     def _tell(self, options: dict[str, Any]) -> None:
         """What each preset gives, and what its runs come to here."""
-        from analysis.reproducing.running import design_of_preset, plan_preset
+        from analysis.reproduction.experiment import design_of_preset, plan_preset
 
         for preset in PRESETS.values():
             self.stdout.write(f"{preset.name}: {preset.paper}\n  {preset.gives}")
@@ -109,7 +110,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {', '.join(words)}")
 
     def _check(self, folder: Path) -> None:
-        from analysis.reproducing.checking import check_folder
+        from analysis.reproduction.verification import check_folder
 
         faults = check_folder(folder)
         if faults:

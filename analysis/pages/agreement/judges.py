@@ -16,8 +16,8 @@ from analysis.reports.content import FigureSpec, Notice, Report
 from analysis.reports.formatting import listed
 from analysis.reports.people import chosen_people
 from analysis.stats.results import Estimate
-from analysis.tidy.report import tidy_report
-from analysis.tidy.settings import Settings
+from analysis.tables.agreement.report import tidy_report
+from analysis.tables.agreement.settings import Settings
 
 SEED = 20260118
 WORD = "Dimension"

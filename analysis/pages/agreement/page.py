@@ -38,8 +38,13 @@ from analysis.reports.people import (
     who,
 )
 from analysis.reports.references import Reference, reference_of
-from analysis.stats.agreement import EXACT_RULE, ROUNDED_RULE, Agreement, rubric_agreement
-from analysis.stats.means import mean_by_cluster
+from analysis.stats.descriptive.means import mean_by_cluster
+from analysis.stats.rater_agreement.differences import (
+    EXACT_RULE,
+    ROUNDED_RULE,
+    Agreement,
+    rubric_agreement,
+)
 from analysis.stats.results import Estimate
 from annotation.questionnaires import load_questionnaire
 from benchmarks.core.system import Dimension

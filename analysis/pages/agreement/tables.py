@@ -17,8 +17,8 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import counted
 from analysis.reports.references import Reference
-from analysis.stats.agreement import EXACT_RULE, ROUNDED_RULE, Agreement
-from analysis.stats.means import mean_by_cluster
+from analysis.stats.descriptive.means import mean_by_cluster
+from analysis.stats.rater_agreement.differences import EXACT_RULE, ROUNDED_RULE, Agreement
 from analysis.stats.results import Estimate
 from annotation.questionnaires import Question
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.pairs import PairMark, pair_forest, pair_matrix
-from analysis.figures.tools import Part, stacked_shares
-from analysis.figures.words import Unit
+from analysis.figures.labels import Unit
+from analysis.figures.model_pairs import PairMark, pair_forest, pair_matrix
+from analysis.figures.tool_use import Part, stacked_shares
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here
 from analysis.pages.compare_models.rows import (
@@ -25,7 +25,7 @@ from analysis.pages.leaderboard.rows import UNEQUAL_POOLS, signature
 from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Onward, Report, exclusions, how_interval
 from analysis.reports.formatting import counted, ends, level, listed, number, plural
-from analysis.stats.model_comparisons import ModelPair, turned_estimate
+from analysis.stats.comparison.model_comparisons import ModelPair, turned_estimate
 
 PURPOSE = "This page compares agents two by two on the tasks that both have."
 MOST_PAIRS = 15

@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from analysis.comparing.attempts import known_dimensions
+from analysis.browser.comparison.run_measures import known_dimensions
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
 from analysis.reports.formatting import Unit, ends, level, number, plural
-from analysis.stats.means import OPEN_SCALE, Scale, mean_by_cluster, mean_t
-from analysis.stats.model_comparisons import ModelComparisons, ModelPair, compare_models
-from analysis.stats.proportions import share
+from analysis.stats.comparison.model_comparisons import ModelComparisons, ModelPair, compare_models
+from analysis.stats.descriptive.means import OPEN_SCALE, Scale, mean_by_cluster, mean_t
+from analysis.stats.descriptive.proportions import share
+from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
-from analysis.stats.trials import success_rate
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import Measure
 

@@ -21,7 +21,7 @@ from analysis.reports.content import (
 from analysis.reports.formatting import ends
 from analysis.reports.leading import lead_row
 from analysis.reports.references import published_estimate
-from analysis.stats.model_comparisons import ModelPair
+from analysis.stats.comparison.model_comparisons import ModelPair
 from benchmarks.core.registry import SYSTEMS, get_system
 
 NOT_BINARY = "needs one attempt at each task that succeeds or fails"

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from analysis.comparing.attempts import Attempt, Measured, TaskText
+from analysis.browser.comparison.run_measures import Attempt, Measured, TaskText
 from analysis.reports.content import Notice, how_interval
 from analysis.reports.formatting import Unit, counted, ends, level, number, plural
 from analysis.stats.results import Estimate
 
 if TYPE_CHECKING:
-    from analysis.stats.paired import PairComparison, PairedTasks
+    from analysis.stats.comparison.paired import PairComparison, PairedTasks
 
 Flip = Literal["won", "lost", "both_pass", "both_fail", "tie", "undefined", "one_sided"]
 EQUAL = 1e-12
@@ -103,7 +103,7 @@ def flips_report(
         The tasks; one that is not in it is not shown.
     """
     # Brings numpy, which the start of the web server does without.
-    from analysis.stats.paired import compare_pair, pair_by_task
+    from analysis.stats.comparison.paired import compare_pair, pair_by_task
 
     first = [one for one in first if one.task in texts]
     second = [one for one in second if one.task in texts]

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from analysis.comparing.address import END, MOST, PORTION
-from analysis.comparing.attempts import MEAN, Attempt, Details, Measured
+from analysis.browser.comparison.address import END, MOST, PORTION
+from analysis.browser.comparison.run_measures import MEAN, Attempt, Details, Measured
 from analysis.pages.compare_runs.page import FlipReport, Side, TaskRow, value_words
 from benchmarks.core.words import ending
 from benchmarks.models import Trajectory

@@ -10,14 +10,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from analysis.comparing.attempts import (
+from analysis.browser.comparison.run_measures import (
     Measured,
     attempts_of,
     details_of,
     measures_for,
     task_texts,
 )
-from analysis.comparing.run_pairs import differences, find_runs, run_groups
+from analysis.browser.comparison.run_pairs import differences, find_runs, run_groups
 from analysis.filters.runs import FINISHED
 from analysis.pages.compare_runs.page import FlipReport, flips_report, value_words
 from analysis.pages.compare_runs.rows import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 
 from analysis.figures.lines import number_lines
-from analysis.figures.tools import Mark, panel_dots
+from analysis.figures.tool_use import Mark, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.pages.conditions.rows import Grid, Lengths, grid_of, lengths_of

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from analysis.filters.factors import STANDARD
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
-from analysis.frames.tool_use import remaining_parts
+from analysis.frames.tool_calls import remaining_parts
 from analysis.pages.leaderboard.rows import ACCURATE, paired_difference
+from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
-from analysis.stats.trials import success_rate
 from benchmarks.core.comparisons import Contrasts, Named
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from analysis.reports.content import (
 from analysis.reports.few_clusters import few_tasks_notices
 from analysis.reports.formatting import listed, plural, stated
 from analysis.reports.leading import lead_row
-from analysis.stats.decline import Alignment, Curve, score_by_turn
-from analysis.stats.slopes import SlopeModels
+from analysis.stats.trends.decline import Alignment, Curve, score_by_turn
+from analysis.stats.trends.slopes import SlopeModels
 
 if TYPE_CHECKING:
     from pandas import DataFrame

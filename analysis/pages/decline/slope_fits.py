@@ -14,7 +14,7 @@ from analysis.frames.scores import turn_scores
 from analysis.pages import key_of
 from analysis.reports import common
 from analysis.reports.deferred import KEEP_SECONDS, tell
-from analysis.stats.slopes import SlopeModels, slope_models
+from analysis.stats.trends.slopes import SlopeModels, slope_models
 
 Fits = Mapping[str, Sequence[SlopeModels]]
 

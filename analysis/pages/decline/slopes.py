@@ -35,8 +35,8 @@ from analysis.reports.content import (
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import listed, number, plural
 from analysis.reports.leading import lead_row
-from analysis.stats.matched_turns import MatchedCurve, matched_turns
-from analysis.stats.slopes import slope_tests
+from analysis.stats.trends.matched_turns import MatchedCurve, matched_turns
+from analysis.stats.trends.slopes import slope_tests
 
 
 def decline_later(selection: Selection) -> Report:

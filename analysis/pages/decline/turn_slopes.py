@@ -21,10 +21,10 @@ from analysis.reports.content import (
 )
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import listed, number, plural, stated
-from analysis.stats import gee, mixed_models
-from analysis.stats.multiplicity import AdjustedTest, Family
+from analysis.stats.comparison.multiplicity import AdjustedTest, Family
 from analysis.stats.results import Estimate
-from analysis.stats.slopes import SHARED, SlopeModels, curve_name, slope_models, slope_tests
+from analysis.stats.trends import gee, mixed_models
+from analysis.stats.trends.slopes import SHARED, SlopeModels, curve_name, slope_models, slope_tests
 
 ALPHA = 0.05
 MOST_ROWS, OPEN_ROWS = 100, 24

@@ -22,7 +22,7 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import listed, number, plural, stated
 from analysis.reports.references import Reference, reference_of
-from analysis.stats.dispersion import (
+from analysis.stats.judges.dispersion import (
     DimensionSpread,
     Dispersion,
     JudgeMean,

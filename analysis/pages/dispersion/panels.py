@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.panels import flip_share, judge_offsets, verdict_flips
 from analysis.filters.selection import Selection
-from analysis.frames.people import PeopleScores, people_scores
+from analysis.frames.people_scores import PeopleScores, people_scores
 from analysis.frames.scores import single_scores
 from analysis.reports import common
 from analysis.reports.content import (
@@ -26,7 +26,7 @@ from analysis.reports.content import (
 )
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import listed, number, plural, stated
-from analysis.stats.panels import JudgePanel, PanelJudge, judge_panel
+from analysis.stats.judges.panels import JudgePanel, PanelJudge, judge_panel
 
 if TYPE_CHECKING:
     from pandas import DataFrame

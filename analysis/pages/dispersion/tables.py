@@ -18,7 +18,7 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import number, plural
 from analysis.reports.references import Reference
-from analysis.stats.dispersion import Dispersion, WithoutJudge
+from analysis.stats.judges.dispersion import Dispersion, WithoutJudge
 from analysis.stats.results import Estimate
 
 NOBODY = "no judge scored it"

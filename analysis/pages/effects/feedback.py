@@ -20,7 +20,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import counted, plural
-from analysis.stats.condition_effects import (
+from analysis.stats.comparison.condition_effects import (
     ConditionChange,
     ConditionEffects,
     condition_effects,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from analysis.figures.tools import Mark, panel_dots
+from analysis.figures.tool_use import Mark, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here
 from analysis.pages.compare_models.rows import SEED, difference_words, p_words
@@ -24,8 +24,8 @@ from analysis.reports import common
 from analysis.reports.content import Empty, FigureSpec, Notice, Report, Table, how_interval
 from analysis.reports.formatting import counted, ends, level, listed, number, plural
 from analysis.reports.references import published_estimate
-from analysis.stats.condition_effects import ConditionChange
-from analysis.stats.model_comparisons import turned_estimate
+from analysis.stats.comparison.condition_effects import ConditionChange
+from analysis.stats.comparison.model_comparisons import turned_estimate
 from analysis.stats.results import Estimate
 
 PURPOSE = "This page shows what one thing that runs are varied in changes, all else being alike."

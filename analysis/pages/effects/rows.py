@@ -10,8 +10,12 @@ from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.pages.compare_models.rows import SEED, Flip, scale_of
 from analysis.reports import common
 from analysis.reports.formatting import Unit
-from analysis.stats.condition_effects import ConditionChange, ConditionEffects, condition_effects
-from analysis.stats.logit_gee import OddsRatios, odds_ratios
+from analysis.stats.comparison.condition_effects import (
+    ConditionChange,
+    ConditionEffects,
+    condition_effects,
+)
+from analysis.stats.comparison.logit_gee import OddsRatios, odds_ratios
 from benchmarks.core.comparisons import Factor, factors_of
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import Published

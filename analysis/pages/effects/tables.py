@@ -26,8 +26,8 @@ from analysis.reports.formatting import listed
 from analysis.reports.leading import lead_row
 from analysis.reports.new_run import new_run_url
 from analysis.reports.references import published_estimate
-from analysis.stats.condition_effects import ConditionChange
-from analysis.stats.means import mean_t
+from analysis.stats.comparison.condition_effects import ConditionChange
+from analysis.stats.descriptive.means import mean_t
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Factor
 from benchmarks.core.words import plain

@@ -8,7 +8,7 @@ from analysis.figures.shares import PublishedShares, Shares, share_dots
 from analysis.figures.theme import ACCENT
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_candidates
-from analysis.frames.candidates import (
+from analysis.frames.filter_decisions import (
     AskedCandidate,
     CandidateKey,
     asked_candidates,
@@ -38,11 +38,11 @@ from analysis.reports.people import (
 )
 from analysis.reports.rates import how_rates, published_estimate, read_first
 from analysis.reports.references import Reference, reference_of
-from analysis.stats.decisions import DecisionQuality, compare_decisions
-from analysis.stats.interrater import category_agreement
-from analysis.stats.majority import Majorities, majority_vote
-from analysis.stats.rates import Rate
-from analysis.stats.reliability import Reliability
+from analysis.stats.descriptive.rates import Rate
+from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
+from analysis.stats.rater_agreement.interrater import category_agreement
+from analysis.stats.rater_agreement.majority import Majorities, majority_vote
+from analysis.stats.rater_agreement.reliability import Reliability
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.voting import State
 

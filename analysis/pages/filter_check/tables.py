@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from analysis.frames.candidates import AskedCandidate
+from analysis.frames.filter_decisions import AskedCandidate
 from analysis.pages.violation_check.tables import DRAWN, KIND_WORDS, MOST_ROWS, left_out_cell
 from analysis.reports import common
 from analysis.reports.content import (

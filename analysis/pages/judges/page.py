@@ -40,13 +40,13 @@ from analysis.reports.people import (
     simulated_banner,
     who,
 )
-from analysis.stats.alt_verdict import Verdict
-from analysis.stats.bootstrap import repeated
-from analysis.stats.panels import PanelJudge, judge_panel
-from analysis.tidy.against import adjusted, alternative_tests, means_of
-from analysis.tidy.reading import Section, TidyTable
-from analysis.tidy.report import plan
-from analysis.tidy.settings import Settings
+from analysis.stats.judges.panels import PanelJudge, judge_panel
+from analysis.stats.rater_agreement.alt_verdict import Verdict
+from analysis.stats.resampling import repeated
+from analysis.tables.agreement.csv_table import Section, TidyTable
+from analysis.tables.agreement.judges_and_people import adjusted, alternative_tests, means_of
+from analysis.tables.agreement.report import plan
+from analysis.tables.agreement.settings import Settings
 from annotation.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from analysis.reports.content import (
     text_cell,
     text_column,
 )
-from analysis.stats.calibration import Calibration
+from analysis.stats.judges.calibration import Calibration
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from analysis.pages.sweeps.page import dimension_sets
 from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Onward, Report, how_interval
 from analysis.reports.formatting import ends, listed, number, plural, stated
-from analysis.stats.rejudging import ScoreChange, VerdictChange, verdict_change
-from analysis.stats.repeats import Consistency, repeat_consistency
+from analysis.stats.judges.rejudging import ScoreChange, VerdictChange, verdict_change
+from analysis.stats.judges.repeats import Consistency, repeat_consistency
 from analysis.stats.results import Estimate
 from benchmarks.core.rejudging import find_rejudging
 

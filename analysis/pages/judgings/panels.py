@@ -19,7 +19,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import listed
-from analysis.stats.panel_choice import Panel, PanelChoice
+from analysis.stats.judges.panel_choice import Panel, PanelChoice
 
 MOST_ROWS = 40
 CHOSEN = Badge("chosen", "info", "Nearest to people on the tasks to choose by.")

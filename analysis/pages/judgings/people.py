@@ -19,7 +19,7 @@ from analysis.frames.judgings import (
     replies_of,
     reply_scores,
 )
-from analysis.frames.people import PeopleScores, people_scores
+from analysis.frames.people_scores import PeopleScores, people_scores
 from analysis.pages.dispersion.panels import people_banner, people_line
 from analysis.pages.judgings.maps import Mapped, calibration_figures, calibration_tables
 from analysis.pages.judgings.panels import panel_figures, panel_notices, panel_tables
@@ -35,9 +35,9 @@ from analysis.reports.content import (
 )
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import number, plural, stated
-from analysis.stats.calibration import FEWEST_ITEMS, FEWEST_TASKS, FORMS, Form, calibrate
-from analysis.stats.panel_choice import MOST_JUDGES, PanelChoice, panel_choice
-from analysis.stats.repeats import repeat_consistency
+from analysis.stats.judges.calibration import FEWEST_ITEMS, FEWEST_TASKS, FORMS, Form, calibrate
+from analysis.stats.judges.panel_choice import MOST_JUDGES, PanelChoice, panel_choice
+from analysis.stats.judges.repeats import repeat_consistency
 from analysis.stats.results import Estimate
 from benchmarks.core.system import Dimension
 

@@ -18,8 +18,8 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.stats.rates import Rate
-from analysis.stats.rejudging import ScoreChange
+from analysis.stats.descriptive.rates import Rate
+from analysis.stats.judges.rejudging import ScoreChange
 from benchmarks.models import Trajectory
 
 if TYPE_CHECKING:

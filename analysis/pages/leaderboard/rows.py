@@ -9,10 +9,10 @@ from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import common
 from analysis.reports.references import published_estimate
-from analysis.stats import paired
-from analysis.stats.means import mean_t
-from analysis.stats.proportions import Method, share
-from analysis.stats.ranks import rank_order
+from analysis.stats.comparison import paired
+from analysis.stats.comparison.ranks import rank_order
+from analysis.stats.descriptive.means import mean_t
+from analysis.stats.descriptive.proportions import Method, share
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import get_system
 from benchmarks.core.words import Measure

@@ -22,7 +22,7 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import counted, ends, listed, plural
 from analysis.reports.references import reference_of
-from analysis.stats.correlation import pearson
+from analysis.stats.rater_agreement.correlation import pearson
 from benchmarks.core.words import Measure
 
 PUBLISHED_NOTE = (

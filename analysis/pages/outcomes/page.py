@@ -26,8 +26,8 @@ from analysis.pages.outcomes.tables import (
 from analysis.reports import common
 from analysis.reports.content import Empty, FigureSpec, Notice, Report, exclusions, how_interval
 from analysis.reports.formatting import Unit, counted, ends, level, listed, number, plural
+from analysis.stats.descriptive.spread import Spread, spread
 from analysis.stats.results import Estimate
-from analysis.stats.spread import Spread, spread
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import measures_of
 

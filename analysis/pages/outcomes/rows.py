@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
-from analysis.stats.means import OPEN_SCALE, mean_by_cluster, mean_t
+from analysis.stats.descriptive.means import OPEN_SCALE, mean_by_cluster, mean_t
+from analysis.stats.descriptive.spread import Middle, middle
+from analysis.stats.descriptive.trials import TrialCounts, count_trials, pass_power, success_rate
 from analysis.stats.results import Estimate
-from analysis.stats.spread import Middle, middle
-from analysis.stats.trials import TrialCounts, count_trials, pass_power, success_rate
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -14,7 +14,7 @@ from analysis.reports.content import (
     number_column,
 )
 from analysis.reports.formatting import Unit, counted, number
-from analysis.stats.spread import Middle, Spread
+from analysis.stats.descriptive.spread import Middle, Spread
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import ending, measures_of
 

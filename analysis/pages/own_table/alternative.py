@@ -18,8 +18,8 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.stats.alt_family import PASSING, AltTest
-from analysis.stats.alt_verdict import CONSTANT_START
+from analysis.stats.rater_agreement.alt_family import PASSING, AltTest
+from analysis.stats.rater_agreement.alt_verdict import CONSTANT_START
 
 PASSES, FAILS, WITHHELD = "may stand in", "may not", "withheld"
 

@@ -10,10 +10,10 @@ from analysis.figures.score_counts import score_bars
 from analysis.pages.own_table.labels import Part, Tested, judges_of, score_counts
 from analysis.reports import common
 from analysis.reports.content import FigureSpec
-from analysis.stats.agreement import Agreement
+from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
-from analysis.tidy.against import Against
-from analysis.tidy.report import Group, SectionReport
+from analysis.tables.agreement.judges_and_people import Against
+from analysis.tables.agreement.report import Group, SectionReport
 
 # Judges that are drawn; the panel of all is drawn beside them, and tables have everybody.
 MOST_PANELS = 7

@@ -16,10 +16,10 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import Unit, counted
-from analysis.stats.icc import FORMS
+from analysis.stats.rater_agreement.icc import FORMS
+from analysis.stats.rater_agreement.weights import weights_in_words
 from analysis.stats.results import Estimate
-from analysis.stats.weights import weights_in_words
-from analysis.tidy.report import Group
+from analysis.tables.agreement.report import Group
 
 MOST_PAIRS = 60
 CONSISTENCY = "Agreement of judges with each other is consistency, not correctness."

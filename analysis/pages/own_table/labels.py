@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from analysis.reports.content import Notice
 from analysis.reports.formatting import ends, listed, number, plural, stated
-from analysis.stats.alt_family import NEAR_START, AltTest
-from analysis.stats.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED
-from analysis.stats.alt_verdict import ENOUGH_POWER, LOW_ALPHA
+from analysis.stats.rater_agreement.alt_family import NEAR_START, AltTest
+from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED
+from analysis.stats.rater_agreement.alt_verdict import ENOUGH_POWER, LOW_ALPHA
 from analysis.stats.results import Bin, Distribution, Estimate
-from analysis.tidy.against import Against
-from analysis.tidy.report import ONE_EACH, UNLIKE_PART, Group, SectionReport, TidyReport
+from analysis.tables.agreement.judges_and_people import Against
+from analysis.tables.agreement.report import ONE_EACH, UNLIKE_PART, Group, SectionReport, TidyReport
 
 # From this share of one score on, kappa and alpha are low however often raters agree.
 SKEWED = 0.7

@@ -37,7 +37,7 @@ from analysis.reports.content import (
 from analysis.reports.few_clusters import with_few_clusters
 from analysis.reports.formatting import listed, plural
 from analysis.stats.results import Estimate
-from analysis.tidy.report import TidyReport
+from analysis.tables.agreement.report import TidyReport
 
 NO_PANEL = "no judge, or no person to hold one against"
 

@@ -17,10 +17,10 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import counted, number
-from analysis.stats.agreement import EXACT_RULE, ROUNDED_RULE
-from analysis.stats.sample_size import SampleSize
-from analysis.tidy.against import Against
-from analysis.tidy.report import Planning
+from analysis.stats.rater_agreement.differences import EXACT_RULE, ROUNDED_RULE
+from analysis.stats.rater_agreement.sample_size import SampleSize
+from analysis.tables.agreement.judges_and_people import Against
+from analysis.tables.agreement.report import Planning
 
 Row = tuple[Cell, ...]
 SAME_RULE = "Equal: {rule}. Bias is judge minus person: above 0 the judge is milder."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.figures.rater_times import time_lines
-from analysis.frames.seats import (
+from analysis.frames.submitted_answers import (
     JudgedItem,
     Rater,
     Seat,
@@ -18,15 +18,15 @@ from analysis.reports import common
 from analysis.reports.content import Banner, Empty, FigureSpec, Notice, Report
 from analysis.reports.formatting import listed, plural
 from analysis.reports.leading import OneList, lead_by
-from analysis.stats.drift import Drift, drift
-from analysis.stats.interrater import SetAgreement, set_agreement
-from analysis.stats.rater_quality import Speed, gold_accuracy, speeding
-from analysis.stats.rater_warnings import QualityWarning, quality_warnings
-from analysis.stats.reliability import RESAMPLES, Reliability, reliability_of_counts
+from analysis.stats.annotators.drift import Drift, drift
+from analysis.stats.annotators.rater_quality import Speed, gold_accuracy, speeding
+from analysis.stats.annotators.rater_warnings import QualityWarning, quality_warnings
+from analysis.stats.annotators.sheets import Sheets, read_sheets
+from analysis.stats.annotators.straight_lining import StraightLining, straight_lining
+from analysis.stats.descriptive.spread import Middle, middle
+from analysis.stats.rater_agreement.interrater import SetAgreement, set_agreement
+from analysis.stats.rater_agreement.reliability import RESAMPLES, Reliability, reliability_of_counts
 from analysis.stats.results import Estimate
-from analysis.stats.sheets import Sheets, read_sheets
-from analysis.stats.spread import Middle, middle
-from analysis.stats.straight_lining import StraightLining, straight_lining
 from annotation.models import Study
 from annotation.questionnaires import Question
 from annotation.steps.training_results import is_expected

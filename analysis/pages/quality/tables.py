@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from analysis.frames.seats import Rater
+from analysis.frames.submitted_answers import Rater
 from analysis.reports import common
 from analysis.reports.content import (
     Badge,
@@ -19,7 +19,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import plural
-from analysis.stats.interrater import SetAgreement
+from analysis.stats.rater_agreement.interrater import SetAgreement
 from analysis.stats.results import Estimate
 from annotation.models import Study
 

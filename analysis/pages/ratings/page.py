@@ -39,8 +39,8 @@ from analysis.reports.people import (
     simulated_banner,
     who,
 )
-from analysis.stats.means import MeanTable, mean_by_cluster
-from analysis.stats.reliability import RESAMPLES, Reliability, reliability
+from analysis.stats.descriptive.means import MeanTable, mean_by_cluster
+from analysis.stats.rater_agreement.reliability import RESAMPLES, Reliability, reliability
 from analysis.stats.results import Estimate
 from annotation.models import Study
 from annotation.questionnaires import Question, load_questionnaire

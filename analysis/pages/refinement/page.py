@@ -28,8 +28,8 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import counted, listed, plural
 from analysis.reports.new_run import new_run_url
-from analysis.stats.model_comparisons import turned_estimate
-from analysis.stats.refinement import (
+from analysis.stats.comparison.model_comparisons import turned_estimate
+from analysis.stats.comparison.refinement import (
     BY_CONSTRUCTION,
     Among,
     RefinementCurve,

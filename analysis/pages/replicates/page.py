@@ -17,7 +17,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import Unit, counted, ends, listed, number, plural
-from analysis.stats.replicates import ReplicatedMean, replicated_mean
+from analysis.stats.descriptive.replicates import ReplicatedMean, replicated_mean
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import Published
 from benchmarks.core.words import Measure, measures_of

@@ -25,7 +25,7 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import counted, listed, number, plural
 from analysis.reports.references import published_estimate
-from analysis.stats.means import MeanTable, mean_by_cluster, mean_t
+from analysis.stats.descriptive.means import MeanTable, mean_by_cluster, mean_t
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import Dimension

@@ -21,9 +21,8 @@ from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Report, how_interval
 from analysis.reports.formatting import counted, listed, number, plural, stated
 from analysis.reports.references import published_estimate
-from analysis.stats.results import Estimate
-from analysis.stats.threshold_stability import threshold_stability
-from analysis.stats.thresholds import (
+from analysis.stats.comparison.threshold_stability import threshold_stability
+from analysis.stats.comparison.thresholds import (
     REFERENCE,
     THRESHOLDS,
     RankOrder,
@@ -31,6 +30,7 @@ from analysis.stats.thresholds import (
     sweep_of_estimates,
     threshold_sweep,
 )
+from analysis.stats.results import Estimate
 from benchmarks.core.registry import SYSTEMS, get_system
 
 SEED = 20250101

@@ -18,9 +18,9 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.stats.ranks import reversed_pairs
-from analysis.stats.threshold_stability import ThresholdStability
-from analysis.stats.thresholds import ThresholdPoint, ThresholdSweep
+from analysis.stats.comparison.ranks import reversed_pairs
+from analysis.stats.comparison.threshold_stability import ThresholdStability
+from analysis.stats.comparison.thresholds import ThresholdPoint, ThresholdSweep
 
 NO_ORDER = "no two agents differ here or at the reference"
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.decline import decline_figure
-from analysis.figures.tools import Mark, Part, panel_dots, stacked_shares
+from analysis.figures.tool_use import Mark, Part, panel_dots, stacked_shares
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import outcome_frame
-from analysis.frames.tool_use import KEPT, RUNNING, failure_categories, progress_frame
+from analysis.frames.tool_calls import KEPT, RUNNING, failure_categories, progress_frame
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.pages.tools.rows import RIGHT, UNTOLD, Row, rows_of
 from analysis.pages.tools.tables import end_link, failure_table, progress_table, use_table
@@ -23,7 +23,7 @@ from analysis.reports.content import (
     how_interval,
 )
 from analysis.reports.formatting import counted, listed, number, plural
-from analysis.stats.decline import Curve, score_by_turn
+from analysis.stats.trends.decline import Curve, score_by_turn
 from benchmarks.core.comparisons import ToolUse, tool_use_of
 from benchmarks.core.words import measures_of
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.frames.tool_use import KEPT, RUNNING
+from analysis.frames.tool_calls import KEPT, RUNNING
 from analysis.pages.tools.rows import RIGHT, UNTOLD, Row
 from analysis.reports import common
 from analysis.reports.content import (
@@ -15,7 +15,7 @@ from analysis.reports.content import (
     number_column,
 )
 from analysis.reports.formatting import counted, ends, number
-from analysis.stats.decline import Curve
+from analysis.stats.trends.decline import Curve
 
 AGENT = Column("Agent", ("agent", "kind", "run"), num=False)
 

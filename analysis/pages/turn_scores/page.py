@@ -39,10 +39,10 @@ from analysis.reports.people import (
     who,
 )
 from analysis.reports.references import NONE
-from analysis.stats.agreement import Agreement
-from analysis.stats.decline import Alignment, Curve, Slope, score_by_turn, within_slope
-from analysis.stats.interrater import score_agreement
+from analysis.stats.rater_agreement.differences import Agreement
+from analysis.stats.rater_agreement.interrater import score_agreement
 from analysis.stats.results import Estimate
+from analysis.stats.trends.decline import Alignment, Curve, Slope, score_by_turn, within_slope
 from annotation.questionnaires import Question, load_questionnaire
 from benchmarks.core.system import Dimension
 

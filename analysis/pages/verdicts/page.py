@@ -22,7 +22,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import counted, plural, stated
-from analysis.stats.means import mean_by_cluster
+from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.words import plain

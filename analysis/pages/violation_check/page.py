@@ -7,7 +7,7 @@ from analysis.figures.shares import PublishedShares, Shares, share_dots
 from analysis.figures.theme import ACCENT, NEUTRAL
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_marks
-from analysis.frames.marks import (
+from analysis.frames.marked_violations import (
     AskedItem,
     TurnKey,
     asked_items,
@@ -40,11 +40,15 @@ from analysis.reports.people import (
 )
 from analysis.reports.rates import how_rates, published_estimate, read_first
 from analysis.reports.references import Reference, reference_of
-from analysis.stats.decisions import DecisionQuality, compare_decisions
-from analysis.stats.interrater import SetAgreement, category_agreement, set_agreement
-from analysis.stats.majority import majority_vote
-from analysis.stats.marked_sets import SetComparison, TurnState, compare_marked_sets
-from analysis.stats.reliability import Reliability
+from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
+from analysis.stats.rater_agreement.interrater import (
+    SetAgreement,
+    category_agreement,
+    set_agreement,
+)
+from analysis.stats.rater_agreement.majority import majority_vote
+from analysis.stats.rater_agreement.marked_sets import SetComparison, TurnState, compare_marked_sets
+from analysis.stats.rater_agreement.reliability import Reliability
 from annotation.questionnaires import load_questionnaire
 
 PURPOSE = (

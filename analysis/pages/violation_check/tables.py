@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from analysis.frames.marks import AskedItem, TurnKey
+from analysis.frames.marked_violations import AskedItem, TurnKey
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
@@ -22,7 +22,7 @@ from analysis.reports.content import (
 from analysis.reports.formatting import counted
 from analysis.reports.rates import published_rate_cell, rate_cell, rate_column
 from analysis.reports.references import Reference
-from analysis.stats.marked_sets import SetComparison, TurnComparison, TurnState
+from analysis.stats.rater_agreement.marked_sets import SetComparison, TurnComparison, TurnState
 
 if TYPE_CHECKING:
     from analysis.pages.violation_check.page import Checked

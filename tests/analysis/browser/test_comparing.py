@@ -9,8 +9,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.comparing import aligned, facts
-from analysis.comparing.address import MOST, Address, read_address
+from analysis.browser.comparison import alignment as aligned
+from analysis.browser.comparison import differences as facts
+from analysis.browser.comparison.address import MOST, Address, read_address
 from benchmarks import visibility as blinding
 from benchmarks.models import Dataset, Trajectory
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory

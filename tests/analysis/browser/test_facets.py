@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from analysis.facts import table
-from analysis.facts.facets import Facet
+from analysis.trajectory_index import table
+from analysis.trajectory_index.facet_choices import Facet
 from annotation.models import Adjudication, FailureLabel, LabelRemoval, TrajectoryLabel
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory

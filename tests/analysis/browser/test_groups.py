@@ -151,7 +151,7 @@ def test_a_list_without_failures_says_so(reader: Client) -> None:
 
 
 def test_who_failed() -> None:
-    from analysis.facts.listing import listing
+    from analysis.trajectory_index.listing import listing
 
     run = RunFactory()
     wrong = end(run, WATER)
@@ -173,7 +173,7 @@ def test_who_failed() -> None:
 
 
 def test_closed_runs_are_in_no_group(two_kinds: tuple[Run, Run]) -> None:
-    from analysis.facts.listing import listing
+    from analysis.trajectory_index.listing import listing
 
     first, second = two_kinds
     seen = Visibility(None, [first.pk])

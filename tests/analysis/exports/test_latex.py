@@ -24,7 +24,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.methods import methods_sentence
-from analysis.stats.proportions import share
+from analysis.stats.descriptive.proportions import share
 
 SOURCE = Source("leaderboard", "Household & co", ("Made by test.",))
 # Commands that text may become: those of LaTeX itself and of booktabs, no package besides.

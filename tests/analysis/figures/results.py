@@ -9,15 +9,15 @@ from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
 from analysis.figures.theme import Figure
 from analysis.figures.thresholds import threshold_figure
-from analysis.stats.agreement import agreement
-from analysis.stats.decline import score_by_turn
-from analysis.stats.dispersion import JudgeMean, judge_dispersion
-from analysis.stats.means import mean_t, mean_table
-from analysis.stats.proportions import published_share, share
+from analysis.stats.comparison.thresholds import sweep_of_estimates, threshold_sweep
+from analysis.stats.descriptive.means import mean_t, mean_table
+from analysis.stats.descriptive.proportions import published_share, share
+from analysis.stats.descriptive.spread import spread
+from analysis.stats.descriptive.trials import TrialCounts, pass_power
+from analysis.stats.judges.dispersion import JudgeMean, judge_dispersion
+from analysis.stats.rater_agreement.differences import agreement
 from analysis.stats.results import Estimate
-from analysis.stats.spread import spread
-from analysis.stats.thresholds import sweep_of_estimates, threshold_sweep
-from analysis.stats.trials import TrialCounts, pass_power
+from analysis.stats.trends.decline import score_by_turn
 
 NASTY = "<b>bold & brash</b>"
 NOTHING = Estimate.without_value("no trajectory has finished")

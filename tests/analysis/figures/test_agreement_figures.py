@@ -4,7 +4,7 @@ from analysis.figures.bland_altman import Compared, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.score_counts import score_bars
 from analysis.figures.theme import figure_json
-from analysis.stats.bland_altman import bland_altman, paired_points
+from analysis.stats.rater_agreement.bland_altman import bland_altman, paired_points
 from analysis.stats.results import Bin, Distribution, Estimate, Interval
 
 SOME = Estimate(0.6, 9, Interval(0.4, 1.2, 0.95, "t"))

@@ -11,9 +11,9 @@ from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
 from analysis.figures.theme import Figure, assign_styles
 from analysis.figures.thresholds import threshold_figure
-from analysis.stats.means import mean_t
-from analysis.stats.proportions import share
-from analysis.stats.thresholds import threshold_sweep
+from analysis.stats.comparison.thresholds import threshold_sweep
+from analysis.stats.descriptive.means import mean_t
+from analysis.stats.descriptive.proportions import share
 from tests.analysis.figures.results import (
     AGREEMENTS,
     CURVES,

@@ -8,7 +8,7 @@ import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
 import django
 django.setup()
-from analysis import loading
+from analysis.pages import loading
 assert "numpy" not in sys.modules
 loading.HEAVY, loading.PAGES = ("numpy",), {}
 loading.load_reports()

@@ -4,7 +4,7 @@ import pytest
 
 from analysis.reports.content import estimate_cell, how_interval, number_cell
 from analysis.reports.formatting import counted, ends, listed, number, plural, stated
-from analysis.stats.proportions import share
+from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate, Interval
 
 

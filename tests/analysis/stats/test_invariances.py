@@ -8,12 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.stats.alpha import METRICS, krippendorff_alpha
-from analysis.stats.answers import Answers, answers_of_counts, answers_of_rows, answers_of_scores
-from analysis.stats.icc import FORMS, intraclass, intraclass_one_way
-from analysis.stats.kappas import cohen_kappa, fleiss_kappa, gwet_ac
+from analysis.stats.rater_agreement.alpha import METRICS, krippendorff_alpha
+from analysis.stats.rater_agreement.answers import (
+    Answers,
+    answers_of_counts,
+    answers_of_rows,
+    answers_of_scores,
+)
+from analysis.stats.rater_agreement.icc import FORMS, intraclass, intraclass_one_way
+from analysis.stats.rater_agreement.kappas import cohen_kappa, fleiss_kappa, gwet_ac
+from analysis.stats.rater_agreement.weights import WEIGHTS
 from analysis.stats.results import Estimate
-from analysis.stats.weights import WEIGHTS
 
 SCALE = (1, 5)
 cell = st.one_of(st.none(), st.integers(1, 5))

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from analysis.stats.condition_effects import condition_effects
-from analysis.stats.dispersion import judge_means, leave_one_judge_out
-from analysis.stats.matched_turns import matched_turns
-from analysis.stats.model_comparisons import compare_models
-from analysis.stats.panels import judge_panel
-from analysis.stats.refinement import refinement_curves
+from analysis.stats.comparison.condition_effects import condition_effects
+from analysis.stats.comparison.model_comparisons import compare_models
+from analysis.stats.comparison.refinement import refinement_curves
+from analysis.stats.comparison.threshold_stability import threshold_stability
+from analysis.stats.judges.dispersion import judge_means, leave_one_judge_out
+from analysis.stats.judges.panels import judge_panel
 from analysis.stats.results import as_json
-from analysis.stats.slopes import slope_models
 from analysis.stats.text_groups import group_texts
-from analysis.stats.threshold_stability import threshold_stability
+from analysis.stats.trends.matched_turns import matched_turns
+from analysis.stats.trends.slopes import slope_models
 
 MODELS = ["a"] * 4 + ["b"] * 4
 TASKS = [1, 2, 3, 4] * 2

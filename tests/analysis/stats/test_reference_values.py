@@ -6,20 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.stats.agreement import Agreement, agreement
-from analysis.stats.alpha import krippendorff_alpha
-from analysis.stats.alt_test import alt_test
-from analysis.stats.answers import Answers, answers_of_counts, answers_of_scores
-from analysis.stats.bland_altman import bland_altman
 from analysis.stats.columns import encode
-from analysis.stats.correlation import kendall, pearson, spearman
-from analysis.stats.icc import FEW_ITEMS, intraclass, intraclass_one_way
-from analysis.stats.icc_reml import intraclass_reml
-from analysis.stats.kappas import cohen_kappa, fleiss_kappa, gwet_ac
-from analysis.stats.proportions import share
+from analysis.stats.descriptive.proportions import share
+from analysis.stats.rater_agreement.alpha import krippendorff_alpha
+from analysis.stats.rater_agreement.alt_test import alt_test
+from analysis.stats.rater_agreement.answers import Answers, answers_of_counts, answers_of_scores
+from analysis.stats.rater_agreement.bland_altman import bland_altman
+from analysis.stats.rater_agreement.correlation import kendall, pearson, spearman
+from analysis.stats.rater_agreement.differences import Agreement, agreement
+from analysis.stats.rater_agreement.icc import FEW_ITEMS, intraclass, intraclass_one_way
+from analysis.stats.rater_agreement.icc_reml import intraclass_reml
+from analysis.stats.rater_agreement.kappas import cohen_kappa, fleiss_kappa, gwet_ac
+from analysis.stats.rater_agreement.sample_size import items_for_icc, items_for_share
 from analysis.stats.results import Estimate
-from analysis.stats.sample_size import items_for_icc, items_for_share
-from tests.analysis.stats.stars import star_table
+from tests.analysis.stats.rater_agreement.stars import star_table
 from tests.shared_data import reference_records
 
 Record = dict[str, Any]

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from analysis.stats.proportions import share
+from analysis.stats.descriptive.proportions import share
 from analysis.stats.text_groups import (
     NO_WORDS,
     OVERLAPPING,

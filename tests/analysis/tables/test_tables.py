@@ -18,8 +18,8 @@ from pytest_django import Settings as DjangoSettings
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from analysis.models import RatingTable
-from analysis.services import rating_tables
-from analysis.tidy.example import example_csv
+from analysis.tables import services as rating_tables
+from analysis.tables.agreement.example import example_csv
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Upload
 from tests.analysis.rows import make_person

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.facts.runs import CONSTRUCTED, run_rows
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.reports.common import banners
+from analysis.trajectory_index.runs import CONSTRUCTED, run_rows
 from benchmarks.models import Run
 from benchmarks.runs.cautions import run_caution, runs_caution, tasks_cautions
 from tests.benchmarks.constructions import make_construction

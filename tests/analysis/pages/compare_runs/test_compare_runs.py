@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from analysis.comparing.attempts import Attempt, Measured, TaskText, measures_for
+from analysis.browser.comparison.run_measures import Attempt, Measured, TaskText, measures_for
 from analysis.pages.compare_runs.page import FlipReport, flips_report
 from analysis.pages.compare_runs.rows import chosen_rows, flip_words
 

@@ -19,7 +19,7 @@ from benchmarks.jobs import wake_up as doorbell
 from benchmarks.jobs.services import perform
 from benchmarks.models import AnswererVersion, Job, JudgeScore, Run, Task, Trajectory, Turn
 from tests.analysis.rows import flat, make_dataset, make_run, make_trajectory
-from tests.analysis.stats.simulate_slopes import made_scores
+from tests.analysis.stats.trends.simulate_slopes import made_scores
 from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs
 from tests.shared_data import shared_rows
 

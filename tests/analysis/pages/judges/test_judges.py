@@ -8,7 +8,7 @@ from analysis.filters.studies import select_study
 from analysis.pages.agreement.page import agreement_later
 from analysis.pages.judges.page import judges_report
 from analysis.reports.content import Report
-from analysis.stats.alt_test import ITEMS_NEEDED
+from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED
 from annotation.models import Study
 from benchmarks.models import Task
 from tests.analysis.human_rows import make_people, make_violation_check

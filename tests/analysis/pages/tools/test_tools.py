@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.figures.tools import Part, stacked_shares
+from analysis.figures.tool_use import Part, stacked_shares
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.pages import PAGES, select

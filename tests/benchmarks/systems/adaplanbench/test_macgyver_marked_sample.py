@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from analysis.stats.proportions import share
+from analysis.stats.descriptive.proportions import share
 from benchmarks.core.digests import digest_text
 from benchmarks.core.types import Task
 from benchmarks.systems.adaplanbench.macgyver import build

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.comparing.address import PORTION
+from analysis.browser.comparison.address import PORTION
 from benchmarks.demo import save_nursery_dataset, start_nursery_runs
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory, Turn
 from benchmarks.roles.agents import ensure_scripted_agents

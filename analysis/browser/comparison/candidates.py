@@ -1,0 +1,205 @@
+"""Which trajectories are compared, what they are called, and which others could be."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from django.db.models import Case, Q, Value, When
+from django.urls import reverse
+
+from analysis.browser.comparison.address import MOST, Address
+from benchmarks.core.words import Ending
+from benchmarks.models import Agent, Trajectory, Turn
+from benchmarks.paging import as_id
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.visibility import Visibility
+
+CANDIDATES = 10
+STANDARD = "standard"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One trajectory of a comparison. ``turns`` are the indices of its turns, in order."""
+
+    number: int
+    trajectory: Trajectory
+    label: str
+    about: str
+    end: Ending
+    why: str
+    turns: tuple[int, ...]
+    is_base: bool
+
+    @property
+    def pk(self) -> int:
+        return self.trajectory.pk
+
+    @cached_property
+    def url(self) -> str:
+        """The page of the trajectory; every turn's head leads there."""
+        return reverse("analysis:trajectory", args=[self.pk])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The trajectories of an address. ``missing`` are ids that nobody finds here; ``found`` is how
+    many there were before the most that fit were taken."""
+
+    address: Address
+    columns: tuple[Column, ...] = ()
+    missing: tuple[int, ...] = ()
+    found: int = 0
+
+    @property
+    def base(self) -> Column | None:
+        return next((column for column in self.columns if column.is_base), None)
+
+    @property
+    def others(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if not column.is_base)
+
+    @property
+    def same_task(self) -> bool:
+        return len({column.trajectory.task_id for column in self.columns}) == 1
+
+    @property
+    def longest(self) -> int:
+        return max((len(column.turns) for column in self.columns), default=0)
+
+
+def choose(address: Address, seen: Visibility) -> Chosen:
+    """The trajectories that an address asks for, in its order, without closed ones."""
+    wanted = list(address.ids)
+    if not wanted and (address.like is not None or address.task is not None):
+        wanted = _every_agent(address, seen)
+    bulk = seen.of(trajectories.whole_trajectories()).in_bulk(wanted[:MOST])
+    rows = [bulk[pk] for pk in wanted[:MOST] if pk in bulk]
+    ids = tuple(row.pk for row in rows)
+    base = address.base if address.base in ids else next(iter(ids), None)
+    now = replace(address, ids=ids, base=base, column=min(address.column, len(ids)))
+    indices = _turn_indices(ids)
+    columns = tuple(
+        Column(
+            number,
+            row,
+            label,
+            _about(row),
+            trajectories.trajectory_end(row),
+            trajectories.why_ended(row),
+            indices[row.pk],
+            row.pk == base,
+        )
+        for number, (row, label) in enumerate(zip(rows, labels(rows), strict=True), 1)
+    )
+    missing = tuple(pk for pk in wanted[:MOST] if pk not in bulk) if address.ids else ()
+    return Chosen(now, columns, missing, len(wanted))
+
+
+def _turn_indices(ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    found: dict[int, list[int]] = {pk: [] for pk in ids}
+    rows = Turn.objects.filter(trajectory__in=ids).order_by("trajectory", "index")
+    for pk, index in rows.values_list("trajectory", "index"):
+        found[pk].append(index)
+    return {pk: tuple(indices) for pk, indices in found.items()}
+
+
+def _every_agent(address: Address, seen: Visibility) -> list[int]:
+    """Of every agent the newest finished trajectory of a task, all of one level and condition.
+
+    These are those of the trajectory ``like``, which then stands first; without one, those that
+    most agents share, the standard condition before others.
+    """
+    task, first = address.task, None
+    kind: tuple[str, str] | None = None
+    if address.like is not None:
+        row = seen.of(Trajectory.objects.filter(pk=address.like)).values_list(
+            "task", "run__level", "run__condition", "run__agent"
+        )
+        known = row.first()
+        if known is None:
+            return []
+        task, kind, first = known[0], (known[1], known[2]), known[3]
+    rows = seen.of(Trajectory.objects.filter(task=task, status=Trajectory.Status.DONE, judged=None))
+    groups: dict[tuple[str, str], dict[int, int]] = {}
+    for pk, agent, level, condition in rows.order_by("-run_id", "attempt", "pk").values_list(
+        "pk", "run__agent", "run__level", "run__condition"
+    ):
+        groups.setdefault((level, condition), {}).setdefault(agent, pk)
+    if kind is None:
+        kind = max(groups, key=lambda k: (len(groups[k]), k[1] == STANDARD), default=("", ""))
+    found = groups.get(kind, {})
+    if address.like is not None and first is not None:
+        return [address.like, *(pk for agent, pk in sorted(found.items()) if agent != first)]
+    return [pk for _, pk in sorted(found.items())]
+
+
+def labels(rows: Sequence[Trajectory]) -> list[str]:
+    """A name for each, and for no other: agent, then run, then attempt, then its own number."""
+    names = [row.run.agent.title for row in rows]
+    runs = [f"run {row.run_id}" for row in rows]
+    attempts = [f"attempt {row.attempt}" for row in rows]
+    numbers = [f"trajectory {row.pk}" for row in rows]
+    for further in (runs, attempts, numbers):
+        often = Counter(names)
+        names = [
+            f"{name}, {more}" if often[name] > 1 else name
+            for name, more in zip(names, further, strict=True)
+        ]
+    return names
+
+
+def _about(row: Trajectory) -> str:
+    """Level, condition and attempt in words."""
+    words = [f"level {row.run.level}"] if row.run.level else []
+    words.append(row.run.condition)
+    if row.attempt > 1:
+        words.append(f"attempt {row.attempt}")
+    return " · ".join(words)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Others of the first one's task: ``rows`` of ``count``, and the agents to choose among."""
+
+    rows: tuple[trajectories.TrajectoryRow, ...]
+    count: int
+    agents: tuple[tuple[int, str], ...]
+
+    @property
+    def hidden(self) -> int:
+        return self.count - len(self.rows)
+
+
+def candidates(chosen: Chosen, seen: Visibility) -> Candidates | None:
+    """Other trajectories of the same task, those under the first one's conditions first.
+
+    None where none are compared, or tasks differ.
+    """
+    if not chosen.same_task:
+        return None
+    address = chosen.address
+    of_task = seen.of(trajectories.trajectory_list({"task": chosen.columns[0].trajectory.task_id}))
+    others = of_task.exclude(pk__in=address.ids)
+    agents = Agent.objects.filter(pk__in=others.order_by().values("run__agent"))
+    if address.agent is not None:
+        others = others.filter(run__agent=address.agent)
+    if address.words:
+        number = as_id(address.words.removeprefix("run "))
+        others = others.filter(
+            Q(run__agent__title__icontains=address.words)
+            | Q(run__level__iexact=address.words)
+            | Q(run__condition__icontains=address.words)
+            | (Q(run=number) if number is not None else Q(pk__in=()))
+        )
+    run = chosen.columns[0].trajectory.run
+    alike = Case(
+        When(run__level=run.level, run__condition=run.condition, then=Value(0)), default=Value(1)
+    )
+    shown = trajectories.with_parts(others.order_by(alike, "-pk"))[:CANDIDATES]
+    return Candidates(
+        tuple(trajectories.trajectory_rows(shown)),
+        others.order_by().count(),
+        tuple(agents.order_by("title").values_list("pk", "title")),
+    )

@@ -1,0 +1,341 @@
+"""In what trajectories differ besides their words: outcome, violations, scores, tokens."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from django.db.models import Avg, Count, F, Q, Sum
+
+from analysis.browser.comparison.address import PORTION
+from analysis.browser.comparison.alignment import place_title, turn_at
+from analysis.browser.comparison.candidates import Chosen, Column
+from benchmarks.core.words import plain
+from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
+from benchmarks.plain_rows import plain_rows
+from benchmarks.roles.selectors import system_of
+from benchmarks.trajectories import selectors as trajectories
+from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
+
+MARKS = (NEW, REPEATED, WITHHELD)
+AGENT = "agent"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A violation in the words that a matrix needs."""
+
+    trajectory: int
+    turn: int
+    kind: str
+    text: str
+    mark: str
+
+
+def violations_of(columns: Sequence[Column]) -> list[Found]:
+    """Every violation of these trajectories, turn by turn, in one query."""
+    rows = Violation.objects.filter(turn__trajectory__in=[c.pk for c in columns])
+    return [
+        Found(pk, turn, kind, text, REPEATED if repeated else NEW if new else WITHHELD)
+        for pk, turn, kind, text, new, repeated in rows.order_by("turn__index", "pk").values_list(
+            "turn__trajectory", "turn__index", "kind", "text", "new", "repeated"
+        )
+    ]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a constraint was on one turn, or on several in a row."""
+
+    mark: str
+    first: int
+    last: int
+
+    @property
+    def words(self) -> str:
+        """The turn, or the first and the last of them."""
+        return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
+
+    @property
+    def shown_from(self) -> int:
+        """Where the portion of turns begins that shows the first of them."""
+        return (self.first - 1) // PORTION * PORTION + 1
+
+
+@dataclass(frozen=True)
+class ConstraintRow:
+    """A constraint with its marks in every trajectory, in the order of the columns."""
+
+    kind: str
+    text: str
+    cells: tuple[tuple[Mark, ...], ...]
+
+    @property
+    def violated_by(self) -> int:
+        return sum(bool(cell) for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Constraints by trajectory and turn. ``untouched`` are those that none of them violated."""
+
+    rows: tuple[ConstraintRow, ...]
+    untouched: tuple[str, ...]
+
+    @property
+    def differing(self) -> int:
+        return sum(row.violated_by < len(row.cells) for row in self.rows)
+
+
+def matrix(columns: Sequence[Column], found: Iterable[Found]) -> Matrix:
+    """Which constraints each violated, and when.
+
+    A constraint is the same where kind and words are the same: levels share constraints. What most
+    trajectories violated stands first, then what was violated earliest.
+    """
+    marks: dict[tuple[str, str], dict[int, list[Mark]]] = {}
+    for row in found:
+        mine = marks.setdefault((row.kind, row.text), {}).setdefault(row.trajectory, [])
+        if mine and mine[-1].mark == row.mark and mine[-1].last == row.turn - 1:
+            mine[-1] = Mark(row.mark, mine[-1].first, row.turn)
+        else:
+            mine.append(Mark(row.mark, row.turn, row.turn))
+    rows = [
+        ConstraintRow(plain(kind), text, tuple(tuple(by.get(c.pk, ())) for c in columns))
+        for (kind, text), by in marks.items()
+    ]
+    rows.sort(key=lambda row: (row.kind != "World", -row.violated_by))
+    profiles = {c.trajectory.profile_id for c in columns if c.trajectory.profile_id}
+    hidden = Constraint.objects.filter(profile__in=profiles).order_by("pk")
+    untouched = dict.fromkeys(
+        text for kind, text in hidden.values_list("kind", "text") if (kind, text) not in marks
+    )
+    return Matrix(tuple(rows), tuple(untouched))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Means over judges by trajectory and turn, then dimension, of each run's own judging."""
+
+    dimensions: tuple[tuple[str, str], ...]
+    means: Mapping[tuple[int, int], Mapping[str, float]]
+
+    def value(self, pk: int, turn: int | None, dimension: str = "") -> float | None:
+        """A dimension's mean at a turn; without one, the mean over those with a score."""
+        found = self.means.get((pk, turn)) if turn is not None else None
+        if not found:
+            return None
+        return found.get(dimension) if dimension else fmean(found.values())
+
+
+def scores_of(columns: Sequence[Column]) -> Scores:
+    """The scores of these trajectories in one query, averaged over judges in the database."""
+    rows = (
+        JudgeScore.objects.filter(
+            trajectory__in=[c.pk for c in columns], judging=F("run__primary_judging")
+        )
+        .order_by()
+        .values_list("trajectory", "turn_index", "dimension")
+        .annotate(mean=Avg("value"))
+    )
+    means: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+    seen: dict[str, None] = {}
+    for pk, turn, dimension, mean in plain_rows(rows):
+        seen[dimension] = None
+        if mean is not None:
+            means[pk, turn][dimension] = float(mean)
+    titles: dict[str, str] = {}
+    for column in columns:
+        system = system_of(column.trajectory.run.dataset.system)
+        titles |= {d.key: d.title for d in system.dimensions} if system else {}
+    keys = [key for key in titles if key in seen] + sorted(set(seen) - set(titles))
+    return Scores(tuple((key, titles.get(key, plain(key))) for key in keys), means)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number, how far it is from the base's, and the same turn by turn for a small drawing."""
+
+    value: float | None
+    difference: float | None
+    is_base: bool
+    series: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A dimension (or a place in the alignment) with one value for each trajectory."""
+
+    title: str
+    cells: tuple[Value, ...]
+
+
+def _minus(value: float | None, base: float | None) -> float | None:
+    return None if value is None or base is None else value - base
+
+
+def final_rows(chosen: Chosen, scores: Scores) -> list[ScoreRow]:
+    """The scores of last plans by dimension, and their mean last, each beside its course."""
+    base, longest, align = chosen.base, chosen.longest, chosen.address.align
+    if base is None:
+        return []
+    rows = []
+    for key, title in (*scores.dimensions, ("", "Mean of these")):
+        held = scores.value(base.pk, _last(base), key)
+        rows.append(
+            ScoreRow(
+                title,
+                tuple(
+                    Value(
+                        value := scores.value(c.pk, _last(c), key),
+                        None if c.is_base else _minus(value, held),
+                        c.is_base,
+                        tuple(
+                            scores.value(c.pk, turn_at(c, place, longest, align), key)
+                            for place in range(1, longest + 1)
+                        ),
+                    )
+                    for c in chosen.columns
+                ),
+            )
+        )
+    return rows
+
+
+def _last(column: Column) -> int | None:
+    return column.turns[-1] if column.turns else None
+
+
+def place_rows(chosen: Chosen, scores: Scores, dimension: str) -> list[ScoreRow]:
+    """One dimension's scores (or their mean) place by place, with the difference to the base."""
+    base, longest, align = chosen.base, chosen.longest, chosen.address.align
+    if base is None:
+        return []
+    rows = []
+    for place in range(1, longest + 1):
+        held = scores.value(base.pk, turn_at(base, place, longest, align), dimension)
+        cells = []
+        for column in chosen.columns:
+            value = scores.value(column.pk, turn_at(column, place, longest, align), dimension)
+            difference = None if column.is_base else _minus(value, held)
+            cells.append(Value(value, difference, column.is_base))
+        rows.append(ScoreRow(place_title(place, longest, align), tuple(cells)))
+    return rows
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What the agent's calls used; None where no call says. ``silent`` calls do not say."""
+
+    into: int | None
+    out: int | None
+    silent: int
+
+
+def tokens_of(columns: Sequence[Column]) -> dict[int, Tokens]:
+    """Tokens of the agent's calls by trajectory, in one query; imported ones state their own."""
+    rows = (
+        Exchange.objects.filter(trajectory__in=[c.pk for c in columns], role=AGENT)
+        .order_by()
+        .values_list("trajectory")
+        .annotate(
+            into=Sum("tokens_in"),
+            out=Sum("tokens_out"),
+            silent=Count("pk", filter=Q(tokens_out=None)),
+        )
+    )
+    found = {pk: Tokens(into, out, silent) for pk, into, out, silent in rows}
+    for column in columns:
+        stated = column.trajectory.metrics.get("tokens")
+        if column.pk not in found and stated is not None:
+            found[column.pk] = Tokens(None, round(stated), 0)
+    return found
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One trajectory in one line; ``counts`` of violations by mark, None where nobody looked.
+
+    ``constraints`` are different ones; ``course`` is the mean turn by turn.
+    """
+
+    column: Column
+    verdicts: tuple[tuple[str, trajectories.Verdict], ...]
+    turns_more: int
+    counts: Mapping[str, int] | None
+    constraints: int
+    mean: float | None
+    mean_more: float | None
+    course: tuple[float | None, ...]
+    tokens: Tokens
+
+
+def summaries(
+    chosen: Chosen,
+    found: Sequence[Found],
+    scores: Scores,
+    tokens: Mapping[int, Tokens],
+) -> list[Summary]:
+    """A line for each trajectory, with its differences to the base."""
+    base = chosen.base
+    if base is None:
+        return []
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    different: dict[int, set[tuple[str, str]]] = defaultdict(set)
+    for violation in found:
+        counts[violation.trajectory][violation.mark] += 1
+        different[violation.trajectory].add((violation.kind, violation.text))
+    held = scores.value(base.pk, _last(base))
+    lines = []
+    for column in chosen.columns:
+        row = column.trajectory
+        judged = trajectories.is_scored(row.run.dataset.system)
+        mean = scores.value(column.pk, _last(column))
+        names = trajectories.verdicts(row) if not _imported(row) else []
+        lines.append(
+            Summary(
+                column,
+                tuple(names),
+                len(column.turns) - len(base.turns),
+                {mark: counts[column.pk][mark] for mark in MARKS} if judged else None,
+                len(different[column.pk]),
+                mean,
+                None if column.is_base else _minus(mean, held),
+                tuple(scores.value(column.pk, turn) for turn in column.turns),
+                tokens.get(column.pk, Tokens(None, None, 0)),
+            )
+        )
+    return lines
+
+
+def _imported(row: Trajectory) -> bool:
+    return row.run.kind == "imported"
+
+
+def sentence(chosen: Chosen, lines: Sequence[Summary]) -> str:
+    """How they ended, after how many turns, and between which means their last plans lie."""
+    if len(lines) < 2:
+        return ""
+    ends = Counter(line.column.end.title for line in lines)
+    listed = [f"{n} “{title}”" for title, n in ends.most_common()]
+    ended = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    if len(ends) == 1:
+        ended = f"all “{next(iter(ends))}”"
+    fewest = min(lines, key=lambda line: len(line.column.turns))
+    most = max(lines, key=lambda line: len(line.column.turns))
+    low, high = len(fewest.column.turns), len(most.column.turns)
+    after = f"after {low} turn{'' if low == 1 else 's'}"
+    if low != high:
+        after = f"after {low} ({fewest.column.label}) to {high} turns ({most.column.label})"
+    text = f"{len(lines)} trajectories: {ended}, {after}"
+    known = [(line.mean, line) for line in lines if line.mean is not None]
+    if len(known) > 1:
+        worst, best = min(known, key=lambda pair: pair[0]), max(known, key=lambda pair: pair[0])
+        if best[0] - worst[0] > 1e-9:
+            text += (
+                f"; the means of their last plans lie between {worst[0]:.2f} "
+                f"({worst[1].column.label}) and {best[0]:.2f} ({best[1].column.label})"
+            )
+        else:
+            text += f"; the mean of every last plan is {best[0]:.2f}"
+    return f"{text}."

@@ -1,0 +1,207 @@
+"""Pieces of figures: intervals, marks for undefined values, and grids of panels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil, floor
+from typing import Any, Literal
+
+from analysis.figures.labels import DASH, Unit, describe, label
+from analysis.figures.theme import NEUTRAL
+from analysis.stats.results import Estimate
+
+Trace = dict[str, Any]
+Along = Literal["x", "y"]
+
+
+def interval_lines(
+    places: Sequence[Any], estimates: Sequence[Estimate], along: Along, **trace: Any
+) -> Trace:
+    """Intervals as thin lines along one axis, one per estimate that has one.
+
+    Drawn from end to end, not as error bars: those would draw a cap where there is no interval.
+    """
+    ends: list[float | None] = []
+    where: list[Any] = []
+    for place, estimate in zip(places, estimates, strict=True):
+        if estimate.interval is not None:
+            ends += [estimate.interval.low, estimate.interval.high, None]
+            where += [place, place, None]
+    across = "y" if along == "x" else "x"
+    line = {"width": 1.5, **trace.pop("line", {})}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        along: ends,
+        across: where,
+        "line": line,
+        "hoverinfo": "skip",
+        "showlegend": False,
+        **trace,
+    }
+
+
+def points(
+    places: Sequence[Any],
+    estimates: Sequence[Estimate],
+    along: Along,
+    *,
+    unit: Unit,
+    about: Sequence[str],
+    urls: Sequence[Any] | None = None,
+    **trace: Any,
+) -> Trace:
+    """Values along one axis as points, a gap where there is none.
+
+    ``about`` names each point in its hover text; ``urls`` are the addresses that the points lead
+    to (the page follows ``customdata``).
+    """
+    across = "y" if along == "x" else "x"
+    drawn: Trace = {
+        "type": "scatter",
+        "mode": "markers",
+        # A point at the very end of a scale is drawn whole.
+        "cliponaxis": False,
+        along: [estimate.value for estimate in estimates],
+        across: list(places),
+        "hovertext": [
+            describe(name, estimate, unit) for name, estimate in zip(about, estimates, strict=True)
+        ],
+        "hoverinfo": "text",
+        **trace,
+    }
+    return drawn if urls is None else {**drawn, "customdata": list(urls)}
+
+
+def undefined_marks(
+    places: Sequence[Any], estimates: Sequence[Estimate], at: Any, along: Along, **refs: Any
+) -> list[dict[str, Any]]:
+    """A dash for every undefined estimate, with its reason on hovering, as annotations."""
+    across = "y" if along == "x" else "x"
+    return [
+        {
+            along: at,
+            across: place,
+            "text": DASH,
+            "hovertext": label(estimate.undefined),
+            "showarrow": False,
+            "font": {"color": NEUTRAL, "size": 16},
+            **refs,
+        }
+        for place, estimate in zip(places, estimates, strict=True)
+        if estimate.value is None
+    ]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel: the ids that traces name ("x2", "y2") and that the layout names ("xaxis2")."""
+
+    x: str
+    y: str
+    x_layout: str
+    y_layout: str
+
+
+@dataclass
+class Panels:
+    """A grid of panels, filled row by row, each with a title over it; ``layout`` collects axes.
+
+    ``heights`` are the rows' shares of the figure; ``wide_last`` makes one more row of a single
+    panel as wide as the figure.
+    """
+
+    count: int
+    columns: int
+    titles: Sequence[str]
+    wide_last: bool = False
+    gap_x: float = 0.06
+    gap_y: float = 0.11
+    layout: dict[str, Any] = field(default_factory=dict)
+    panels: list[Panel] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        columns = max(1, min(self.columns, self.count))
+        grid = [
+            (i // columns, i % columns, columns) for i in range(self.count - int(self.wide_last))
+        ]
+        if self.wide_last:
+            grid.append((grid[-1][0] + 1 if grid else 0, 0, 1))
+        rows = grid[-1][0] + 1 if grid else 1
+        height = (1 - self.gap_y * (rows - 1)) / rows
+        self.layout["annotations"] = []
+        # Titles stand over the panels, where the page's template puts the legend.
+        self.layout["legend"] = {"yref": "container", "y": 0, "yanchor": "bottom"}
+        self.layout["margin"] = {"t": 32}
+        for i, (row, column, across) in enumerate(grid):
+            width = (1 - self.gap_x * (across - 1)) / across
+            left = column * (width + self.gap_x)
+            top = 1 - row * (height + self.gap_y)
+            suffix = str(i + 1) if i else ""
+            panel = Panel(f"x{suffix}", f"y{suffix}", f"xaxis{suffix}", f"yaxis{suffix}")
+            self.panels.append(panel)
+            self.layout[panel.x_layout] = {
+                "domain": [round(left, 4), round(left + width, 4)],
+                "anchor": panel.y,
+            }
+            self.layout[panel.y_layout] = {
+                "domain": [round(max(0.0, top - height), 4), round(top, 4)],
+                "anchor": panel.x,
+            }
+            self.layout["annotations"].append(
+                {
+                    "text": label(self.titles[i]),
+                    "x": round(left, 4),
+                    "y": round(top, 4),
+                    "xref": "paper",
+                    "yref": "paper",
+                    "xanchor": "left",
+                    "yanchor": "bottom",
+                    "showarrow": False,
+                }
+            )
+
+    def axes(self, index: int, x: dict[str, Any], y: dict[str, Any]) -> Panel:
+        """Add settings to the axes of one panel, and return it."""
+        panel = self.panels[index]
+        self.layout[panel.x_layout].update(x)
+        self.layout[panel.y_layout].update(y)
+        return panel
+
+
+def categories(names: Sequence[str], *, downwards: bool = False) -> dict[str, Any]:
+    """Axis settings for names in the given order (never read as numbers or dates)."""
+    axis: dict[str, Any] = {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": list(names),
+    }
+    # A range instead of "autorange": also rows without any value keep their place.
+    ends = [-0.5, len(names) - 0.5]
+    axis["range"] = ends[::-1] if downwards else ends
+    return axis
+
+
+# Between the ticks of an axis of differences, which has at most so many steps.
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+MOST_STEPS = 6
+
+
+def share_axis(title: str = "") -> dict[str, Any]:
+    """Axis settings for fractions shown in percent."""
+    axis: dict[str, Any] = {"tickformat": ".0%", "rangemode": "tozero", "showgrid": True}
+    return {**axis, "title": {"text": title}} if title else axis
+
+
+def difference_axis(low: float, high: float) -> dict[str, Any]:
+    """Axis settings for differences of fractions, shown in percentage points from low to high."""
+    step = next((step for step in STEPS if high - low <= MOST_STEPS * step), STEPS[-1])
+    ticks = range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
+    points = [round(100 * step * tick) for tick in ticks]
+    return {
+        "tickmode": "array",
+        "tickvals": [point / 100 for point in points],
+        "ticktext": [f"{point:+d} pt".replace("-", "−") if point else "0" for point in points],
+        "range": [low, high],
+        "showgrid": True,
+        "zeroline": True,
+    }

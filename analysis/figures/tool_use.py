@@ -1,0 +1,178 @@
+"""Conditions and tool use: points in panels, shares that add up to a whole."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.figures.elements import (
+    Panels,
+    Trace,
+    categories,
+    difference_axis,
+    interval_lines,
+    points,
+    share_axis,
+    undefined_marks,
+)
+from analysis.figures.labels import Unit, label, number
+from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
+from analysis.stats.results import Estimate
+
+# Marks of filled areas: hue never stands alone.
+PATTERNS = ("", "/", "\\", "x", "-", "|", "+", ".")
+LINES = ("dash", "dot", "dashdot", "longdash")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One row of a panel: its name, its value, whose look it has, and where its point leads."""
+
+    name: str
+    value: Estimate
+    agent: str
+    url: str | None = None
+
+
+def panel_dots(
+    panels: Mapping[str, Sequence[Mark]],
+    *,
+    unit: Unit,
+    columns: int = 2,
+    span: tuple[float, float] | None = None,
+    lines: Mapping[str, float] | None = None,
+    styles: Mapping[str, Style] | None = None,
+) -> Figure:
+    """A panel of points with intervals per title; the rows of all panels have the same names.
+
+    ``span`` is the axis of all panels (each its own from 0, where it is not given); ``lines`` are
+    values to see them against, by name.
+    """
+    everything = [mark for marks in panels.values() for mark in marks]
+    looks = styles_for(list(dict.fromkeys(mark.agent for mark in everything)), styles)
+    names = list(dict.fromkeys(label(mark.name) for mark in everything))
+    rows = -(-len(panels) // columns)
+    height = 26 * len(names) + 18
+    total = rows * height + (rows - 1) * 56
+    grid = Panels(
+        len(panels), columns, list(panels), gap_x=0.03 * columns, gap_y=56 / max(total, 1)
+    )
+    traces: list[Trace] = []
+    for i, marks in enumerate(panels.values()):
+        x = share_axis() if unit == "share" else {"showgrid": True, "rangemode": "tozero"}
+        if span is not None:
+            x |= {"range": list(span), "zeroline": span[0] < 0 < span[1]}
+            if unit == "share" and span[0] < 0:
+                x = difference_axis(*span)
+        y = {**categories(names, downwards=True), "showticklabels": i % columns == 0}
+        panel = grid.axes(i, x, y)
+        axes = {"xaxis": panel.x, "yaxis": panel.y}
+        for n, (name, value) in enumerate((lines or {}).items()):
+            dash = LINES[n % len(LINES)]
+            traces.append(_line(name, value, names, dash, legend=i == 0, axes=axes))
+        places = [label(mark.name) for mark in marks]
+        values = [mark.value for mark in marks]
+        for mark, place in zip(marks, places, strict=True):
+            if mark.value.interval is not None:
+                colour = {"color": looks[mark.agent].colour}
+                traces.append(interval_lines([place], [mark.value], "x", line=colour, **axes))
+        traces.append(
+            points(
+                places,
+                values,
+                "x",
+                unit=unit,
+                about=[f"{mark.agent}, {mark.name}" for mark in marks],
+                urls=[mark.url for mark in marks],
+                showlegend=False,
+                marker={
+                    "color": [looks[mark.agent].colour for mark in marks],
+                    "symbol": [
+                        looks[mark.agent].symbol
+                        if mark.value.interval
+                        else looks[mark.agent].open_symbol
+                        for mark in marks
+                    ],
+                    "size": 8,
+                },
+                **axes,
+            )
+        )
+        grid.layout["annotations"] += undefined_marks(
+            places, values, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
+        )
+    room = 110 + (24 * -(-len(lines) // 2) if lines else 0)
+    return make_figure(traces, {**grid.layout, "height": total + room})
+
+
+def _line(
+    name: str, value: float, names: Sequence[str], dash: str, *, legend: bool, axes: dict[str, str]
+) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": label(name),
+        "legendgroup": label(name),
+        "showlegend": legend,
+        "x": [value] * len(names),
+        "y": list(names),
+        "line": {"color": NEUTRAL, "dash": dash, "width": 1.5},
+        "hovertext": [label(name)] * len(names),
+        "hoverinfo": "text",
+        **axes,
+    }
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a whole: how many, their share of the row, and the address behind it."""
+
+    count: int
+    share: float | None
+    url: str = ""
+
+
+def stacked_shares(rows: Mapping[str, Sequence[Part]], titles: Sequence[str]) -> Figure:
+    """One bar per row, cut into parts with the given titles; counts stand in the hover text."""
+    names = [label(name) for name in rows]
+    traces: list[Trace] = []
+    for i, title in enumerate(titles):
+        parts = [those[i] for those in rows.values()]
+        if not any(part.count for part in parts):
+            continue
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": label(title),
+                "x": [part.share for part in parts],
+                "y": names,
+                "text": [f"{part.count:,}" if part.count else "" for part in parts],
+                "textposition": "inside",
+                "insidetextanchor": "middle",
+                "textangle": 0,
+                "insidetextfont": {"color": "var(--page)", "size": 13},
+                "customdata": [part.url for part in parts],
+                "hovertext": [
+                    f"{name}<br>{label(title)}<br>{part.count:,} ({number(part.share, 'share')})"
+                    for name, part in zip(names, parts, strict=True)
+                ],
+                "hoverinfo": "text",
+                "marker": {
+                    "color": f"var(--series-{i % 8 + 1})",
+                    "pattern": {
+                        "shape": PATTERNS[i % len(PATTERNS)],
+                        "size": 6,
+                        "solidity": 0.2,
+                        "fillmode": "overlay",
+                    },
+                },
+            }
+        )
+    layout = {
+        "barmode": "stack",
+        "bargap": 0.35,
+        "xaxis": {**share_axis(), "range": [0, 1.01]},
+        "yaxis": categories(names, downwards=True),
+        "legend": {"traceorder": "normal"},
+        "height": 190 + 38 * len(names),
+    }
+    return make_figure(traces, layout)

@@ -1,0 +1,207 @@
+"""Reports on given runs: what the analysis pages say of these and of no others."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
+
+from analysis.exports.report_file import Section
+from analysis.filters import Filters, with_query
+from analysis.filters.datasets import in_words_of, with_dimensions
+from analysis.filters.factors import choose_factor
+from analysis.filters.measures import with_measure
+from analysis.filters.selection import Selection, narrow
+from analysis.filters.studies import newest_study_of, selection_of_study
+from analysis.pages import PAGES, Page, later_of, make_report, report_key, write_later
+from analysis.pages.views import subject_of
+from analysis.reports.common import banners
+from analysis.reports.content import Report
+from analysis.reports.deferred import kept_later
+from analysis.reproduction.presets import Part
+from benchmarks.models import Run
+from benchmarks.visibility import EVERYTHING, Visibility
+
+LATER = "What takes longer on this page is not in this file; the command reproduce computes it."
+
+
+@dataclass(frozen=True)
+class About:
+    """The runs that a report is about, oldest first, and whose eyes it is for.
+
+    ``experiment`` is theirs, where they have one in common; ``patient``: what takes longer than a
+    page is computed too, not only taken where it was kept. ``server`` stands before the addresses
+    of pages, where a server was asked.
+    """
+
+    runs: tuple[Run, ...]
+    experiment: int | None = None
+    seen: Visibility = EVERYTHING
+    patient: bool = True
+    server: str = ""
+
+
+def sections_of(parts: Sequence[Part], about: About) -> Iterator[Section]:
+    """A section for each part; where runs are replicates, one for each seed."""
+    system = about.runs[0].dataset.system
+    fits = [PAGES[part.page].fits for part in parts]
+    parts = [part for part, fit in zip(parts, fits, strict=True) if fit is None or fit(system)]
+    seeds = sorted({run.seed for run in about.runs})
+    if len(seeds) > 1:
+        yield _replicates(about)
+    for seed in seeds:
+        runs = tuple(run for run in about.runs if run.seed == seed)
+        for part in parts:
+            section = _section(part, replace(about, runs=runs))
+            if section is None:
+                continue
+            if len(seeds) > 1:
+                section = replace(
+                    section,
+                    name=f"{section.name}-seed-{seed}",
+                    title=f"{section.title}, seed {seed}",
+                )
+            yield section
+
+
+def _replicates(about: About) -> Section:
+    """Each agent's mean over the seeds with its spread, beside the published rows."""
+    # Arrays are slow to import: not when the server starts.
+    from analysis.pages.replicates.page import Replicates, replicates_report
+
+    system = about.runs[0].dataset.system
+    found: dict[tuple[int, str, str], list[Run]] = {}
+    for run in about.runs:
+        found.setdefault((run.agent_id, run.level, run.condition), []).append(run)
+    groups = [
+        Replicates(runs[0].agent.title, runs[0].level, runs[0].condition, tuple(runs))
+        for runs in found.values()
+    ]
+    marked = select_these(PAGES["leaderboard"], Filters(), about)
+    seeds = sorted({run.seed for run in about.runs})
+    return Section(
+        "replicates",
+        "Mean over seeds",
+        "How much do the runs differ that have another seed alone?",
+        f"{marked.dataset} · seeds {', '.join(map(str, seeds))}",
+        about.server + reverse("analysis:replicates", args=[about.experiment])
+        if about.experiment is not None
+        else "",
+        replicates_report(groups, system, published=True),
+        None,
+        banners(marked),
+        "",
+    )
+
+
+def _section(part: Part, about: About) -> Section | None:
+    """What a part comes to; None for people's answers that there are none of."""
+    page = PAGES[part.page]
+    if page.of_study:
+        return _study_section(part, page, about)
+    condition = part.filters.get("condition")
+    if condition and condition not in {run.condition for run in about.runs}:
+        return None
+    selection = select_these(page, Filters(**part.filters), about)
+    key = report_key(page, selection)
+    wanted = later_of(page, selection, key) if part.later else None
+    later = None
+    if wanted is not None:
+        later = kept_later(wanted.key)
+        if later is None and about.patient:
+            later = write_later(page, selection, wanted)
+    # After what takes long, which a page may read its answer from.
+    report = make_report(page, selection, key)
+    about_what = [
+        option.label
+        for name in ("condition", "measure")
+        for option in selection.options.get(name, ())
+        if option.value == part.filters.get(name)
+    ]
+    # Runs that were taken from elsewhere are no part of the experiment there.
+    own = {run.experiment_id for run in about.runs} == {about.experiment}
+    filters = replace(selection.filters, experiment=str(about.experiment or "") if own else "")
+    query = filters.only(page.filters).query()
+    return Section(
+        part.name,
+        ": ".join([page.title, *about_what]),
+        page.question,
+        subject_of(selection),
+        about.server + with_query(reverse(f"analysis:{page.name}"), query),
+        report,
+        later,
+        banners(selection),
+        LATER if wanted is not None and later is None else "",
+    )
+
+
+def _study_section(part: Part, page: Page, about: About) -> Section | None:
+    """A page on people's answers, from the newest study with answers on these runs.
+
+    Only the command writes it: on a page, who may read a study's results depends on the reader.
+    """
+    study = newest_study_of(about.runs, page.asks) if about.patient else None
+    if study is None:
+        return None
+    selection = selection_of_study(study, Filters(**part.filters), about.runs, [], about.seen)
+    key = report_key(page, selection)
+    report = make_report(page, selection, key)
+    wanted = later_of(page, selection, key) if part.later else None
+    later = None
+    if wanted is not None:
+        later = kept_later(wanted.key) or write_later(page, selection, wanted)
+    query = selection.filters.only(page.filters).query()
+    return Section(
+        part.name,
+        page.title,
+        page.question,
+        subject_of(selection),
+        about.server + with_query(reverse(f"analysis:{page.name}"), query),
+        report,
+        later,
+        banners(selection),
+        "",
+    )
+
+
+def reports_of(section: Section) -> list[Report]:
+    """The reports of a section, figures and tables named so that no other section has the name."""
+    found = (section.report, section.later)
+    return [_renamed(report, section.name) for report in found if report is not None]
+
+
+def _renamed(report: Report, name: str) -> Report:
+    tables = tuple(replace(table, name=f"{name}-{table.name}") for table in report.tables)
+    figures = []
+    for figure in report.figures:
+        holds = report.numbers_of(figure)
+        table = f"{name}-{holds.name}" if holds is not None else ""
+        figures.append(replace(figure, name=f"{name}-{figure.name}", table=table))
+    return replace(report, figures=tuple(figures), tables=tables)
+
+
+def select_these(page: Page, filters: Filters, about: About) -> Selection:
+    """These runs as what a page is about; all are of one dataset."""
+    dataset = about.runs[0].dataset
+    rows = [run for run in about.runs if page.about is None or page.about(run)]
+    notes: list[str] = []
+    varied = "factor" in page.filters
+    factor = choose_factor(dataset.system, filters.factor, rows, notes) if varied else None
+    narrowed = narrow(
+        replace(filters, dataset=str(dataset.pk)),
+        rows,
+        notes,
+        one_each=True,
+        every_condition=page.every_condition,
+        factor=factor,
+    )
+    found = in_words_of(with_dimensions(narrowed, dataset.system), dataset.system)
+    found = replace(
+        found,
+        dataset=dataset,
+        filters=replace(found.filters, factor=factor.name if factor is not None else ""),
+        closed=about.seen.closed,
+        closed_tasks=about.seen.tasks,
+    )
+    if "measure" in page.filters:
+        found = with_measure(found)
+    return replace(found, filters=found.filters.only(page.filters))

@@ -1,0 +1,1 @@
+"""How carefully one person answers: speed, known answers, straight lining and drift."""

@@ -1,0 +1,1 @@
+"""Agents, models and conditions against each other, mostly paired by task."""

@@ -1,0 +1,210 @@
+"""Pass rate and accuracy as the rubric threshold τ varies, with the models' rank order.
+
+AdaPlanBench, Appendix D.2.3 and Table 10.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.columns import Codes, Floats, as_column, as_floats, check_length_of, encode
+from analysis.stats.comparison.ranks import order_agreement, rank_order, reversed_pairs
+from analysis.stats.descriptive.proportions import share
+from analysis.stats.results import Estimate
+
+THRESHOLDS = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
+REFERENCE = 3.5
+NO_VERDICT = "validity unknown"
+NO_SCORE = "a rubric score is missing"
+
+
+@dataclass(frozen=True)
+class ThresholdPoint:
+    """One model at one τ, as fractions; ``rank`` by accuracy, 1 best, ties share the better one."""
+
+    threshold: float
+    passed: Estimate | None
+    accuracy: Estimate
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """One model over all thresholds."""
+
+    model: str
+    points: tuple[ThresholdPoint, ...]
+
+
+@dataclass(frozen=True)
+class RankOrder:
+    """The order at one τ, best first, and how many pairs it turns round against the reference.
+
+    ``pairs`` counts the pairs of models that are ordered strictly both here and at the reference,
+    ``kendall`` is τ_b of the two orders; None where either has no two models apart.
+    """
+
+    threshold: float
+    models: tuple[str, ...]
+    reversed_pairs: int
+    pairs: int
+    kendall: float | None
+
+
+@dataclass(frozen=True)
+class ThresholdSweep:
+    """Curves of all models, the order at each τ, and the τ that orders are compared with."""
+
+    thresholds: tuple[float, ...]
+    reference: float
+    curves: tuple[ThresholdCurve, ...]
+    orders: tuple[RankOrder, ...]
+
+
+def threshold_sweep(
+    models: Sequence[str],
+    valid: Any,
+    scores: Any,
+    *,
+    thresholds: Sequence[float] = THRESHOLDS,
+    reference: float = REFERENCE,
+    level: float = 0.95,
+) -> ThresholdSweep:
+    """Compute the share of trajectories that pass, and that are valid and pass, at each threshold.
+
+    Parameters
+    ----------
+    models
+        Model of each of n trajectories.
+    valid
+        Whether its last plan violated nothing: true, false, or None where that is unknown.
+    scores
+        n rows of the judges' mean scores of the last plan, one column per counted dimension;
+        None or NaN where a judge is missing.
+    thresholds, reference
+        The values of τ, increasing, and the one of them that rank orders are compared with.
+    level
+        Confidence level of the Wilson intervals.
+
+    Notes
+    -----
+    Pass = 1 iff every dimension's mean score ≥ τ, that is iff the lowest of them is; accuracy is
+    the share of valid ∧ Pass. Both fall (weakly) as τ grows. A trajectory without a verdict on
+    validity or without a score in any counted dimension is excluded from both and counted, once.
+    Formula and degenerate cases of the intervals as in `proportions.share`; they treat the
+    trajectories of a model as independent.
+    """
+    levels = check_thresholds(thresholds, reference)
+    rows = read_verdicts(models, valid, scores)
+    names, codes, verdict, lowest = rows.names, rows.codes, rows.verdict, rows.lowest
+    unknown, unscored, kept = rows.unknown, rows.unscored, rows.kept
+    passed: dict[str, list[Estimate]] = {}
+    accuracy: dict[str, list[Estimate]] = {}
+    for code, name in enumerate(names):
+        mine = codes == code
+        used = mine & kept
+        n = int(used.sum())
+        excluded = {
+            reason: int((mine & gone).sum())
+            for reason, gone in ((NO_VERDICT, unknown), (NO_SCORE, unscored))
+            if (mine & gone).any()
+        }
+        reached = [used & (lowest >= tau) for tau in levels]
+        right = [hits & (verdict == 1) for hits in reached]
+        passed[name] = [share(int(h.sum()), n, level=level, excluded=excluded) for h in reached]
+        accuracy[name] = [share(int(h.sum()), n, level=level, excluded=excluded) for h in right]
+    return _ranked(levels, reference, passed, accuracy)
+
+
+def sweep_of_estimates(
+    accuracy: Mapping[str, Sequence[Estimate]],
+    *,
+    thresholds: Sequence[float] = THRESHOLDS,
+    reference: float = REFERENCE,
+) -> ThresholdSweep:
+    """Make the same result from accuracies known already, such as published ones.
+
+    ``accuracy`` goes from model to one estimate per threshold (`proportions.published_share`);
+    pass rates are None.
+    """
+    levels = check_thresholds(thresholds, reference)
+    for model, estimates in accuracy.items():
+        check_length_of(estimates, len(levels), model)
+    return _ranked(levels, reference, {}, accuracy)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Last plans as arrays: whether each is valid (0, 1, NaN), and its lowest counted score."""
+
+    names: tuple[str, ...]
+    codes: Codes
+    verdict: Floats
+    lowest: Floats
+    unknown: Any
+    unscored: Any
+
+    @property
+    def kept(self) -> Any:
+        """Which of them can be counted."""
+        return ~self.unknown & ~self.unscored
+
+
+def read_verdicts(models: Sequence[str], valid: Any, scores: Any) -> Verdicts:
+    """Read the columns that `threshold_sweep` describes."""
+    verdict = as_column(valid)
+    if not np.isin(verdict[~np.isnan(verdict)], (0, 1)).all():
+        raise ValueError("validity is true, false or None")
+    rubric = as_floats(scores)
+    if verdict.size == 0 and rubric.size == 0:
+        rubric = rubric.reshape(0, 1)
+    check_length_of(models, verdict.size, "models")
+    check_length_of(rubric, verdict.size, "scores")
+    if rubric.ndim != 2 or rubric.shape[1] == 0:
+        raise ValueError("scores need one row per trajectory and one column per dimension")
+    names, codes = encode(models)
+    lowest = rubric.min(axis=1)  # NaN where any is missing
+    unknown = np.isnan(verdict)
+    return Verdicts(names, codes, verdict, lowest, unknown, ~unknown & np.isnan(lowest))
+
+
+def check_thresholds(thresholds: Sequence[float], reference: float) -> tuple[float, ...]:
+    """Return the thresholds as floats; refuse those that do not increase or lack the reference."""
+    levels = tuple(float(tau) for tau in thresholds)
+    if not levels or any(a >= b for a, b in zip(levels, levels[1:], strict=False)):
+        raise ValueError("thresholds must be given, and increase")
+    if reference not in levels:
+        raise ValueError(f"the reference threshold {reference} is not among those varied")
+    return levels
+
+
+def _ranked(
+    levels: tuple[float, ...],
+    reference: float,
+    passed: Mapping[str, Sequence[Estimate]],
+    accuracy: Mapping[str, Sequence[Estimate]],
+) -> ThresholdSweep:
+    names = tuple(accuracy)
+    at_reference = [accuracy[name][levels.index(reference)].value for name in names]
+    points: dict[str, list[ThresholdPoint]] = {name: [] for name in names}
+    orders = []
+    for t, tau in enumerate(levels):
+        values = [accuracy[name][t].value for name in names]
+        ranks = rank_order(values)
+        for name, rank in zip(names, ranks, strict=True):
+            passing = passed[name][t] if name in passed else None
+            points[name].append(ThresholdPoint(tau, passing, accuracy[name][t], rank))
+        placed = sorted((r, i) for i, r in enumerate(ranks) if r is not None)
+        opposite, pairs = reversed_pairs(at_reference, values)
+        kendall = float(order_agreement(as_column(at_reference), as_column(values)))
+        orders.append(
+            RankOrder(
+                tau, tuple(names[i] for _, i in placed), opposite, pairs,
+                None if isnan(kendall) else kendall,
+            )
+        )  # fmt: skip
+    curves = tuple(ThresholdCurve(name, tuple(points[name])) for name in names)
+    return ThresholdSweep(levels, reference, curves, tuple(orders))

@@ -1,0 +1,1 @@
+"""Means, shares, rates and ratios of one group of observations, with intervals."""

@@ -1,0 +1,1 @@
+"""Judges: panels of them, their spread, repeats, re-judging and calibration to people."""

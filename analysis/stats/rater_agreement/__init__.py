@@ -1,0 +1,1 @@
+"""Agreement of raters: people with each other, and judges with people."""

@@ -1,0 +1,400 @@
+"""The alternative annotator test, whether a judge may stand in for one of the people who annotate.
+
+Calderon, Reichart & Dror 2025, ACL, "The Alternative Annotator Test for LLM-as-a-Judge".
+"""
+
+from collections.abc import Hashable, Sequence
+from itertools import compress
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.columns import (
+    Floats,
+    as_column,
+    as_floats,
+    check_length_of,
+    check_level,
+    encode,
+)
+from analysis.stats.comparison.multiplicity import adjust_family
+from analysis.stats.jackknife import coefficient_estimate
+from analysis.stats.rater_agreement.alpha import alphas, coincidences
+from analysis.stats.rater_agreement.alt_family import (
+    NO_SAMPLE,
+    PASSING,
+    RATE,
+    AltTest,
+    AnnotatorResult,
+    adjust_together,
+)
+from analysis.stats.rater_agreement.alt_power import Power, power_for
+from analysis.stats.rater_agreement.alt_verdict import (
+    BestConstant,
+    Verdict,
+    not_available,
+    undecided,
+)
+from analysis.stats.rater_agreement.alt_wins import compared_wins, mean_share
+from analysis.stats.resampling import (
+    RESAMPLES,
+    Units,
+    distinct_rows,
+    estimate_from_draws,
+    repeated,
+    resampled,
+    units_to_draw,
+)
+from analysis.stats.results import Estimate
+
+PEOPLE_NEEDED, ITEMS_NEEDED = 3, 30
+# Customary costs of people against the judge: crowd workers, skilled annotators, experts.
+CUSTOMARY = (0.1, 0.15, 0.2)
+
+TOO_FEW_PEOPLE = (
+    "not available: {n} of {of} people scored {items} items or more together with the judge and "
+    "another person; {needed} are needed"
+)
+SHARED_TASKS = (
+    "items of one {unit} are not independent: p-values are by {unit}, with as many degrees of "
+    "freedom less one"
+)
+ADVANTAGE = "advantage probability: mean over people"
+BEYOND = "advantage probability minus that of always answering {answer}, same items"
+CORRECTED = "quadratically weighted kappa with single answers of people"
+ALL_ALIKE = "all answers are equal: agreement beyond chance is undefined"
+
+
+def alt_test(
+    people: Any,
+    judge: Any,
+    *,
+    epsilon: float,
+    names: Sequence[str] | None = None,
+    label: str = "judge",
+    criterion: str = "",
+    scale: tuple[int, int] = (1, 5),
+    q: float = 0.05,
+    clusters: Sequence[Hashable] | None = None,
+    unit: str = "task",
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> AltTest:
+    """Test whether a judge, or a panel of judges, may stand in for one of the people.
+
+    Parameters
+    ----------
+    people
+        n rows of h numbers, one row per item and one column per person; None or NaN for no score.
+    judge
+        n numbers: the judge's scores, or the mean of a panel; None or NaN for no score.
+    epsilon
+        How much worse the judge may be, because it is cheaper. It has no default: choose it before
+        looking. Customary are 0.1 beside crowd workers, 0.15 beside skilled annotators, 0.2 beside
+        experts.
+    names, label, criterion
+        Of people, judge and what is scored.
+    scale
+        Lowest and highest score: the answers that a constant judge could give.
+    q
+        False discovery rate over the people of this test.
+    clusters, unit
+        What each item belongs to. Where one occurs twice, tests and interval go by clusters.
+    seed, resamples, level
+        Of the interval of the advantage probability.
+
+    Raises
+    ------
+    ValueError
+        If epsilon or q lies outside 0 to 1, or shapes do not fit.
+
+    Notes
+    -----
+    For person j and each of the items that j, the judge f and at least one more person scored:
+    S(x) = −sqrt(mean over the other people r of (x − h_r)²); W^f = 1 if S(f) ≥ S(h_j), W^h = 1 if
+    S(h_j) ≥ S(f). H₀: ρ^f ≤ ρ^h − ε, tested by a one-sided t test of d = W^h − W^f against ε.
+    Over the people p-values are adjusted by Benjamini & Yekutieli 2001, Ann. Stat. 29:1165 (they
+    depend on each other). Winning rate ω: share of people with adjusted p ≤ q; the judge passes
+    where ω ≥ 0.5. Advantage probability: mean of ρ^f over people.
+
+    Where clusters repeat, the t test has the standard error that allows for dependence inside
+    clusters, sqrt(G/(G − 1) Σ_g (Σ_{i∈g} (d_i − d̄))²)/n, and G − 1 degrees of freedom; with one
+    item in each it is the ordinary t test. Where all d are equal there is no standard error: p = 0
+    if their mean lies below ε, else 1. Scores closer to the others by less than 10⁻⁹ points are
+    ties.
+
+    Not available under three people with 30 such items each: people with fewer are left out. The
+    outcome is fragile at its threshold, so read p-values and advantage beside it.
+
+    ``passed`` is the outcome of the test alone, which a judge that always gives the same answer can
+    reach. ``verdict`` is what may be concluded (`alt_verdict.decided`). The best constant judge has
+    the highest winning rate of all answers of the scale, by the same test on the items that the
+    judge scored; of several, the highest advantage probability. Its advantage is taken from the
+    judge's on the same items, with an interval that draws items or clusters; that the best of
+    several constants is chosen by the same items favours the constant. Agreement beyond chance is
+    quadratically weighted kappa of the judge's score with each single answer of the people tested,
+    2 s_hf/(s_h² + s_f² + (h̄ − f̄)²), which is 0 for every constant judge and exists for the mean of
+    a panel as well, where it is Lin's concordance (Fleiss & Cohen 1973, Educ. Psychol. Meas.
+    33:613; Lin 1989, Biometrics 45:255).
+    """
+    check_level(level)
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"epsilon is a fraction from 0 to 1, such as 0.1, not {epsilon}")
+    if not 0 < q < 1:
+        raise ValueError(f"q is a fraction between 0 and 1, such as 0.05, not {q}")
+    scores, own = as_floats(people), as_column(judge)
+    if scores.ndim != 2 or len(scores) != own.size:
+        raise ValueError(f"people: shape {scores.shape} for {own.size} items")
+    labels = [f"person {j + 1}" for j in range(scores.shape[1])] if names is None else list(names)
+    check_length_of(labels, scores.shape[1], "names")
+    if clusters is not None:
+        check_length_of(clusters, own.size, "clusters")
+    person_wins, judge_wins, compared = compared_wins(scores, own)
+    ns = compared.sum(axis=0)
+    tested = np.flatnonzero(ns >= ITEMS_NEEDED)
+    left_out = {labels[j]: int(n) for j, n in enumerate(ns) if n < ITEMS_NEEDED}
+    if len(tested) < PEOPLE_NEEDED:
+        nothing = Estimate.without_value(
+            TOO_FEW_PEOPLE.format(
+                n=len(tested), of=len(labels), items=ITEMS_NEEDED, needed=PEOPLE_NEEDED
+            ),
+            n=len(tested),
+        )
+        return AltTest(
+            label, criterion, epsilon, q, nothing, nothing, None, (), left_out,
+            not_available(nothing.undefined.removeprefix("not available: ")),
+        )  # fmt: skip
+    groups = None if clusters is None else repeated(list(clusters))
+    results = []
+    for j in tested:
+        rows = compared[:, j]
+        d = person_wins[rows, j] - judge_wins[rows, j]
+        own_groups = None if groups is None else list(compress(groups, rows))
+        results.append(
+            AnnotatorResult(
+                labels[j],
+                int(ns[j]),
+                float(judge_wins[rows, j].mean()),
+                float(person_wins[rows, j].mean()),
+                worse_by(d, epsilon, clusters=own_groups),
+                1.0,
+                False,
+            )
+        )
+    units = _units(judge_wins[:, tested], compared[:, tested], groups, unit)
+    drawn = resampled(units, mean_share, seed=seed, resamples=resamples)
+    advantage = estimate_from_draws(
+        float(np.mean([result.advantage for result in results])),
+        int(compared[:, tested].any(axis=1).sum()),
+        drawn,
+        units,
+        level=level,
+        seed=seed,
+        method=ADVANTAGE,
+    )
+    verdict = _basis(
+        scores, own, tested, compared, judge_wins, person_wins, groups, advantage.value or 0.0,
+        scale=scale, epsilon=epsilon, q=q, unit=unit, seed=seed, resamples=resamples, level=level,
+    )  # fmt: skip
+    test = AltTest(
+        label, criterion, epsilon, q,
+        Estimate(0, len(results), no_interval=NO_SAMPLE, method=RATE), advantage,
+        None, tuple(results), left_out, verdict,
+        warnings=(SHARED_TASKS.format(unit=unit),) if groups is not None else (),
+    )  # fmt: skip
+    statement = f"{len(results)} people, {label}" + (f" on {criterion}" if criterion else "")
+    return adjust_together([test], statement=statement)[0]
+
+
+def worse_by(
+    differences: Any, epsilon: float, *, clusters: Sequence[Hashable] | None = None
+) -> float:
+    """Compute the p-value of H₀: the mean difference is ε or more, against less.
+
+    A one-sided t test, by clusters where they are given (`alt_test` has the formula). Where all
+    differences are equal p is 0 if they lie below ε and 1 if not; 1 for fewer than two clusters.
+    """
+    from scipy.special import stdtr  # slow to import
+
+    d = as_column(differences)
+    n = d.size
+    if n == 0:
+        raise ValueError("no differences to test")
+    mean = float(d.mean())
+    if np.ptp(d) == 0:
+        return 0.0 if mean < epsilon else 1.0
+    names, codes = encode(range(n) if clusters is None else clusters)
+    groups = len(names)
+    if groups < 2:
+        return 1.0
+    sums = np.bincount(codes, weights=d - mean, minlength=groups)
+    error = sqrt(groups / (groups - 1) * float(sums @ sums)) / n
+    if error <= 1e-12:
+        return 0.0 if mean < epsilon else 1.0
+    return float(stdtr(groups - 1, (mean - epsilon) / error))
+
+
+def _units(wins: Floats, compared: Any, groups: Sequence[Hashable] | None, unit: str) -> Units:
+    """Return what an interval of a mean share draws: items, or clusters where they repeat."""
+    return _drawn(np.column_stack([wins, compared]).astype(np.float64), groups, unit)
+
+
+def _drawn(parts: Floats, groups: Sequence[Hashable] | None, unit: str) -> Units:
+    if groups is None:
+        return Units(*distinct_rows(parts), "item")
+    return units_to_draw(np.arange(len(parts)), parts, clusters=groups, unit=unit)
+
+
+def _basis(
+    scores: Floats,
+    own: Floats,
+    tested: Any,
+    compared: Any,
+    judge_wins: Floats,
+    person_wins: Floats,
+    groups: Sequence[Hashable] | None,
+    advantage: float,
+    *,
+    scale: tuple[int, int],
+    epsilon: float,
+    q: float,
+    unit: str,
+    seed: int,
+    resamples: int,
+    level: float,
+) -> Verdict:
+    """Compare a judge with the best constant judge and with chance, on the items of its test."""
+    drawing: dict[str, Any] = {"seed": seed, "resamples": resamples, "level": level}
+    used = compared[:, tested].any(axis=1)
+    best, wins = _best_constant(scores, own, tested, groups, scale=scale, epsilon=epsilon, q=q)
+    units = _units((judge_wins - wins)[:, tested], compared[:, tested], groups, unit)
+    beyond = coefficient_estimate(
+        advantage - best.advantage, int(used.sum()), units, mean_share,
+        method=BEYOND.format(answer=best.answer), **drawing,
+    )  # fmt: skip
+    mine = own[used]
+    people = np.where(compared, scores, np.nan)[np.ix_(used, tested)]
+    kept = None if groups is None else list(compress(groups, used))
+    d = (person_wins - judge_wins)[np.ix_(used, tested)]
+    return undecided(
+        best,
+        beyond,
+        _chance_corrected(people, mine, kept, unit, drawing),
+        constant=float(mine[0]) if np.ptp(mine) <= 1e-9 else None,
+        people_alpha=_ordinal_alpha(people),
+        power=_power(people, d, kept, scale=scale, epsilon=epsilon, q=q),
+    )
+
+
+def _best_constant(
+    scores: Floats,
+    own: Floats,
+    tested: Any,
+    groups: Sequence[Hashable] | None,
+    *,
+    scale: tuple[int, int],
+    epsilon: float,
+    q: float,
+) -> tuple[BestConstant, Floats]:
+    """Find the answer with the highest winning rate, and on which items it is as close."""
+    found: tuple[BestConstant, Floats] | None = None
+    for answer in range(scale[0], scale[1] + 1):
+        constant = np.where(np.isnan(own), np.nan, float(answer))
+        person_wins, wins, compared = compared_wins(scores, constant)
+        p_values: dict[str, float | None] = {}
+        shares = []
+        for j in tested:
+            rows = compared[:, j]
+            own_groups = None if groups is None else list(compress(groups, rows))
+            d = person_wins[rows, j] - wins[rows, j]
+            p_values[str(j)] = worse_by(d, epsilon, clusters=own_groups)
+            shares.append(float(wins[rows, j].mean()))
+        family = adjust_family(p_values, statement="people", method="by", alpha=q)
+        rate = sum(bool(test.clear) for test in family.tests) / len(tested)
+        one = BestConstant(answer, rate, float(np.mean(shares)), rate >= PASSING)
+        if found is None or (rate, one.advantage) > (found[0].winning_rate, found[0].advantage):
+            found = one, wins
+    assert found is not None  # a scale has at least two answers
+    return found
+
+
+def _chance_corrected(
+    people: Floats,
+    own: Floats,
+    groups: Sequence[Hashable] | None,
+    unit: str,
+    drawing: dict[str, Any],
+) -> Estimate:
+    """Compute weighted kappa of a judge with single answers of people, by items or clusters."""
+    there = ~np.isnan(people)
+    m = there.sum(axis=1).astype(np.float64)
+    middle = float(np.nanmean(people))
+    h = np.where(there, people - middle, 0.0)
+    f = own - middle
+    sums = h.sum(axis=1)
+    parts = np.column_stack([m, sums, m * f, (h**2).sum(axis=1), m * f**2, f * sums])
+    units = _drawn(parts, groups, unit)
+    value = float(_concordance(units.totals)[0])
+    n = int(m.sum())
+    if np.isnan(value):
+        return Estimate.without_value(ALL_ALIKE, n=n, method=CORRECTED)
+    return coefficient_estimate(value, n, units, _concordance, method=CORRECTED, **drawing)
+
+
+def _concordance(totals: Floats) -> Floats:
+    """Compute 2 s_hf/(s_h² + s_f² + (h̄ − f̄)²) of totals of n, h, f, h², f² and hf."""
+    n = totals[:, 0]
+    h, f, hh, ff, hf = (column / n for column in totals.T[1:])
+    below = hh - h**2 + ff - f**2 + (h - f) ** 2
+    # A constant has no covariance; what rounding leaves of it is none either.
+    above = hf - h * f
+    above[np.abs(above) <= 1e-12 * np.maximum(below, 1.0)] = 0.0
+    result: Floats = np.divide(2 * above, below, out=np.full(n.size, np.nan), where=below > 1e-12)
+    return result
+
+
+def _ordinal_alpha(people: Floats) -> float | None:
+    """Compute ordinal alpha of people's scores, whatever they are; None where it is undefined."""
+    values = np.unique(people[~np.isnan(people)])
+    counts = np.stack([(people == value).sum(axis=1) for value in values], axis=1)
+    totals = coincidences(counts[counts.sum(axis=1) >= 2].astype(np.float64)).sum(axis=0)
+    found = float(alphas(totals[None, :], values, "ordinal")[0]) if values.size > 1 else np.nan
+    return None if np.isnan(found) else found
+
+
+def _power(
+    people: Floats,
+    d: Floats,
+    groups: Sequence[Hashable] | None,
+    *,
+    scale: tuple[int, int],
+    epsilon: float,
+    q: float,
+) -> Power:
+    """Compute the power of a test with these people, items and clusters."""
+    there = ~np.isnan(people)
+    scores = people[there]
+    shares = [float((scores == answer).mean()) for answer in range(scale[0], scale[1] + 1)]
+    effect, degrees = 1.0, None
+    if groups is not None:
+        names, codes = encode(groups)
+        degrees = len(names) - 1
+        sums = centred = 0.0
+        for j in range(d.shape[1]):
+            rest = np.where(there[:, j], d[:, j] - d[there[:, j], j].mean(), 0.0)
+            sums += float((np.bincount(codes, weights=rest, minlength=len(names)) ** 2).sum())
+            centred += float((rest**2).sum())
+        effect = max(1.0, sums / centred) if centred else 1.0
+    return power_for(
+        shares,
+        _ordinal_alpha(people),
+        (there.T.astype(np.float64) @ there).astype(np.float64),
+        items=len(people),
+        others=max(2, round(float(there.sum(axis=1).mean()))),
+        epsilon=epsilon,
+        q=q,
+        effect=effect,
+        degrees=degrees,
+    )

@@ -1,0 +1,1 @@
+"""Change of scores over the turns of trajectories."""

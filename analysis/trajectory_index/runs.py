@@ -1,0 +1,137 @@
+"""Runs as lists of trajectories name them, with the version of what their facts are read from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from django.db.models import Count
+
+from analysis.trajectory_index.columns import FORMAT
+from benchmarks.models import COUNTED, Run, Trajectory
+from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.selectors import is_local
+
+# A run in one of these changes from second to second, and counts trajectories that have not ended.
+UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)
+REAL, SCRIPTED, SIMULATED, RECORDED, IMPORTED, CONSTRUCTED, DEMO = (
+    "real", "scripted", "simulated", "recorded", "imported", "constructed", "demo",
+)  # fmt: skip
+# The labels of those who fill a run's roles that a reader must know of, the gravest first.
+MARKERS = (SIMULATED, SCRIPTED, RECORDED, IMPORTED)
+
+
+class Version(NamedTuple):
+    """``run`` tells a run, and how its facts are packed, from any other that has or had its number.
+
+    ``kept`` changes when facts of ended trajectories may have changed, ``states`` with every
+    trajectory that begins or ends.
+    """
+
+    run: str
+    kept: str
+    states: str
+
+    def __str__(self) -> str:
+        return ":".join(self)
+
+    @classmethod
+    def parse(cls, text: str) -> "Version":
+        """What ``str`` wrote."""
+        run, kept, states = (*text.split(":"), "", "")[:3]
+        return cls(run, kept, states)
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run with what names it. ``marker`` says what it is where it is not the real thing."""
+
+    pk: int
+    version: Version
+    trajectories: int
+    under_way: bool
+    system: str
+    dataset: int
+    dataset_title: str
+    agent: int
+    agent_title: str
+    level: str
+    condition: str
+    experiment: int | None
+    marker: str
+
+
+_FIELDS = (
+    "pk", "created_at", "data_version", "primary_judging", "status", "dataset__system", "dataset",
+    "dataset__name", "dataset__version", "agent", "agent__title", "level", "condition",
+    "experiment", "is_demo",
+)  # fmt: skip
+# By run, when it was made and its version: what its roles say of it. Roles are long.
+_markers: dict[tuple[int, datetime, int], str] = {}
+
+
+def run_rows() -> list[RunRow]:
+    """All runs with trajectories, in two queries (three where one has not been seen before)."""
+    counts: dict[int, dict[str, int]] = {}
+    rows = Trajectory.objects.order_by().values_list("run", "status").annotate(n=Count("pk"))
+    for run, status, number in rows:
+        counts.setdefault(run, {})[status] = number
+    found = [
+        row
+        for row in Run.objects.filter(COUNTED).order_by().values_list(*_FIELDS)
+        if row[0] in counts
+    ]
+    _learn_markers([(row[0], row[1], row[2]) for row in found])
+    return [
+        RunRow(
+            pk,
+            _version(made, data, judging, counts[pk]),
+            sum(counts[pk].values()),
+            status in UNDER_WAY,
+            system,
+            dataset,
+            f"{name} {number}",
+            agent,
+            title,
+            level,
+            condition,
+            experiment,
+            DEMO if is_demo else _markers[pk, made, data],
+        )
+        for (
+            pk, made, data, judging, status, system, dataset, name, number, agent, title, level,
+            condition, experiment, is_demo,
+        ) in found
+    ]  # fmt: skip
+
+
+def _version(made: datetime, data: int, judging: int | None, states: Mapping[str, int]) -> Version:
+    # Before a restore another run may have had this number.
+    return Version(
+        _digest(FORMAT, made.isoformat()), _digest(data, judging), _digest(*sorted(states.items()))
+    )
+
+
+@lru_cache(maxsize=20_000)  # three for each run, which change seldom
+def _digest(*parts: Any) -> str:
+    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()
+
+
+def _learn_markers(keys: list[tuple[int, datetime, int]]) -> None:
+    new = {key[0]: key for key in keys if key not in _markers}
+    rows = Run.objects.filter(pk__in=list(new)).order_by()
+    for pk, roles, made in rows.values_list("pk", "roles", "dataset__made_by__roles"):
+        labels = {
+            str(filler.get("label") or filler.get("kind"))
+            for fillers in (roles or {}).values()
+            for filler in fillers
+        }
+        usual = CONSTRUCTED if any(map(_unreal, all_fillers(made or {}))) else REAL
+        _markers[new[pk]] = next((marker for marker in MARKERS if marker in labels), usual)
+
+
+def _unreal(filler: dict[str, Any]) -> bool:
+    """Whether a role of a construction was filled by neither a model nor a person."""
+    return filler["kind"] == "scripted" or filler.get("label") == "simulated" or is_local(filler)
