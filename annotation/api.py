@@ -14,8 +14,7 @@ from annotation.exports.services import Wish
 from annotation.exports.views import file_of
 from annotation.models import Membership, Study
 from benchmarks.api.errors import refusals
-from benchmarks.api.requests import Paged, one_page
-from benchmarks.api.schemas.common import PageOut
+from benchmarks.api.requests import Paged, PageOut, one_page
 
 router = Router(tags=["Studies"])
 JSON = {"responses": {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}}

@@ -15,7 +15,7 @@ from benchmarks.datasets.services import save_dataset
 from benchmarks.judging.selectors import Chosen
 from benchmarks.judging.services import start_judging
 from benchmarks.models import Agent, Dataset, Run, Trajectory
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
 from benchmarks.systems.adaplanbench.demo_candidates import demo_candidates

@@ -18,7 +18,7 @@ from benchmarks.jobs import services as jobs  # noqa: F401
 from benchmarks.judging import trials as trying  # noqa: F401
 from benchmarks.runs import worker as work  # noqa: F401
 from benchmarks.runs.threads import ProcessEnds, Threads
-from benchmarks.verification import jobs as background  # noqa: F401
+from benchmarks.verification import services as background  # noqa: F401
 
 logger = logging.getLogger(__name__)
 

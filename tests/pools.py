@@ -14,7 +14,7 @@ from django.db import connection, models
 from annotation.models import Assignment, Study
 from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import Agent, Run, Trajectory, Turn, Violation
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.runs.worker import work_on_run
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS

@@ -1,6 +1,7 @@
 """Who asks: a bearer token acts for its user, and never for more than that user may."""
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.http import HttpRequest
 from ninja.security import HttpBearer
@@ -43,3 +44,9 @@ def _count_wrong(request: HttpRequest) -> None:
         return
     if wrong > settings.API_WRONG_TOKENS:
         raise ApiError(429, "Too many requests with a wrong token. Try again in a minute.")
+
+
+def user_of(request: HttpRequest) -> User:
+    """The user that the token acts for."""
+    assert isinstance(request.user, User)
+    return request.user

@@ -8,14 +8,12 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from benchmarks.api import (
-    agents,
-    datasets,
+    catalogue,
     errors,
     exports,
     imports,
     runs,
     scores,
-    systems,
     trajectories,
 )
 from benchmarks.api.auth import Token
@@ -60,9 +58,9 @@ def make_api(more: Iterable[tuple[str, Router]] = ()) -> NinjaAPI:
     errors.register(api)
     api.add_decorator(know_fields, mode="view")
     own = [
-        ("", systems.router),
-        ("", datasets.router),
-        ("", agents.router),
+        ("", catalogue.systems_router),
+        ("", catalogue.datasets_router),
+        ("", catalogue.agents_router),
         ("", runs.router),
         ("", trajectories.router),
         ("", scores.router),

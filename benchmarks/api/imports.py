@@ -1,24 +1,23 @@
 """Importing trajectories made elsewhere: small files at once, larger ones in the background."""
 
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
-from ninja import File, Form, Query, Router, Status
+from ninja import File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
+from pydantic import Field
 
 from benchmarks.access import START, VIEW, allow, fetch, visibility
-from benchmarks.api.access import user_of
+from benchmarks.api.auth import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, HEADER, Answer, once
-from benchmarks.api.requests import Paged, one_page
-from benchmarks.api.schemas.common import PageOut
-from benchmarks.api.schemas.imports import FormatOut, ImportIn, ImportOut, JobOut
+from benchmarks.api.requests import Paged, PageOut, one_page
 from benchmarks.formats.registry import FORMATS
-from benchmarks.imports.formats import FormatView, import_formats
 from benchmarks.imports.forms import too_large
-from benchmarks.imports.selectors import ImportView, import_jobs
+from benchmarks.imports.selectors import FormatView, ImportView, import_formats, import_jobs
 from benchmarks.imports.uploads import (
     enqueue_import,
     import_now,
@@ -28,6 +27,65 @@ from benchmarks.imports.uploads import (
     upload_digest,
 )
 from benchmarks.models import Job
+
+
+class ImportIn(Schema):
+    """What a file is, beside the file itself."""
+
+    format: str = Field("", max_length=40, description="Left empty, the format is recognised.")
+    name: str = Field("", max_length=120, description="The dataset; the file's name if empty.")
+    agent: str = Field("", max_length=120, description="Who it was, where the file does not say.")
+
+
+class FormatOut(Schema):
+    """A format that can be imported."""
+
+    name: str
+    title: str
+    about: str
+
+
+class ImportOut(Schema):
+    """What a file became."""
+
+    created: bool = Field(description="False where the same file was imported before.")
+    dataset: int
+    runs: list[int] = Field(description="One for each agent in the file.")
+    trajectories: int
+    turns: int
+
+
+class FaultOut(Schema):
+    """One fault of a file."""
+
+    where: str
+    expected: str
+    found: str
+
+
+class RefusalOut(Schema):
+    """Why a file was not imported; the first faults of it."""
+
+    message: str
+    faults: list[FaultOut]
+    total: int
+
+
+class JobOut(Schema):
+    """An import in the background."""
+
+    id: int
+    url: str
+    title: str
+    status: Literal["queued", "running", "done", "failed", "cancelled"]
+    message: str
+    done: int
+    total: int | None
+    created_at: datetime
+    finished_at: datetime | None
+    result: ImportOut | None
+    refused: RefusalOut | None
+
 
 router = Router(tags=["Imports"])
 

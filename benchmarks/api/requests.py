@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -157,3 +157,38 @@ def filled(query: BaseModel, *leave_out: str) -> dict[str, Any]:
     """The fields of a query that were given a value."""
     given = query.model_dump(exclude={"after", "limit", *leave_out})
     return {name: value for name, value in given.items() if value not in (None, "", [])}
+
+
+T = TypeVar("T")
+
+
+class PageOut(Schema, Generic[T]):
+    """A page of a list."""
+
+    items: list[T]
+    next: str | None = Field(description="The address of the next page; null on the last.")
+
+
+class DatasetRef(Schema):
+    """A dataset by its name."""
+
+    id: int
+    system: str
+    name: str
+    version: str
+
+
+class AgentRef(Schema):
+    """An agent by its name."""
+
+    id: int
+    name: str
+    title: str
+    kind: str
+
+
+class Verdict(Schema):
+    """A yes-or-no result; null is undefined, and `reason` says why."""
+
+    value: bool | None
+    reason: str

@@ -9,8 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks.access import signed_in
-from benchmarks.api.token_selectors import token_rows, tokens_of
-from benchmarks.api.tokens import create_token, revoke_token
+from benchmarks.api.tokens import create_token, revoke_token, token_rows, tokens_of
 from benchmarks.core.errors import CoreError
 from benchmarks.imports.forms import TokenForm
 

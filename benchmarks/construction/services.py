@@ -23,9 +23,8 @@ from benchmarks.core.system import System
 from benchmarks.datasets.services import SavedDataset, save_dataset
 from benchmarks.mappers import core_outcome, core_task
 from benchmarks.models import Agent, Dataset, Run
-from benchmarks.roles.agents import PERSON, ensure_scripted_agents
 from benchmarks.roles.selectors import role_words
-from benchmarks.roles.services import AT, HUMAN
+from benchmarks.roles.services import AT, HUMAN, PERSON, ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.adaplanbench.candidates import LONGEST_NAME, CandidateRow
 from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks import paging
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
-from benchmarks.construction.candidate_selectors import (
+from benchmarks.construction.candidates import (
     dataset_decisions,
     task_candidates,
     with_decisions,
@@ -25,7 +25,7 @@ from benchmarks.imports.selectors import ImportView, dataset_jobs
 from benchmarks.imports.views import answer_progress, bounded_upload
 from benchmarks.models import Task
 from benchmarks.responses import own_template, wants_part
-from benchmarks.roles import agent_list as agents
+from benchmarks.roles import selectors as agents
 from benchmarks.roles.selectors import system_of
 from benchmarks.runs.selectors import run_list, run_rows
 

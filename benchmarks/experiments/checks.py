@@ -15,11 +15,9 @@ from benchmarks.endpoints.services import check_cap, currency_of
 from benchmarks.experiments.design import Design, design_of, place_of
 from benchmarks.experiments.variants import takes_temperature
 from benchmarks.models import Agent, Dataset, Endpoint
-from benchmarks.roles.agents import ensure_scripted_agents
-from benchmarks.roles.judge_checks import unfit_judges
-from benchmarks.roles.judge_fit import misfit_words, unrecorded
+from benchmarks.roles.judge_fit import misfit_words, unfit_judges, unrecorded
 from benchmarks.roles.selectors import agents_for, system_of
-from benchmarks.roles.services import AT, assign_roles, named_filler
+from benchmarks.roles.services import AT, assign_roles, ensure_scripted_agents, named_filler
 from benchmarks.runs.selectors import run_size
 from benchmarks.visibility import EVERYTHING, Visibility
 

@@ -19,8 +19,7 @@ from benchmarks.experiments.services import (
 from benchmarks.jobs.services import cancel_job
 from benchmarks.locks import only_one
 from benchmarks.models import Experiment, Job, Run
-from benchmarks.runs.budgets import change_cost_cap
-from benchmarks.runs.services import RunError, cancel_run, pause_run, resume_run
+from benchmarks.runs.services import RunError, cancel_run, change_cost_cap, pause_run, resume_run
 
 S = Run.Status
 _OPEN = (S.QUEUED, S.RUNNING, S.WAITING)

@@ -25,8 +25,8 @@ from benchmarks.experiments.services import make_experiment, stored_design
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Experiment
 from benchmarks.responses import tell
-from benchmarks.roles.agents import ensure_scripted_agents
 from benchmarks.roles.selectors import system_of
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.cautions import runs_caution
 from benchmarks.runs.forms import NewRunForm
 from benchmarks.runs.views import MOVING, STOP_POLLING

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from benchmarks.core.problems import text_fault
-from benchmarks.imports.formats import import_formats
+from benchmarks.imports.selectors import import_formats
 
 DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("0", "Until it is revoked"))
 

@@ -13,9 +13,8 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import START, allow, fetch, signed_in, visibility
-from benchmarks.imports.formats import import_formats
 from benchmarks.imports.forms import TrajectoryImportForm, too_large
-from benchmarks.imports.selectors import ImportView, import_jobs
+from benchmarks.imports.selectors import ImportView, import_formats, import_jobs
 from benchmarks.imports.uploads import announces_too_much, enqueue_import, store_upload
 
 STOP_POLLING = 286

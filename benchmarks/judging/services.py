@@ -5,21 +5,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
 from django.db.models import F, JSONField, QuerySet, Value
 from django.db.models.functions import Cast
 
-from benchmarks.core.errors import SettingError
+from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.core.rejudging import NotJudgedAnew, Rejudging, rejudging_of
 from benchmarks.core.system import read_settings
 from benchmarks.jobs import wake_up as doorbell
-from benchmarks.judging.selectors import Chosen, chosen_shares, judgeable
+from benchmarks.judging.selectors import Chosen, chosen_shares, judgeable, not_covered
+from benchmarks.locks import lock_run
 from benchmarks.models import Experiment, Judging, Run, Trajectory
 from benchmarks.roles.assignments import all_fillers
 from benchmarks.roles.services import assign_roles
-from benchmarks.runs.services import check_cost_cap, count_created, create_empty_run
+from benchmarks.runs.services import (
+    bump_data_version,
+    check_cost_cap,
+    count_created,
+    create_empty_run,
+)
 
 RUBRIC = "rubric_judge"
 # Whoever judges by reading a form sees the whole rubric in its own order.
@@ -157,3 +165,47 @@ def check_people(
     for setting, wanted in _FOR_MODELS.items():
         if settings[setting] != wanted:
             raise SettingError(setting, f"{wanted} where people judge", settings[setting])
+
+
+class ChoiceRefused(CoreError):
+    """A judging that cannot count for its run; the text says what to do."""
+
+
+def choose_judging(*, run: Run, judging: Judging | None, by: User | None = None) -> None:
+    """Let a judging count for its run; None for none, where nobody judged it live.
+
+    Only one that looked at every ended trajectory can, so that no figure changes what it rests on
+    without saying so. The change is noted in the administration's history.
+    """
+    if judging is not None and judging.run_id != run.pk:
+        raise ChoiceRefused(f"“{judging.name}” is a judging of run {judging.run_id}, not of {run}")
+    if run.kind not in (Run.Kind.MADE, Run.Kind.IMPORTED):
+        raise ChoiceRefused(
+            f"{run} tries no agent, so there is nothing that a judging could count for"
+        )
+    if judging is None and run.judgings.filter(made_by=None).exists():
+        raise ChoiceRefused(f"{run} was judged live; choose that judging or another one")
+    with transaction.atomic():
+        lock_run(run.pk)
+        run.refresh_from_db(fields=["primary_judging"])
+        if judging is not None and judging.made_by_id and (left := not_covered(judging)):
+            raise ChoiceRefused(
+                f"“{judging.name}” has not looked at {left} of the run's ended trajectories; "
+                "let it finish, or judge all of them"
+            )
+        before = run.primary_judging
+        if before == judging:
+            return
+        Run.objects.filter(pk=run.pk).update(primary_judging=judging)
+        bump_data_version(run.pk)
+        if by is not None:
+            names = [one.name if one else "none" for one in (before, judging)]
+            LogEntry.objects.create(
+                user=by,
+                content_type=ContentType.objects.get_for_model(Run),
+                object_id=str(run.pk),
+                object_repr=str(run),
+                action_flag=CHANGE,
+                change_message=json.dumps(f"Judging that counts: {names[0]} → {names[1]}"),
+            )
+    run.refresh_from_db()

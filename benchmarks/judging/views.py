@@ -16,11 +16,10 @@ from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.rejudging import find_rejudging, rejudging_of
 from benchmarks.endpoints.services import CapError
 from benchmarks.judging import judges
-from benchmarks.judging.choice import choose_judging
 from benchmarks.judging.forms import JudgeAnewForm, TryJudgeForm, read_chosen
 from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import Chosen, Found, chosen_shares
-from benchmarks.judging.services import start_judging, system_of_runs
+from benchmarks.judging.services import choose_judging, start_judging, system_of_runs
 from benchmarks.judging.trials import try_judge
 from benchmarks.models import Run, Trajectory
 from benchmarks.responses import go_back, respond, tell, wants_part

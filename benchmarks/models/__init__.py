@@ -1,14 +1,13 @@
 """Stored tasks, runs, trajectories, exchanges and scores."""
 
-from benchmarks.models.answering import Agent, AnswererVersion
 from benchmarks.models.datasets import Candidate, Constraint, Dataset, Profile, SharedData, Task
-from benchmarks.models.endpoints import Endpoint, EndpointTrial
-from benchmarks.models.exchanges import Exchange, OpenAsk, StoredMessage, Suggestion
-from benchmarks.models.jobs import Job
-from benchmarks.models.runs import COUNTED, Experiment, Run, Trajectory, Turn, Violation
-from benchmarks.models.scores import JudgeScore, Judging
+from benchmarks.models.endpoints import Agent, Endpoint, EndpointTrial
+from benchmarks.models.jobs import Job, Upload, UploadChunk
+from benchmarks.models.judging import JudgeScore, Judging
+from benchmarks.models.log import AnswererVersion, Exchange, OpenAsk, StoredMessage, Suggestion
+from benchmarks.models.runs import COUNTED, Experiment, Run
 from benchmarks.models.tokens import ApiToken, StoredAnswer
-from benchmarks.models.uploads import Upload, UploadChunk
+from benchmarks.models.trajectories import Trajectory, Turn, Violation
 
 __all__ = [
     "COUNTED",

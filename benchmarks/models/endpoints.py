@@ -1,4 +1,4 @@
-"""Where language models are asked: OpenAI-compatible endpoints, and how they did when tried."""
+"""Endpoints of language models, what came of trying them, and the agents that runs can use."""
 
 from django.conf import settings
 from django.db import models
@@ -86,3 +86,31 @@ class EndpointTrial(models.Model):
 
     def __str__(self) -> str:
         return f"trial {self.pk} of {self.endpoint_id}"
+
+
+class Agent(models.Model):
+    """Somebody who can be put into a run as its agent."""
+
+    class Kind(models.TextChoices):
+        SCRIPTED = "scripted", "Scripted"
+        RECORDED = "recorded", "Recorded answers"
+        ENDPOINT = "endpoint", "Language model"
+        HUMAN = "human", "Person"
+        IMPORTED = "imported", "Made elsewhere"
+
+    name = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=120)
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    system = models.CharField(max_length=40, blank=True)
+    policy = models.CharField(max_length=80, blank=True)
+    parameters = models.JSONField(default=dict, blank=True)
+    endpoint = models.ForeignKey(
+        Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="agents"
+    )
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["title"]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,10 +1,10 @@
-"""Runs, their trajectories, and the turns that are derived from what was answered."""
+"""Runs, and the experiments that they belong to."""
 
 from django.conf import settings as django_settings
 from django.db import models
 
-from benchmarks.models.answering import Agent
-from benchmarks.models.datasets import Constraint, Dataset, Profile, Task
+from benchmarks.models.datasets import Dataset
+from benchmarks.models.endpoints import Agent
 
 
 class Experiment(models.Model):
@@ -116,128 +116,3 @@ class Run(models.Model):
 # Runs in which an agent is tried. Practice rounds stand apart from everything; in the others judges
 # look at stored trajectories again, or a dataset is made.
 COUNTED = models.Q(kind__in=[Run.Kind.MADE, Run.Kind.IMPORTED])
-
-
-class Trajectory(models.Model):
-    """One unit of work: a task under a profile, tried for the ``attempt``-th time by a run.
-
-    The lease says which worker carries it, until when; a unit whose lease ran out can be claimed.
-    ``metrics`` and ``undefined`` are the outcome's; both are derived and can be recomputed.
-    A ``reserved`` one belongs to people who were given its places: nobody else answers its asks,
-    and it begins when they do. ``recast`` names who fills roles in place of those of the run, from
-    some turn on; who in fact answered stands in its exchanges. In a run that judges anew ``judged``
-    is the stored trajectory that is looked at.
-    """
-
-    class Status(models.TextChoices):
-        PENDING = "pending", "Pending"
-        RUNNING = "running", "Running"
-        WAITING = "waiting", "Waiting for a person"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        DECISION = "decision", "Needs decision"
-        CANCELLED = "cancelled", "Cancelled"
-
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trajectories")
-    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="trajectories")
-    profile = models.ForeignKey(Profile, null=True, on_delete=models.PROTECT)
-    attempt = models.PositiveSmallIntegerField(default=1)
-    seed = models.BigIntegerField(default=0)
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
-    termination = models.CharField(max_length=40, blank=True)
-    turn_count = models.PositiveSmallIntegerField(default=0)
-    metrics = models.JSONField(default=dict)
-    undefined = models.JSONField(default=dict)
-    payload = models.JSONField(default=dict)
-    problem = models.TextField(blank=True)
-    schema_version = models.PositiveSmallIntegerField(default=1)
-    scorer_version = models.CharField(max_length=20, blank=True)
-    lease_owner = models.CharField(max_length=80, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
-    reserved = models.BooleanField(default=False)
-    recast = models.JSONField(default=dict, blank=True)
-    judged = models.ForeignKey(
-        "self",
-        null=True,
-        blank=True,
-        on_delete=models.CASCADE,
-        related_name="judged_anew",
-        db_index=False,  # almost all have none
-    )
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["run", "task", "profile", "attempt"], name="trajectory_identity"
-            ),
-            models.UniqueConstraint(
-                fields=["run", "task", "attempt"],
-                condition=models.Q(profile__isnull=True),
-                name="trajectory_identity_without_profile",
-            ),
-        ]
-        indexes = [
-            models.Index(fields=["run", "status", "id"], name="trajectory_pending"),
-            models.Index(fields=["status", "termination", "id"], name="trajectory_filter"),
-            models.Index(
-                fields=["status"], condition=models.Q(reserved=True), name="trajectory_reserved"
-            ),
-            models.Index(
-                fields=["judged"],
-                condition=models.Q(judged__isnull=False),
-                name="trajectory_judged",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"trajectory {self.pk}"
-
-
-class Turn(models.Model):
-    """A derived turn: the agent's text, what came back, and the system's own record of it."""
-
-    trajectory = models.ForeignKey(
-        Trajectory, on_delete=models.CASCADE, related_name="turns", db_index=False
-    )
-    index = models.PositiveSmallIntegerField()
-    text = models.TextField()
-    feedback = models.TextField(blank=True)
-    payload = models.JSONField(default=dict)
-    is_final = models.BooleanField(default=False)
-
-    class Meta:
-        ordering = ["trajectory", "index"]
-        constraints = [
-            models.UniqueConstraint(fields=["trajectory", "index"], name="turn_identity")
-        ]
-
-    def __str__(self) -> str:
-        return f"turn {self.index}"
-
-
-class Violation(models.Model):
-    """A violated constraint; ``revealed``, ``new`` and ``repeated`` as the protocol says.
-
-    Neither revealed nor repeated: withheld, the agent has not heard of it.
-    """
-
-    turn = models.ForeignKey(
-        Turn, on_delete=models.CASCADE, related_name="violations", db_index=False
-    )
-    constraint = models.ForeignKey(Constraint, null=True, on_delete=models.SET_NULL, db_index=False)
-    key = models.CharField(max_length=60)
-    kind = models.CharField(max_length=10)
-    text = models.TextField()
-    revealed = models.BooleanField()
-    new = models.BooleanField()
-    repeated = models.BooleanField()
-
-    class Meta:
-        ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["turn", "key"], name="violation_identity")]
-
-    def __str__(self) -> str:
-        return self.key

@@ -1,12 +1,14 @@
 """Who fills the roles of a run."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import Count, Max, QuerySet
+
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.core.registry import get_system
-from benchmarks.core.system import System
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.system import ScriptedPolicy, System
 from benchmarks.core.words import plain
 from benchmarks.mappers import system_of_run
 from benchmarks.models import Agent, Run
@@ -160,3 +162,33 @@ def agents_for(system: str, seen: Visibility = EVERYTHING) -> list[Agent]:
     policies = {"", *(known.scripted if known else ())}
     rows = rows.filter(policy__in=policies)
     return sorted(rows, key=lambda agent: (kinds.index(Agent.Kind(agent.kind)), agent.title))
+
+
+def agents(seen: Visibility = EVERYTHING) -> QuerySet[Agent]:
+    """All agents by kind, with how many runs each was in, and when it was last put into one."""
+    runs = seen.counted("runs")
+    rows = seen.of(Agent.objects.all()).annotate(
+        run_count=Count("runs", filter=runs), last_run=Max("runs__created_at", filter=runs)
+    )
+    return rows.order_by("-kind", "title")
+
+
+@dataclass(frozen=True)
+class SystemScripts:
+    """The scripted answerers of a system for all roles but the agent's, by role title."""
+
+    title: str
+    roles: Sequence[tuple[str, Sequence[ScriptedPolicy]]]
+
+
+def scripted_roles() -> list[SystemScripts]:
+    """What can judge, simulate and so on without a model or a person."""
+    found = []
+    for key in SYSTEMS:
+        system = get_system(key)
+        roles = [
+            (role.title, [p for p in system.scripted.values() if p.role == role.name])
+            for role in system.roles[1:]
+        ]
+        found.append(SystemScripts(system.title, [pair for pair in roles if pair[1]]))
+    return found

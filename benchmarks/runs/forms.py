@@ -13,8 +13,13 @@ from benchmarks.endpoints.services import check_cap
 from benchmarks.filters import set_choices
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.roles.forms import CastForm
-from benchmarks.roles.judge_checks import unfit_judges
-from benchmarks.roles.judge_fit import Misfit, fitting_names, partial_judges, unrecorded
+from benchmarks.roles.judge_fit import (
+    Misfit,
+    fitting_names,
+    partial_judges,
+    unfit_judges,
+    unrecorded,
+)
 from benchmarks.roles.selectors import agents_for
 from benchmarks.roles.services import AT
 from benchmarks.runs.services import check_cost_cap

@@ -26,7 +26,7 @@ from benchmarks.models import (
     Trajectory,
 )
 from benchmarks.roles.assignments import Filler
-from benchmarks.roles.judge_checks import refuse_unrecorded
+from benchmarks.roles.judge_fit import refuse_unrecorded
 from benchmarks.roles.services import agent_filler, assign_roles
 from benchmarks.runs.calls import people_are_asked
 from benchmarks.runs.services import (

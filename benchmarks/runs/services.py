@@ -21,7 +21,7 @@ from benchmarks.locks import lock_run, lock_trajectories_of
 from benchmarks.mappers import system_of_run
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
 from benchmarks.roles.assignments import Filler
-from benchmarks.roles.judge_checks import refuse_unrecorded
+from benchmarks.roles.judge_fit import refuse_unrecorded
 from benchmarks.roles.services import assign_roles
 from benchmarks.runs.versions import current_pins
 
@@ -352,3 +352,25 @@ def reopen_run(run: Run, *, people: Trajectory | None = None) -> None:
 def bump_data_version(run_id: int) -> None:
     """Tell caches that what is shown of a run has changed."""
     Run.objects.filter(pk=run_id).update(data_version=F("data_version") + 1)
+
+
+_AT_WORK = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING)
+
+
+def halt_run(*, run_id: int, reason: str) -> None:
+    """Pause a run that must not go on by itself, and keep why."""
+    Run.objects.filter(pk=run_id, status__in=_AT_WORK).update(
+        status=Run.Status.PAUSED, problem=reason
+    )
+
+
+def change_cost_cap(*, run: Run, cap: float | None) -> None:
+    """Another cap, or None for none. What is paused at its cap goes on if that is higher now."""
+    check_cost_cap(cap)
+    check_cap(cap, endpoints_in(run.roles))
+    with transaction.atomic():
+        Run.objects.filter(pk=run.pk).update(cost_cap=cap)
+        run.refresh_from_db()
+        if run.status == Run.Status.PAUSED and run.problem and (cap is None or run.committed < cap):
+            resume_run(run=run)
+            run.refresh_from_db()

@@ -20,17 +20,15 @@ from benchmarks.filters import RunFilter
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.responses import address, go_back, own_template, respond, tell, wants_part
-from benchmarks.roles.agents import ensure_scripted_agents
-from benchmarks.roles.judge_checks import consequence
-from benchmarks.roles.judge_fit import misfit_words, unread_judges
+from benchmarks.roles.judge_fit import consequence, misfit_words, unread_judges
 from benchmarks.roles.selectors import playing_system, roles_behind, run_roles, system_of
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs import selectors as runs
-from benchmarks.runs.budgets import change_cost_cap
 from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.estimates import cost_estimate
 from benchmarks.runs.forms import CapForm, NewRunForm
 from benchmarks.runs.prompts import run_prompts
-from benchmarks.runs.services import cancel_run, pause_run, resume_run, start_runs
+from benchmarks.runs.services import cancel_run, change_cost_cap, pause_run, resume_run, start_runs
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.verification.selectors import latest_verification
 

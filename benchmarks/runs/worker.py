@@ -26,11 +26,10 @@ from benchmarks.models import Run, Trajectory
 from benchmarks.prepared import Prepared, PreparedUpdate
 from benchmarks.roles.assignments import suggesting_fillers
 from benchmarks.roles.services import build_cast
-from benchmarks.runs.budgets import halt_run
 from benchmarks.runs.capacity import asks_endpoints, look_for_room
 from benchmarks.runs.leases import LEASE, heartbeat
 from benchmarks.runs.log import LeaseLost
-from benchmarks.runs.services import bump_data_version
+from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended
 from benchmarks.runs.threads import ProcessEnds, Threads
 from benchmarks.runs.versions import episode_of, missing_version, seeds_of

@@ -14,8 +14,8 @@ from benchmarks.models import Run
 from benchmarks.responses import respond, tell, wants_part
 from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.prompts import prompt_files, prompts_of
-from benchmarks.verification.jobs import start_verification
 from benchmarks.verification.selectors import latest_verification
+from benchmarks.verification.services import start_verification
 
 STOP_POLLING = 286
 

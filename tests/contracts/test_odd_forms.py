@@ -23,7 +23,7 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from pytest_django import DjangoDbBlocker, Settings
 
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from tests.contracts import posted_forms as forms
 from tests.contracts.access_table import PERSONAS
 from tests.contracts.access_world import World, addresses, build_world

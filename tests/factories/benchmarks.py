@@ -28,7 +28,7 @@ from benchmarks.models import (
     Turn,
     Violation,
 )
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.runs.versions import current_pins
 from benchmarks.runs.worker import work_on_run

@@ -5,7 +5,7 @@ from typing import Any
 from benchmarks.asks.selectors import open_asks
 from benchmarks.datasets.files import import_planbench_xl
 from benchmarks.models import Agent, Dataset, OpenAsk, Run
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.planbench_xl import world
 from tests.factories.benchmarks import play

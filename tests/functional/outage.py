@@ -181,7 +181,7 @@ class Trial:
 
     def _raise(self, run: Any, cap: float) -> None:
         from benchmarks.models import Run
-        from benchmarks.runs.budgets import change_cost_cap
+        from benchmarks.runs.services import change_cost_cap
 
         change_cost_cap(run=run, cap=cap)
         assert run.status == Run.Status.QUEUED, run.status

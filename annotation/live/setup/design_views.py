@@ -19,7 +19,7 @@ from annotation.live.setup.views import choose_dataset
 from annotation.studies.balance_tables import BalanceTable, balance_tables
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.digests import canonical_json
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 
 
 @dataclass(frozen=True)

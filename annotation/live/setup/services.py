@@ -22,9 +22,8 @@ from benchmarks.core.live import Mode
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import read_settings
 from benchmarks.models import Agent, Dataset, Task
-from benchmarks.roles.agents import PERSON, ensure_scripted_agents
 from benchmarks.roles.judge_fit import judge_misfits
-from benchmarks.roles.services import HUMAN, assign_roles
+from benchmarks.roles.services import HUMAN, PERSON, assign_roles, ensure_scripted_agents
 
 # The questionnaire of a study that asks nothing after its sessions, for a study has to have one.
 UNASKED = "ten_questions@1"

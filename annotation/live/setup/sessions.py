@@ -16,8 +16,7 @@ from annotation.studies.setup import store_study
 from benchmarks.core.errors import CoreError
 from benchmarks.core.live import Mode, modes_of
 from benchmarks.models import Agent, Dataset, Experiment, Task
-from benchmarks.roles.agents import PERSON
-from benchmarks.roles.services import HUMAN
+from benchmarks.roles.services import HUMAN, PERSON
 from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
 
 

@@ -38,8 +38,8 @@ from annotation.studies.settings_views import study_context
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.live import Mode, modes_of
 from benchmarks.models import Dataset
-from benchmarks.roles.agents import ensure_scripted_agents
 from benchmarks.roles.selectors import system_of
+from benchmarks.roles.services import ensure_scripted_agents
 
 Role = Membership.Role
 # For how many days a link is good that is made beside a list.

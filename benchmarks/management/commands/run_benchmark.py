@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import Agent, Run
-from benchmarks.roles.agents import ensure_scripted_agents
-from benchmarks.roles.judge_checks import refuse_unfit_judges
+from benchmarks.roles.judge_fit import refuse_unfit_judges
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.selectors import RunProgress, run_metrics, runs_progress
 from benchmarks.runs.services import start_runs
 from benchmarks.runs.worker import WORKABLE, work_on_run

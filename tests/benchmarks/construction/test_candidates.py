@@ -10,15 +10,16 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmarks import demo as demo_runs
-from benchmarks.construction.candidate_selectors import (
+from benchmarks.construction.candidates import (
     Decided,
+    SavedCandidates,
     candidates_of,
     core_candidate,
     dataset_decisions,
+    save_candidates,
     tasks_with_candidates,
     with_decisions,
 )
-from benchmarks.construction.candidates import SavedCandidates, save_candidates
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.types import Candidate as Value
 from benchmarks.datasets import services as dataset_service

@@ -10,7 +10,7 @@ from benchmarks.construction.services import make_dataset, start_construction
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Dataset, Exchange, Run
-from benchmarks.runs.budgets import change_cost_cap
+from benchmarks.runs.services import change_cost_cap
 from benchmarks.systems.adaplanbench_construction.making import MAKING
 from benchmarks.verification.services import SAME, verify_run
 from tests.benchmarks.constructions import import_demo_problems

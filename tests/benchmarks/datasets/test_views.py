@@ -11,7 +11,7 @@ from django.urls import reverse
 from benchmarks.datasets import views as datasets
 from benchmarks.jobs.services import perform
 from benchmarks.models import Dataset, Job, Run, Upload
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.systems.adaplanbench.dataset import ROUND
 from tests.factories.benchmarks import (
     AgentFactory,

@@ -13,9 +13,8 @@ from benchmarks.endpoints.services import (
 )
 from benchmarks.models import Agent, Endpoint, Run
 from benchmarks.roles.selectors import agents_for, run_roles
-from benchmarks.runs.budgets import change_cost_cap
 from benchmarks.runs.cautions import run_caution
-from benchmarks.runs.services import start_runs
+from benchmarks.runs.services import change_cost_cap, start_runs
 from tests.factories.benchmarks import AgentFactory, RunFactory, start_sample_runs
 
 pytestmark = pytest.mark.django_db

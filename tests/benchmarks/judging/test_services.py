@@ -15,10 +15,9 @@ from benchmarks.core.rejudging import NotJudgedAnew
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.exports.services import ExportRefused, check_exportable
 from benchmarks.imports.services import import_trajectories
-from benchmarks.judging.choice import ChoiceRefused, choose_judging
 from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import Chosen
-from benchmarks.judging.services import start_judging
+from benchmarks.judging.services import ChoiceRefused, choose_judging, start_judging
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import (
     Exchange,
@@ -30,10 +29,9 @@ from benchmarks.models import (
     Turn,
     Violation,
 )
-from benchmarks.runs.budgets import change_cost_cap
 from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.selectors import run_metrics
-from benchmarks.runs.services import restart_trajectory
+from benchmarks.runs.services import change_cost_cap, restart_trajectory
 from benchmarks.trajectories.selectors import trajectory_rows, whole_trajectories
 from tests.benchmarks.formats import samples
 from tests.factories.benchmarks import RunFactory, TrajectoryFactory, TurnFactory, make_user, play

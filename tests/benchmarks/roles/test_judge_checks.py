@@ -12,8 +12,8 @@ from benchmarks.core.problems import FileRefused
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.experiments.checks import read_checked
 from benchmarks.models import Agent, Dataset, Run, Trajectory
-from benchmarks.roles.agents import ensure_scripted_agents
-from benchmarks.roles.judge_checks import unfit_judges
+from benchmarks.roles.judge_fit import unfit_judges
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.selectors import MUCH_UNDEFINED, much_undefined, run_figures
 from tests.benchmarks.api.conftest import bearer
 from tests.factories.benchmarks import save_sample_dataset, start_sample_runs

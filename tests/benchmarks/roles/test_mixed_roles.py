@@ -11,7 +11,7 @@ from benchmarks.asks.services import answer_open_ask
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Trajectory
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from tests.factories.benchmarks import make_user, play, save_sample_dataset
 

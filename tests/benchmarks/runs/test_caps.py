@@ -14,9 +14,8 @@ from benchmarks.core.types import Ask, Expect, Message
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.fake_server import FakeServer
 from benchmarks.models import Agent, Exchange, Run, Trajectory
-from benchmarks.runs.budgets import change_cost_cap
 from benchmarks.runs.log import DatabaseLog
-from benchmarks.runs.services import pause_run, resume_run, start_runs
+from benchmarks.runs.services import change_cost_cap, pause_run, resume_run, start_runs
 from benchmarks.runs.worker import work_on_run
 from tests.factories.benchmarks import (
     RunFactory,

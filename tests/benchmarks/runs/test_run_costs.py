@@ -8,7 +8,7 @@ from django.test import Client
 
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Dataset, Endpoint, Exchange, Experiment, Run
-from benchmarks.runs.budgets import halt_run
+from benchmarks.runs.services import halt_run
 from tests.factories.benchmarks import (
     AnswererVersionFactory,
     ExchangeFactory,

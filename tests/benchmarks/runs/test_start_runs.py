@@ -9,7 +9,7 @@ from django.db.models import Model
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.system import System
 from benchmarks.models import Agent, Experiment, JudgeScore, Judging, Run, Trajectory
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import RunError, condition_name, start_runs
 from tests.factories.benchmarks import (
     AgentFactory,

@@ -22,7 +22,6 @@ from benchmarks.models import (
 )
 from benchmarks.models import Violation as ViolationRow
 from benchmarks.runs.services import restart_trajectory, start_runs
-from benchmarks.verification.jobs import start_verification
 from benchmarks.verification.selectors import latest_verification
 from benchmarks.verification.services import (
     DIFFERS,
@@ -31,6 +30,7 @@ from benchmarks.verification.services import (
     SAME,
     UNENDED,
     RunReport,
+    start_verification,
     verify_run,
 )
 from tests.factories.benchmarks import make_user, play, save_sample_dataset, start_sample_runs

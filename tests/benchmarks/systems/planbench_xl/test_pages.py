@@ -12,7 +12,7 @@ from django.urls import reverse
 from analysis.browser.comparison.address import PORTION
 from benchmarks.demo import save_nursery_dataset, start_nursery_runs
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory, Turn
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.planbench_xl.settings import CONDITIONS
 from tests.factories.benchmarks import TurnFactory, play

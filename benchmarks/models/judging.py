@@ -2,9 +2,10 @@
 
 from django.db import models
 
-from benchmarks.models.answering import Agent, AnswererVersion
-from benchmarks.models.exchanges import Exchange
-from benchmarks.models.runs import Run, Trajectory, Turn
+from benchmarks.models.endpoints import Agent
+from benchmarks.models.log import AnswererVersion, Exchange
+from benchmarks.models.runs import Run
+from benchmarks.models.trajectories import Trajectory, Turn
 
 
 class Judging(models.Model):

@@ -2,8 +2,23 @@
 
 from django.db import models
 
-from benchmarks.models.answering import AnswererVersion
-from benchmarks.models.runs import Trajectory
+from benchmarks.models.trajectories import Trajectory
+
+
+class AnswererVersion(models.Model):
+    """An exact answerer: one row per distinct kind, name, version and parameters."""
+
+    kind = models.CharField(max_length=12)
+    name = models.CharField(max_length=120)
+    version = models.CharField(max_length=40)
+    parameters = models.JSONField(default=dict)
+    digest = models.CharField(max_length=32, unique=True)
+
+    class Meta:
+        ordering = ["name", "version"]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
 
 
 class StoredMessage(models.Model):
