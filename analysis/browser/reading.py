@@ -8,10 +8,9 @@ from typing import Any
 
 from annotation.ratings.trajectory_ratings import Place, SaidInStudy
 from annotation.remarks.selectors import Note, PutLabel
-from benchmarks.trajectories.marks import final_marks
 from benchmarks.trajectories.timeline import Bin, Spread, Timeline, TurnLine, bins_of
 from benchmarks.trajectories.turn_use import TurnUse
-from benchmarks.trajectories.turns import TurnView
+from benchmarks.trajectories.turns import TurnView, final_marks
 
 # All turns are shown where there are no more than ALL, otherwise the last and the first FIRST, or
 # in place of these one that is named, with so many BEFORE and AFTER it; the others come MORE at a

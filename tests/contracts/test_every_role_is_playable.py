@@ -17,7 +17,7 @@ from benchmarks.core.types import Ask, Expect, Task
 from benchmarks.datasets.services import save_dataset
 from benchmarks.mappers import core_messages, core_task
 from benchmarks.models import Agent, Dataset, OpenAsk
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from tests.annotation.live_sessions import asked, carry, make_live_study
 from tests.annotation.rows import make_person
 

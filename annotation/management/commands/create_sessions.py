@@ -11,7 +11,7 @@ from annotation.errors import Refused
 from annotation.live.setup.design import Drawn, in_words
 from annotation.live.setup.files import LiveFileRefused, read_live_file
 from annotation.live.setup.services import DesignWish, create_sessions, draw_design
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 
 
 class Command(BaseCommand):

@@ -20,7 +20,7 @@ from annotation.ratings.selectors import human_scores
 from benchmarks import demo as benchmark_demo
 from benchmarks.jobs import services as jobs
 from benchmarks.models import Agent, Dataset, Job, Judging, Run, Trajectory
-from benchmarks.roles.agents import ensure_scripted_agents
+from benchmarks.roles.services import ensure_scripted_agents
 from tests.annotation.live_sessions import make_live_study
 from tests.annotation.rows import make_person
 from tests.small_demo import shrink_demo

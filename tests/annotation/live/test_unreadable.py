@@ -16,7 +16,7 @@ from annotation.live.setup.sessions import make_session
 from annotation.models import LivePlan, LiveSession, Study
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Agent, Task
-from benchmarks.roles.agents import PERSON
+from benchmarks.roles.services import PERSON
 from tests.annotation.live_sessions import (
     AGENT,
     asked,
