@@ -30,11 +30,21 @@ def static_text(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def script_tag(text: str) -> SafeString:
-    """A script of ours within the page; never one that holds what somebody wrote."""
+def module_text(*names: str) -> str:
+    """Return static ES modules joined into one that imports nothing, to stand within a page.
+
+    Each import of theirs is one line, and their names at the top level differ.
+    """
+    lines = "".join(static_text(name) for name in names).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("import "))
+
+
+def script_tag(text: str, *, module: bool = False) -> SafeString:
+    """Return a script of ours as an element; never one with text that somebody wrote."""
     if "</script" in text.lower() or "<!--" in text:
         raise ValueError("this script cannot stand within a page: it would end early")
-    return mark_safe(f"<script>{text}</script>")
+    kind = ' type="module"' if module else ""
+    return mark_safe(f"<script{kind}>{text}</script>")
 
 
 def style_tag(text: str) -> SafeString:

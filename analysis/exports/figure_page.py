@@ -14,6 +14,7 @@ from analysis.exports.embedding import (
     PLOTLY,
     PLOTLY_STYLE,
     data_tag,
+    module_text,
     plotly_style_tag,
     policy,
     script_tag,
@@ -43,7 +44,7 @@ class Drawn:
 def figure_page(spec: FigureSpec, width: str) -> str:
     """The page: the figure as data, the drawing library, and a policy that allows no more."""
     check_width(width)
-    return _page(spec.title, {"spec": json.loads(spec.json), "width": width}, "figure-print")
+    return _page(spec.title, {"spec": json.loads(spec.json), "width": width})
 
 
 def figures_page(specs: Mapping[str, FigureSpec], width: str, notes: Mapping[str, str]) -> str:
@@ -54,7 +55,7 @@ def figures_page(specs: Mapping[str, FigureSpec], width: str, notes: Mapping[str
     check_width(width)
     drawn = {name: json.loads(spec.json) for name, spec in specs.items()}
     data = {"specs": drawn, "width": width, "dots": DOTS, "notes": dict(notes)}
-    return _page("Figures", data, "figure-files")
+    return _page("Figures", data)
 
 
 def picture_page(drawn: Drawn, title: str) -> str:
@@ -89,14 +90,15 @@ def drawn_in(page: str) -> dict[str, Drawn]:
     return {name: Drawn(one["svg"], b64decode(one["png"])) for name, one in files.items()}
 
 
-def _page(title: str, data: Mapping[str, object], script: str) -> str:
-    scripts = [static_text(name) for name in (PLOTLY, "js/figure-look.js", f"js/{script}.js")]
+def _page(title: str, data: Mapping[str, object]) -> str:
+    plotly = static_text(PLOTLY)
+    drawing = module_text("js/figure-look.js", "js/figure-files.js")
     styles = [STYLE, static_text("css/tokens.css")]
     context = {
         "title": title,
-        "policy": policy(scripts, [*styles, PLOTLY_STYLE]),
+        "policy": policy([plotly, drawing], [*styles, PLOTLY_STYLE]),
         "styles": [*(style_tag(text) for text in styles), plotly_style_tag()],
         "data": data_tag(data, "figure-data"),
-        "scripts": [script_tag(text) for text in scripts],
+        "scripts": [script_tag(plotly), script_tag(drawing, module=True)],
     }
     return render_to_string("analysis/report_file_print.html", context)

@@ -16,6 +16,7 @@ from analysis.exports.embedding import (
     PLOTLY,
     PLOTLY_STYLE,
     json_tag,
+    module_text,
     plotly_style_tag,
     policy,
     script_tag,
@@ -104,7 +105,8 @@ class FileReport:
 
 def render_file(made: ReportFile) -> str:
     """The file. Its policy allows what it holds and no address."""
-    scripts = [static_text(name) for name in (PLOTLY, "js/figure-look.js", "js/report-file.js")]
+    plotly = static_text(PLOTLY)
+    drawing = module_text("js/figure-look.js", "js/report-file.js")
     styles = [static_text("css/tokens.css"), static_text("css/report-file.css")]
     shown = [
         {
@@ -125,9 +127,9 @@ def render_file(made: ReportFile) -> str:
         "banners": list(dict.fromkeys(every)),
         "version": version(),
         "at": made_at(),
-        "policy": policy(scripts, [*styles, PLOTLY_STYLE]),
+        "policy": policy([plotly, drawing], [*styles, PLOTLY_STYLE]),
         "styles": [*(style_tag(text) for text in styles), plotly_style_tag()],
-        "scripts": [script_tag(text) for text in scripts],
+        "scripts": [script_tag(plotly), script_tag(drawing, module=True)],
     }
     return render_to_string("analysis/report_file.html", context)
 

@@ -31,7 +31,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django.contrib.messages",
     "django.contrib.sessions",
-    "django.contrib.staticfiles",
+    "config.static_files.OwnStaticFiles",
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -184,7 +184,7 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.static_files.StaticFiles"},
 }
 # Pages ask for files by the names that hold their digest, so no others are kept or compressed.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True

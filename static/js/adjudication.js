@@ -1,19 +1,17 @@
-// Adjudication by keys: an answer by its key, Enter stores, j shows the judges, n and p go on and back.
-(function () {
-  "use strict";
-  const page = document.querySelector("[data-adjudicate]");
-  if (!page) return;
+// Adjudication by keys: an option's key answers, Enter saves, j shows the judges, n and p go on and back.
+import { makeReading, makeText } from "./reading.js";
+
+function openDecision(page) {
   const form = page.querySelector("[data-decision]");
   const reason = form.elements.reason;
   const pane = page.querySelector(".desk-read");
-  const { makeText, makeReading } = window.planjury;
-  const reading = makeReading({ desk: page, text: makeText(pane), showText() {}, turnChosen() {}, byTurn: false });
+  const reading = makeReading({ desk: page, text: makeText(pane), showText() {}, onTurnChosen() {}, byTurn: false });
   if (page.dataset.turn) reading.setTurn(Number(page.dataset.turn), { move: false });
   const moves = { "[": () => reading.fold(false), "]": () => reading.fold(true), d: reading.toggleChanges, f: reading.showFinal };
   const submit = form.querySelector("button[type=submit]");
-  const writing = (node) => node instanceof Element && node.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+  const isTyping = (node) => node instanceof Element && node.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 
-  // Of a set of marks, the box for none and the others exclude each other.
+  // Of a set of marks, the box for "none" and the others exclude each other.
   form.addEventListener("change", (event) => {
     const box = event.target;
     if (!(box instanceof HTMLInputElement) || box.type !== "checkbox" || !box.checked) return;
@@ -31,9 +29,9 @@
     return true;
   }
   function follow(selector) {
-    const found = document.querySelector(selector);
-    if (found) found.click();
-    return Boolean(found);
+    const link = document.querySelector(selector);
+    if (link) link.click();
+    return Boolean(link);
   }
 
   document.addEventListener("keydown", (event) => {
@@ -51,7 +49,7 @@
         form.requestSubmit(submit);
         done = true;
       }
-    } else if (!writing(event.target)) {
+    } else if (!isTyping(event.target)) {
       const link = event.target instanceof Element && event.target.closest("a, button, summary");
       if (event.key === "Enter" && !link) {
         form.requestSubmit(submit);
@@ -70,4 +68,7 @@
     }
     if (done) event.preventDefault();
   });
-})();
+}
+
+const page = document.querySelector("[data-adjudicate]");
+if (page) openDecision(page);

@@ -1,13 +1,16 @@
-// The annotator's desk: one question in focus, answers by key or mouse, each sent at once.
-(function () {
-  "use strict";
-  const desk = document.querySelector("[data-desk]");
-  if (!desk) return;
-  const { makeSlots, makeForm, makeText, makeReading, makeFocus, makeRemarks, makeSaving, placeOf, bindKeys, countActive, showState, notice, showPane } = window.planjury;
+// The annotator's desk: one question in focus, answers by key or mouse, each saved at once.
+// This file connects the form, the reading pane, saving, keys and the timer.
+
+import { notice, showPane } from "./common.js";
+import { makeFocus, makeForm, makeRemarks, makeSlots } from "./desk-form.js";
+import { makeReading, makeText } from "./reading.js";
+import { makeSaving, parseField, showState } from "./saving.js";
+
+function openDesk(desk) {
   const settings = JSON.parse(document.getElementById("desk-settings").textContent);
   const find = (selector) => desk.querySelector(selector);
   const form = document.getElementById("answers");
-  const words = find("[data-words]");
+  const message = find("[data-words]");
   const undoButton = find("[data-undo]");
   const submitButton = find("[data-submit]");
   const panes = find(".pane-switch");
@@ -16,45 +19,45 @@
   const touch = matchMedia("(pointer: coarse)").matches;
   const slots = makeSlots(form);
   const parts = Array.from(form.querySelectorAll("[data-part]"));
-  let going = false;
+  let advancing = false;
 
-  const inWords = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
-  const say = (text) => (words.textContent = text);
-  const sayLater = () => say("Will be submitted when the " + (navigator.onLine ? "server answers again" : "network is back") + ". Until then this browser keeps your answers.");
+  const joinNames = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
+  const say = (text) => (message.textContent = text);
+  const sayWaiting = () => say("Will be submitted when the " + (navigator.onLine ? "server answers again" : "network is back") + ". Until then this browser keeps your answers.");
   const narrow = () => panes && getComputedStyle(panes).display !== "none";
   const showForm = () => narrow() && showPane("rate");
   const showText = () => narrow() && showPane("read");
 
-  // --- The form as it stands ---------------------------------------------------------------------
-  const filled = makeForm({
+  // --- The form ----------------------------------------------------------------------------------
+  const answers = makeForm({
     desk, form, slots, parts, locked,
-    written: (fieldset) => (saving.places.get(fieldset.dataset.slot) || { said: null }).said,
-    keep: (fieldset, said) => answer(fieldset, said),
+    stored: (fieldset) => (saving.fields.get(fieldset.dataset.slot) || { said: null }).said,
+    save: (fieldset, value) => answer(fieldset, value),
   });
-  const { isOpen, missing, mark, unmark } = filled;
+  const { isOpen, missing, mark, unmark } = answers;
   function count() {
-    filled.count();
+    answers.count();
     if (undoButton && saving) undoButton.disabled = !saving.canUndo();
   }
-  function show(field, said) {
-    const { slot, aspect } = placeOf(field);
+  function show(field, value) {
+    const { slot, aspect } = parseField(field);
     if (aspect !== "answer") {
       if (remarks) remarks.show(slot, aspect);
       return;
     }
     const fieldset = slots.named.get(slot);
     if (!fieldset) return;
-    slots.show(fieldset, said);
-    if (said !== null) unmark(fieldset);
+    slots.show(fieldset, value);
+    if (value !== null) unmark(fieldset);
     count();
   }
 
   // --- Focus -------------------------------------------------------------------------------------
   const focus = makeFocus({
     form, slots, parts, isOpen, missing, touch,
-    turned: (number, how) => reading.setTurn(number, how),
-    moved: () => remarks && remarks.draw(),
-    ended() {
+    onTurn: (number, how) => reading.setTurn(number, how),
+    onMove: () => remarks && remarks.draw(),
+    onEnd() {
       if (!submitButton) return;
       submitButton.focus({ preventScroll: true });
       if (!missing().length) say("All answered. Enter submits.");
@@ -65,54 +68,54 @@
   // --- Saving ------------------------------------------------------------------------------------
   const state = find(".save-state");
   const titleOf = (slot) => (slots.named.has(slot) ? slots.title(slots.named.get(slot)) : "the item");
-  const ASPECTS = { comment: "The comment on ", flag: "The flag of ", evidence: "The evidence for ", answer: "" };
-  const named = (field) => {
-    const { slot, aspect } = placeOf(field);
-    return ASPECTS[aspect] + titleOf(slot);
+  const ASPECT_NAMES = { comment: "The comment on ", flag: "The flag of ", evidence: "The evidence for ", answer: "" };
+  const nameOf = (field) => {
+    const { slot, aspect } = parseField(field);
+    return ASPECT_NAMES[aspect] + titleOf(slot);
   };
-  const answerWords = (field, said) => {
+  const describeAnswer = (field, value) => {
     const fieldset = slots.named.get(field);
-    return fieldset ? ": " + slots.words(fieldset, said) : "";
+    return fieldset ? ": " + slots.describe(fieldset, value) : "";
   };
   let remarks = null;
   let saving = null;
   saving = makeSaving({
     settings,
     show,
-    wire: (slot, said) => slots.wire(slots.named.get(slot), said),
+    encode: (slot, value) => slots.encode(slots.named.get(slot), value),
     active: () => clock.active(),
-    tell(name, detail) {
+    onState(name, detail) {
       if (name === "cancelled") {
         say("Not submitted, because you changed an answer.");
         return;
       }
       showState(state, name, detail);
-      if (words.textContent !== "Submitting") return;
-      if (name === "waiting") sayLater();
+      if (message.textContent !== "Submitting") return;
+      if (name === "waiting") sayWaiting();
       if (name === "paused") say("Will be submitted when the study goes on.");
     },
-    submitted: (next) => location.assign(next),
-    elsewhere: () => location.reload(),
-    changed(field, said) {
-      notice(named(field) + " was changed in another tab" + answerWords(field, said) + ".", { kind: "info", key: "changed" });
+    onSubmitted: (next) => location.assign(next),
+    onSubmittedElsewhere: () => location.reload(),
+    onChanged(field, value) {
+      notice(nameOf(field) + " was changed in another tab" + describeAnswer(field, value) + ".", { kind: "info", key: "changed" });
     },
-    replaced(field, before) {
-      const what = slots.named.has(field) ? "the answer " + slots.words(slots.named.get(field), before) : "what was there";
+    onReplaced(field, before) {
+      const what = slots.named.has(field) ? "the answer " + slots.describe(slots.named.get(field), before) : "what was there";
       notice("This replaced " + what + ", which was given in another tab. Both are kept in the history.", { kind: "warning", key: "overtook" });
     },
-    refuse(field, reason, code, left) {
+    onRefused(field, reason, code, left) {
       if (code === "gone" || code === "not_open" || code === "closed") {
         find("[data-happened-words]").textContent = reason[0].toUpperCase() + reason.slice(1) + ". What was saved before is kept.";
         find("[data-happened]").hidden = false;
       }
       if (field === null) {
         say("Not submitted: " + reason);
-        const lacking = left.map((name) => slots.named.get(name)).filter(Boolean);
-        for (const fieldset of lacking) mark(fieldset, "not answered yet");
-        if (lacking.length) focusOn(lacking[0]);
+        const unanswered = left.map((name) => slots.named.get(name)).filter(Boolean);
+        for (const fieldset of unanswered) mark(fieldset, "not answered yet");
+        if (unanswered.length) focusOn(unanswered[0]);
         return;
       }
-      const fieldset = slots.named.get(placeOf(field).slot);
+      const fieldset = slots.named.get(parseField(field).slot);
       if (fieldset) mark(fieldset, "not saved: " + reason);
       else say("Not saved: " + reason);
     },
@@ -122,9 +125,9 @@
     remarks = makeRemarks({
       form, locked, say, showText, titleOf,
       text: (desk.text = makeText(pane)),
-      places: saving.places,
-      give(field, said) {
-        saving.give(field, said);
+      fields: saving.fields,
+      change(field, value) {
+        saving.change(field, value);
         count();
       },
       current: () => (form.querySelector(".item-remarks").contains(document.activeElement) ? "" : focus.name()),
@@ -135,35 +138,35 @@
   const byTurn = parts.length > 0;
   const reading = makeReading({
     desk, text: desk.text, showText, byTurn,
-    turnChosen(number) {
+    onTurnChosen(number) {
       focus.onTurn(number);
       reading.setTurn(number, { move: false });
     },
   });
 
-  function answer(fieldset, said) {
-    if (said !== null) unmark(fieldset);
-    saving.give(fieldset.dataset.slot, said);
+  function answer(fieldset, value) {
+    if (value !== null) unmark(fieldset);
+    saving.change(fieldset.dataset.slot, value);
     say("");
     count();
   }
   function undo() {
     const field = saving.undo();
     if (!field) return;
-    const { slot, aspect } = placeOf(field);
+    const { slot, aspect } = parseField(field);
     if (slots.named.has(slot)) focusOn(slots.named.get(slot));
     count();
     say("Undone: " + (aspect === "answer" ? "" : "what was marked for ") + titleOf(slot));
   }
   function submit() {
     if (locked) return;
-    keepTexts();
+    saveTexts();
     const left = missing();
     if (left.length) {
       for (const fieldset of left) mark(fieldset, "not answered yet");
       const few = left.length <= 3 || byTurn || new Set(left.map(slots.number)).size < left.length;
       const names = left.slice(0, 3).map(slots.title).join(", ") + (left.length > 3 ? " and " + (left.length - 3) + " more" : "");
-      say("Not answered yet: " + (few ? names : "questions " + inWords(left.map(slots.number))));
+      say("Not answered yet: " + (few ? names : "questions " + joinNames(left.map(slots.number))));
       showForm();
       focusOn(left[0]);
       return;
@@ -171,23 +174,23 @@
     if (saving.submissions().length) return;
     say("Submitting");
     saving.submit();
-    if (!navigator.onLine) sayLater();
+    if (!navigator.onLine) sayWaiting();
   }
 
-  function keepTexts() {
-    filled.keepTexts();
-    if (remarks) remarks.keepAll();
+  function saveTexts() {
+    answers.saveTexts();
+    if (remarks) remarks.saveAll();
   }
 
   // --- Mouse -------------------------------------------------------------------------------------
   form.addEventListener("change", (event) => {
     const fieldset = event.target.closest("fieldset[data-slot]");
     if (!fieldset || !event.target.matches("[type=radio], [type=checkbox]")) return;
-    slots.settle(fieldset, event.target);
+    slots.excludeOthers(fieldset, event.target);
     focusOn(fieldset, { scroll: false, move: false });
     answer(fieldset, slots.read(fieldset));
     if (event.target.type === "radio" && !keys.arrowing() && !fieldset.matches(".compact")) goOn();
-    else if (going || (event.target.type === "radio" && !missing().length)) goOn();
+    else if (advancing || (event.target.type === "radio" && !missing().length)) goOn();
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -198,9 +201,9 @@
       event.preventDefault();
       undo();
     }
-    keepTexts();
+    saveTexts();
   });
-  // Beside a narrow form what is read was out of sight when the turn changed.
+  // On a narrow screen the reading pane was hidden when the turn changed: scroll to the turn now.
   document.addEventListener("panechange", (event) => {
     const turn = event.detail === "read" && find(".turn[data-current]");
     if (turn) turn.scrollIntoView({ block: "start" });
@@ -218,7 +221,7 @@
   }
   function choose(key) {
     const current = focus.current();
-    const input = current && slots.keyed(current, key);
+    const input = current && slots.optionFor(current, key);
     if (!input) return false;
     showForm();
     if (input.type === "radio") {
@@ -226,20 +229,20 @@
       answer(current, slots.read(current));
       goOn();
     } else {
-      going = !input.value && !input.checked;
+      advancing = !input.value && !input.checked;
       input.click();
-      going = false;
+      advancing = false;
     }
     return true;
   }
-  // In a text of one line Enter goes on, as it does everywhere else in the form.
-  function pass(field) {
+  // In a one-line text, Enter goes to the next question, as everywhere else in the form.
+  function confirmText(field) {
     if (field.rows > 1 || field.closest(".remarks") || !field.closest("[data-scale=text]")) return false;
     goOn();
     return true;
   }
   function sayLocked(key) {
-    if (!focus.current() || !slots.keyed(focus.current(), key)) return false;
+    if (!focus.current() || !slots.optionFor(focus.current(), key)) return false;
     say("These answers are locked." + (find("[value=reopen]") ? " Reopen the item to change one." : ""));
     return true;
   }
@@ -253,14 +256,14 @@
   }
   if (find("[data-skip]")) find("[data-skip]").addEventListener("click", openSkip);
   const keys = bindKeys({
-    help, submit, pass,
+    help, submit, confirmText,
     choose: locked ? sayLocked : choose,
     leave(field) {
       if (field === reading.search) reading.leaveSearch();
       else field.blur();
       focusOn(focus.current(), { scroll: false });
     },
-    acts: {
+    actions: {
       ArrowDown: () => step(1),
       ArrowUp: () => step(-1),
       e() {
@@ -293,8 +296,77 @@
   if (!locked && slots.all.length && !missing().length) say("All answered, not submitted yet. Enter submits.");
   if (saving.submissions().length) {
     if (navigator.onLine) say("Submitting");
-    else sayLater();
+    else sayWaiting();
   }
-  // A reload while the network is away leads to a page that says so, not to the browser's own.
+  // Offline, a reload then shows our own page instead of the browser's error.
   if (navigator.serviceWorker) navigator.serviceWorker.register(desk.dataset.away, { scope: desk.dataset.awayFrom }).catch(() => {});
-})();
+}
+
+// --- Keys and active time ----------------------------------------------------------------------
+// choose(key): answers the question in focus; true if the key is one of its options. leave(field): Escape
+// in a text field. confirmText(field): Enter in it; true if that moved on. actions: all other keys.
+function bindKeys({ help, submit, choose, leave, confirmText, actions }) {
+  let arrowing = false;
+  // Shift and arrows extend the selection by words and lines, wherever the focus is.
+  function changeSelection(key) {
+    const selection = getSelection();
+    if (selection.isCollapsed) return false;
+    const way = key.slice(5).toLowerCase();
+    const along = way === "left" || way === "right";
+    selection.modify("extend", along ? way : way === "up" ? "backward" : "forward", along ? "word" : "line");
+    return true;
+  }
+  function act(event) {
+    const { key, target } = event;
+    if (target.closest("textarea, select, input:not([type=radio], [type=checkbox])")) {
+      if (key === "Escape") {
+        leave(target);
+        return true;
+      }
+      return key === "Enter" && confirmText(target);
+    }
+    if (key === "?") {
+      if (help.open) help.close();
+      else help.showModal();
+      return true;
+    }
+    if (help.open) return false;
+    if (event.shiftKey && key.startsWith("Arrow")) return changeSelection(key);
+    if (choose(key)) return true;
+    if (key === "Enter") {
+      // Enter keeps its own meaning on links, buttons and folds.
+      if (target.closest("a, button, summary")) return false;
+      submit();
+      return true;
+    }
+    if (!(key in actions)) return false;
+    actions[key]();
+    return true;
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    arrowing = event.key === "ArrowLeft" || event.key === "ArrowRight";
+    if (act(event)) event.preventDefault();
+  });
+  document.addEventListener("keyup", () => (arrowing = false));
+  return { arrowing: () => arrowing };
+}
+
+// Counts the milliseconds in which somebody was active: at most `idleSeconds` after the last input.
+function countActive(before, idleSeconds) {
+  let active = before;
+  let moved = performance.now();
+  let counted = moved;
+  for (const name of ["keydown", "pointermove", "pointerdown", "wheel", "scroll", "touchmove"]) {
+    document.addEventListener(name, () => (moved = performance.now()), { capture: true, passive: true });
+  }
+  setInterval(() => {
+    const now = performance.now();
+    if (document.visibilityState === "visible" && now - moved < idleSeconds * 1000) active += now - counted;
+    counted = now;
+  }, 1000);
+  return { active: () => Math.round(active) };
+}
+
+const page = document.querySelector("[data-desk]");
+if (page) openDesk(page);

@@ -1,64 +1,82 @@
-// Draws the figures of a page that is read by a program: each as SVG and PNG, as text of the page.
-(async function () {
-  "use strict";
-  const { specs, width, dots, notes } = JSON.parse(document.getElementById("figure-data").textContent);
-  const look = window.planjuryFigures;
-  const SIZE = 9.5, LINE = 14, EDGE = 8, LETTER = 5.1;
-  // Words in lines that fit the width.
-  function lines(text, room) {
-    const found = [""];
-    for (const word of text.split(" ").filter(Boolean)) {
-      const longer = (found[found.length - 1] + " " + word).trim();
-      if (longer.length * LETTER > room && found[found.length - 1]) found.push(word);
-      else found[found.length - 1] = longer;
-    }
-    return found.filter(Boolean);
+// On a page that a program reads: prints one figure to PDF, or draws all of them as SVG and PNG, as text
+// of the page (analysis/exports/figure_page.py).
+import { fitToPaper, setSize } from "./figure-look.js";
+
+// Draws the figure on a sheet of its size.
+function printFigure({ spec, width }) {
+  const drawn = fitToPaper(spec, width);
+  const mm = drawn.mm || drawn.width * 25.4 / 96;
+  const scale = mm * 96 / 25.4 / drawn.width;
+  document.styleSheets[0].insertRule("@page { size: " + mm + "mm " + (drawn.height * scale * 25.4 / 96 + 0.1) + "mm; margin: 0; }", 0);
+  const box = document.getElementById("figure");
+  box.style.zoom = scale;
+  window.Plotly.newPlot(box, drawn.data, { ...drawn.layout, width: drawn.width, height: drawn.height }, { staticPlot: true });
+}
+
+// Size of the text under a picture, in px.
+const NOTE_FONT = 9.5, LINE = 14, EDGE = 8, LETTER = 5.1;
+
+// Breaks a text into lines that fit the width.
+function breakLines(text, room) {
+  const lines = [""];
+  for (const word of text.split(" ").filter(Boolean)) {
+    const longer = (lines[lines.length - 1] + " " + word).trim();
+    if (longer.length * LETTER > room && lines[lines.length - 1]) lines.push(word);
+    else lines[lines.length - 1] = longer;
   }
-  // The picture with what marks it as not the real thing under it.
-  function noted(svg, note, made) {
-    const by = made.mm ? made.width / (made.mm / 25.4 * 96) : 1;
-    const said = lines(note, (made.width - 2 * EDGE) / by);
-    if (!said.length) return { svg, ...made };
-    const height = made.height + Math.ceil((said.length * LINE + EDGE) * by);
-    const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
-    const root = picture.documentElement;
-    const add = (name, attributes, text) => {
-      const part = picture.createElementNS(root.namespaceURI, name);
-      for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
-      if (text) part.textContent = text;
-      root.append(part);
-    };
-    root.setAttribute("height", height);
-    root.setAttribute("viewBox", "0 0 " + made.width + " " + height);
-    add("rect", { x: 0, y: made.height, width: made.width, height: height - made.height, fill: "#fff" });
-    said.forEach((line, n) => add("text", {
-      x: EDGE * by, y: made.height + (n + 0.75) * LINE * by,
-      "font-size": SIZE * by, "font-family": "Helvetica, Arial, 'Liberation Sans', sans-serif", fill: "#555",
-    }, line));
-    return { ...made, height, svg: new XMLSerializer().serializeToString(picture) };
-  }
-  async function png(svg, { width, height, mm }) {
-    const picture = new Image();
-    picture.src = "data:image/svg+xml," + encodeURIComponent(svg);
-    await picture.decode();
-    const scale = dots / 96 * (mm ? mm / 25.4 * 96 / width : 1);
-    const canvas = document.createElement("canvas");
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-    return canvas.toDataURL("image/png").split(",")[1];
-  }
+  return lines.filter(Boolean);
+}
+// Writes a note under the picture, such as "simulated data".
+function addNote(svg, note, made) {
+  const by = made.mm ? made.width / (made.mm / 25.4 * 96) : 1;
+  const texts = breakLines(note, (made.width - 2 * EDGE) / by);
+  if (!texts.length) return { svg, ...made };
+  const height = made.height + Math.ceil((texts.length * LINE + EDGE) * by);
+  const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
+  const root = picture.documentElement;
+  const add = (name, attributes, text) => {
+    const part = picture.createElementNS(root.namespaceURI, name);
+    for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+    if (text) part.textContent = text;
+    root.append(part);
+  };
+  root.setAttribute("height", height);
+  root.setAttribute("viewBox", "0 0 " + made.width + " " + height);
+  add("rect", { x: 0, y: made.height, width: made.width, height: height - made.height, fill: "#fff" });
+  texts.forEach((line, n) => add("text", {
+    x: EDGE * by, y: made.height + (n + 0.75) * LINE * by,
+    "font-size": NOTE_FONT * by, "font-family": "Helvetica, Arial, 'Liberation Sans', sans-serif", fill: "#555",
+  }, line));
+  return { ...made, height, svg: new XMLSerializer().serializeToString(picture) };
+}
+async function renderPng(svg, { width, height, mm }, dots) {
+  const picture = new Image();
+  picture.src = "data:image/svg+xml," + encodeURIComponent(svg);
+  await picture.decode();
+  const scale = dots / 96 * (mm ? mm / 25.4 * 96 / width : 1);
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/png").split(",")[1];
+}
+
+async function makeFiles({ specs, width, dots, notes }) {
   const files = {};
   for (const [name, spec] of Object.entries(specs)) {
-    const made = look.paper(spec, width);
+    const made = fitToPaper(spec, width);
     const size = { format: "svg", imageDataOnly: true, width: made.width, height: made.height };
     const plain = await window.Plotly.toImage({ data: made.data, layout: made.layout }, size);
-    const drawn = noted(plain, notes[name] || "", made);
-    const svg = look.measured(drawn.svg, drawn);
-    files[name] = { svg, png: await png(svg, drawn) };
+    const drawn = addNote(plain, notes[name] || "", made);
+    const svg = setSize(drawn.svg, drawn);
+    files[name] = { svg, png: await renderPng(svg, drawn, dots) };
   }
   const text = document.createElement("pre");
   text.id = "figure-files";
   text.textContent = JSON.stringify(files);
   document.body.append(text);
-})();
+}
+
+const figureData = JSON.parse(document.getElementById("figure-data").textContent);
+if (figureData.specs) await makeFiles(figureData);
+else printFigure(figureData);

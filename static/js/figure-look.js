@@ -1,162 +1,157 @@
-// How figures look: colours of the stylesheet, one template for light and dark, and a layout for
-// paper. Used by the pages, by reports in one file, and where figures are made into files.
-(function () {
-  "use strict";
-
-  // Colours come from the stylesheet; scheme asks for the other theme's, e.g. light for a file.
-  function palette(scheme) {
-    const probe = document.createElement("span");
-    if (scheme) probe.style.colorScheme = scheme;
-    document.body.append(probe);
-    const found = {};
-    const get = (value) => {
-      if (!(value in found)) {
-        probe.style.color = value;
-        found[value] = getComputedStyle(probe).color;
-      }
-      return found[value];
-    };
-    return { get, done: () => probe.remove() };
-  }
-  function resolve(value, colour) {
-    if (typeof value === "string") return value.startsWith("var(--") ? colour(value) : value;
-    if (Array.isArray(value)) return value.map((part) => resolve(part, colour));
-    if (value && typeof value === "object") {
-      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolve(part, colour)]));
+// How figures look: the stylesheet's colours, one Plotly template for light and dark, and a layout for
+// paper. Used by pages, by one-file reports, and to make figure files. The last two hold this text within
+// one script: names at the top level must differ from those of figure-files.js and report-file.js.
+// Reads colours from the stylesheet; `scheme` asks for the other theme's, such as light for a file.
+function palette(scheme) {
+  const probe = document.createElement("span");
+  if (scheme) probe.style.colorScheme = scheme;
+  document.body.append(probe);
+  const found = {};
+  const get = (value) => {
+    if (!(value in found)) {
+      probe.style.color = value;
+      found[value] = getComputedStyle(probe).color;
     }
-    return value;
+    return found[value];
+  };
+  return { get, done: () => probe.remove() };
+}
+function resolve(value, colour) {
+  if (typeof value === "string") return value.startsWith("var(--") ? colour(value) : value;
+  if (Array.isArray(value)) return value.map((part) => resolve(part, colour));
+  if (value && typeof value === "object") {
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolve(part, colour)]));
   }
+  return value;
+}
 
-  const SIZE = 12.5;
-  function template(colour, { forFile = false, font, scale = 1 } = {}) {
-    const axis = {
-      automargin: true,
-      gridcolor: colour("var(--line)"),
-      linecolor: colour("var(--line-strong)"),
-      zerolinecolor: colour("var(--line-strong)"),
-      tickcolor: colour("var(--line-strong)"),
-      ticks: "outside",
-      ticklen: 4,
-      title: { standoff: 10 * scale, font: { size: SIZE * scale } },
-    };
-    const ground = forFile ? colour("var(--page)") : "rgba(0, 0, 0, 0)";
-    const series = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour("var(--series-" + n + ")"));
-    const steps = [["var(--page)", 0], ["var(--accent-line)", 0.5], ["var(--accent)", 1]];
-    return {
-      layout: {
-        paper_bgcolor: ground,
-        plot_bgcolor: ground,
-        colorway: series,
-        font: {
-          family: font || getComputedStyle(document.body).fontFamily,
-          size: SIZE * scale,
-          color: colour(forFile ? "var(--ink)" : "var(--ink-2)"),
-        },
-        margin: { t: 16, r: 16, b: 48, l: 56 },
-        xaxis: { ...axis, showgrid: false },
-        yaxis: axis,
-        legend: {
-          orientation: "h", x: 0, y: 1.02, yanchor: "bottom",
-          font: { color: colour("var(--ink)"), size: SIZE * scale },
-        },
-        hoverlabel: {
-          bgcolor: colour("var(--raised)"),
-          bordercolor: colour("var(--line-strong)"),
-          font: { color: colour("var(--ink)") },
-          align: "left",
-        },
-        colorscale: { sequential: steps.map(([name, at]) => [at, colour(name)]) },
-        bargap: 0.3,
-        hovermode: "closest",
+const FONT_SIZE = 12.5;
+function template(colour, { forFile = false, font, scale = 1 } = {}) {
+  const axis = {
+    automargin: true,
+    gridcolor: colour("var(--line)"),
+    linecolor: colour("var(--line-strong)"),
+    zerolinecolor: colour("var(--line-strong)"),
+    tickcolor: colour("var(--line-strong)"),
+    ticks: "outside",
+    ticklen: 4,
+    title: { standoff: 10 * scale, font: { size: FONT_SIZE * scale } },
+  };
+  const ground = forFile ? colour("var(--page)") : "rgba(0, 0, 0, 0)";
+  const series = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour("var(--series-" + n + ")"));
+  const steps = [["var(--page)", 0], ["var(--accent-line)", 0.5], ["var(--accent)", 1]];
+  return {
+    layout: {
+      paper_bgcolor: ground,
+      plot_bgcolor: ground,
+      colorway: series,
+      font: {
+        family: font || getComputedStyle(document.body).fontFamily,
+        size: FONT_SIZE * scale,
+        color: colour(forFile ? "var(--ink)" : "var(--ink-2)"),
       },
-      data: {
-        scatter: [{ line: { width: 2 * scale }, marker: { size: 7 * scale }, error_y: { thickness: 1.25, width: 3 }, error_x: { thickness: 1.25, width: 3 } }],
+      margin: { t: 16, r: 16, b: 48, l: 56 },
+      xaxis: { ...axis, showgrid: false },
+      yaxis: axis,
+      legend: {
+        orientation: "h", x: 0, y: 1.02, yanchor: "bottom",
+        font: { color: colour("var(--ink)"), size: FONT_SIZE * scale },
       },
-    };
-  }
+      hoverlabel: {
+        bgcolor: colour("var(--raised)"),
+        bordercolor: colour("var(--line-strong)"),
+        font: { color: colour("var(--ink)") },
+        align: "left",
+      },
+      colorscale: { sequential: steps.map(([name, at]) => [at, colour(name)]) },
+      bargap: 0.3,
+      hovermode: "closest",
+    },
+    data: {
+      scatter: [{ line: { width: 2 * scale }, marker: { size: 7 * scale }, error_y: { thickness: 1.25, width: 3 }, error_x: { thickness: 1.25, width: 3 } }],
+    },
+  };
+}
 
-  // Data and layout of a figure, ready to be drawn.
-  function dressed(spec, layout, { scheme, forFile = false, font, scale } = {}) {
-    const { get, done } = palette(scheme);
-    const worn = resolve(layout, get);
-    worn.template = template(get, { forFile, font, scale });
-    const figure = { data: resolve(spec.data || [], get), layout: worn };
-    done();
-    return figure;
-  }
+// A figure's data and layout with resolved colours and the template, ready to be drawn.
+export function dress(spec, layout, { scheme, forFile = false, font, scale } = {}) {
+  const { get, done } = palette(scheme);
+  const finished = resolve(layout, get);
+  finished.template = template(get, { forFile, font, scale });
+  const figure = { data: resolve(spec.data || [], get), layout: finished };
+  done();
+  return figure;
+}
 
-  // --- Paper -------------------------------------------------------------------------------------
-  // A figure as wide as a column or a page of two columns, laid out for that width: type of 7.5 pt
-  // instead of type that shrinks with the picture.
-  const WIDTHS = { column: 85, wide: 178 };
-  const PIXELS = 96 / 25.4;
-  const TYPE = 0.8;
-  const SMALL = 9.5;
-  const HEIGHT = 0.9;
-  const TALLEST = 235;
-  const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
-  // Bars that differ by colour alone differ by hatching, too.
-  const HATCHES = ["", "/", "x", ".", "\\", "-", "|", "+"];
+// --- Paper -------------------------------------------------------------------------------------
+// A figure as wide as one column or two, laid out for that width: with 7.5 pt type, instead of type that
+// shrinks with the picture.
+const MILLIMETRES = { column: 85, wide: 178 };
+const PIXELS = 96 / 25.4;
+const PRINT_SCALE = 0.8;
+const SMALL_FONT = 9.5;
+const MIN_HEIGHT_SCALE = 0.9;
+const MAX_HEIGHT_MM = 235;
+const PRINT_FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
+// Bars that differ in colour get different hatching, too.
+const HATCHES = ["", "/", "x", ".", "\\", "-", "|", "+"];
 
-  function smaller(value, by) {
-    if (Array.isArray(value)) return value.map((part) => smaller(part, by));
-    if (!value || typeof value !== "object") return value;
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => {
-      if (/font$/i.test(key) && part && typeof part.size === "number") return [key, { ...part, size: part.size * by }];
-      return [key, smaller(part, by)];
-    }));
+function scaleFonts(value, by) {
+  if (Array.isArray(value)) return value.map((part) => scaleFonts(part, by));
+  if (!value || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => {
+    if (/font$/i.test(key) && part && typeof part.size === "number") return [key, { ...part, size: part.size * by }];
+    return [key, scaleFonts(part, by)];
+  }));
+}
+function addHatches(data) {
+  const bars = new Set(data.filter((trace) => trace.type === "bar" && trace.name).map((trace) => trace.name));
+  if (bars.size < 2) return data;
+  const order = Array.from(bars);
+  return data.map((trace) => {
+    const marker = trace.marker || {};
+    if (trace.type !== "bar" || marker.pattern) return trace;
+    const shape = HATCHES[order.indexOf(trace.name) % HATCHES.length];
+    return { ...trace, marker: { ...marker, pattern: { shape, size: 5, solidity: 0.25, fillmode: "overlay" } } };
+  });
+}
+// Returns {data, layout, width, height (px), mm, tall}; the width "page" is that of the box on the screen.
+// `tall`: the figure needs more room than a page of this width has.
+export function fitToPaper(spec, name, box) {
+  const mm = MILLIMETRES[name];
+  if (!mm) {
+    const figure = dress(spec, spec.layout || {}, { scheme: "light", forFile: true });
+    const width = box ? box.clientWidth : 900;
+    return { ...figure, width, height: (spec.layout || {}).height || 450, mm: 0, tall: false };
   }
-  function hatched(data) {
-    const bars = new Set(data.filter((trace) => trace.type === "bar" && trace.name).map((trace) => trace.name));
-    if (bars.size < 2) return data;
-    const order = Array.from(bars);
-    return data.map((trace) => {
-      const marker = trace.marker || {};
-      if (trace.type !== "bar" || marker.pattern) return trace;
-      const shape = HATCHES[order.indexOf(trace.name) % HATCHES.length];
-      return { ...trace, marker: { ...marker, pattern: { shape, size: 5, solidity: 0.25, fillmode: "overlay" } } };
-    });
+  const chosen = (name === "column" && spec.narrow) || spec.layout || {};
+  const wanted = Math.round(mm * PIXELS);
+  // A figure that needs more room is drawn larger and scaled down.
+  const width = Math.max(wanted, (chosen.meta && chosen.meta.minWidth) || 0);
+  const by = PRINT_SCALE * (width / wanted);
+  const height = Math.round((chosen.height || 450) * Math.max(MIN_HEIGHT_SCALE, by));
+  const tall = height * (mm / width) > MAX_HEIGHT_MM || width > 1.2 * wanted;
+  const layout = { ...scaleFonts(chosen, by), width, height, autosize: false };
+  const margin = { ...(layout.margin || {}) };
+  for (const side of ["l", "r"]) if (margin[side] > 16) margin[side] = Math.round(margin[side] * by);
+  layout.margin = { r: 8, ...margin };
+  const traces = addHatches(scaleFonts(spec.data || [], by));
+  // In one column, cells with numbers need the room of the colour scale and of long names.
+  if (name === "column" && traces.some((trace) => trace.texttemplate)) {
+    for (const trace of traces) trace.showscale = false;
+    layout.yaxis = { ...layout.yaxis, tickfont: { size: SMALL_FONT * by } };
   }
-  // {data, layout, width, height in px, mm, tall}; on screen ("page") as wide as the box. "tall": it
-  // needs more room than a page has in this width.
-  function paper(spec, name, box) {
-    const mm = WIDTHS[name];
-    if (!mm) {
-      const figure = dressed(spec, spec.layout || {}, { scheme: "light", forFile: true });
-      const width = box ? box.clientWidth : 900;
-      return { ...figure, width, height: (spec.layout || {}).height || 450, mm: 0, tall: false };
-    }
-    const chosen = (name === "column" && spec.narrow) || spec.layout || {};
-    const wanted = Math.round(mm * PIXELS);
-    // A figure that needs more room is drawn with that room and put on the page smaller.
-    const width = Math.max(wanted, (chosen.meta && chosen.meta.minWidth) || 0);
-    const by = TYPE * (width / wanted);
-    const height = Math.round((chosen.height || 450) * Math.max(HEIGHT, by));
-    const tall = height * (mm / width) > TALLEST || width > 1.2 * wanted;
-    const layout = { ...smaller(chosen, by), width, height, autosize: false };
-    const margin = { ...(layout.margin || {}) };
-    for (const side of ["l", "r"]) if (margin[side] > 16) margin[side] = Math.round(margin[side] * by);
-    layout.margin = { r: 8, ...margin };
-    const traces = hatched(smaller(spec.data || [], by));
-    // In a column cells that hold numbers need the room that their scale and long names would take.
-    if (name === "column" && traces.some((trace) => trace.texttemplate)) {
-      for (const trace of traces) trace.showscale = false;
-      layout.yaxis = { ...layout.yaxis, tickfont: { size: SMALL * by } };
-    }
-    const figure = dressed({ data: traces }, layout, { scheme: "light", forFile: true, font: FONT, scale: by });
-    return { ...figure, width, height, mm, tall };
-  }
+  const figure = dress({ data: traces }, layout, { scheme: "light", forFile: true, font: PRINT_FONT, scale: by });
+  return { ...figure, width, height, mm, tall };
+}
 
-  // A picture in millimetres: programs that set text take it in its size.
-  function measured(svg, { width, height, mm }) {
-    if (!mm) return svg;
-    const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
-    const root = picture.documentElement;
-    root.setAttribute("viewBox", "0 0 " + width + " " + height);
-    root.setAttribute("width", mm + "mm");
-    root.setAttribute("height", (height * mm / width).toFixed(2) + "mm");
-    return new XMLSerializer().serializeToString(picture);
-  }
-
-  window.planjuryFigures = { dressed, paper, measured };
-})();
+// Gives an SVG its size in millimetres, so that typesetting programs use it as is.
+export function setSize(svg, { width, height, mm }) {
+  if (!mm) return svg;
+  const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
+  const root = picture.documentElement;
+  root.setAttribute("viewBox", "0 0 " + width + " " + height);
+  root.setAttribute("width", mm + "mm");
+  root.setAttribute("height", (height * mm / width).toFixed(2) + "mm");
+  return new XMLSerializer().serializeToString(picture);
+}

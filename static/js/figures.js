@@ -1,174 +1,173 @@
-// Draws each [data-figure] when it comes into view: JSON from data-src, the Plotly script once,
-// one template for light and dark. A figure's JSON names colours as "var(--series-1)".
-(function () {
-  "use strict";
-  const source = document.currentScript.dataset.plotly;
-  const look = window.planjuryFigures;
-  const drawn = new Map();
-  let loading = null;
+// Draws each [data-figure] when it comes into view: JSON from data-src, the Plotly script loaded once.
+// A figure's JSON names colours as "var(--series-1)".
+import { notice } from "./common.js";
+import { dress, fitToPaper, setSize } from "./figure-look.js";
 
-  function loadPlotly() {
-    loading ||= new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = source;
-      script.onload = () => resolve(window.Plotly);
-      script.onerror = () => {
-        loading = null;
-        reject(new Error("the drawing library did not load"));
-      };
-      document.head.append(script);
-    });
-    return loading;
-  }
+const source = document.querySelector("script[data-plotly]").dataset.plotly;
+const drawn = new Map();
+let loading = null;
 
-  // Panels that stand side by side are stacked on a narrow screen, where the figure has a layout for it.
-  const small = matchMedia("(max-width: 40rem)");
-  const layoutOf = (spec) => (small.matches && spec.narrow) || spec.layout || {};
-  function makeRoom(box, spec) {
-    const { height, meta } = layoutOf(spec);
-    box.style.height = height ? height + "px" : "var(--figure-height, 22rem)";
-    box.style.minWidth = meta && meta.minWidth ? meta.minWidth + "px" : "";
-    // What scrolls must be reached by keyboard.
-    const plot = box.parentElement;
-    if (plot.scrollWidth > plot.clientWidth) plot.tabIndex = 0;
-    else plot.removeAttribute("tabindex");
-  }
-
-  function dressed(spec, options) {
-    const layout = { ...layoutOf(spec), autosize: true };
-    if (matchMedia("(pointer: coarse)").matches && !("dragmode" in layout)) layout.dragmode = false;
-    return look.dressed(spec, layout, options);
-  }
-
-  function say(plot, words, retry) {
-    const note = document.createElement("div");
-    note.className = "note " + (retry ? "error" : "info");
-    const text = document.createElement("p");
-    text.textContent = words;
-    note.append(text);
-    if (retry) {
-      note.setAttribute("role", "alert");
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "secondary compact close";
-      button.textContent = "Try again";
-      button.addEventListener("click", retry);
-      note.append(button);
-    }
-    plot.replaceChildren(note);
-  }
-
-  async function draw(figure) {
-    const plot = figure.querySelector(".figure-plot");
-    try {
-      const library = loadPlotly();
-      library.catch(() => {}); // reported below, where it is waited for
-      const answer = await fetch(figure.dataset.src, { headers: { Accept: "application/json" }, credentials: "same-origin" });
-      if (!answer.ok) throw new Error("the server answered " + answer.status);
-      const spec = await answer.json();
-      if (spec.empty) {
-        say(plot, spec.empty);
-        return;
-      }
-      // An error or an empty figure needs no library, which takes long on a slow machine.
-      const Plotly = await library;
-      const box = document.createElement("div");
-      box.setAttribute("role", "img");
-      box.setAttribute("aria-labelledby", figure.id + "-caption");
-      plot.replaceChildren(box);
-      makeRoom(box, spec);
-      const { data, layout } = dressed(spec);
-      await Plotly.newPlot(box, data, layout, { responsive: true, displayModeBar: false, displaylogo: false });
-      // A point may link to what it counts.
-      box.on("plotly_click", (event) => {
-        const to = event.points[0] && event.points[0].customdata;
-        const url = to && typeof to === "object" ? to.url : to;
-        if (typeof url === "string" && /^\/(?!\/)/.test(url)) location.assign(url);
-      });
-      drawn.set(figure, { box, spec });
-      figure.dataset.drawn = "";
-    } catch (error) {
-      const table = figure.querySelector("details .table") ? " The table below holds the same numbers." : "";
-      say(plot, "The figure could not be drawn: " + error.message + "." + table, () => draw(figure));
-    }
-  }
-
-  function redraw(options) {
-    for (const [figure, { box, spec }] of drawn) {
-      if (!figure.isConnected) {
-        drawn.delete(figure);
-        continue;
-      }
-      makeRoom(box, spec);
-      const { data, layout } = dressed(spec, options);
-      window.Plotly.react(box, data, layout);
-    }
-  }
-  // A window that becomes narrower (or a telephone that is turned) may have a figure scroll.
-  window.addEventListener("resize", () => drawn.forEach(({ box, spec }) => makeRoom(box, spec)));
-  small.addEventListener("change", () => redraw());
-  document.addEventListener("themechange", () => redraw());
-  window.addEventListener("beforeprint", () => redraw({ scheme: "light" }));
-  window.addEventListener("afterprint", () => redraw());
-
-  // --- Files: always light, on their own ground, laid out for the width that they are for ---------
-  const NAMES = { column: "85mm", wide: "178mm", page: "page" };
-  const DOTS = { column: 600, wide: 600, page: 192 };
-  // The page, the figure and the filters, as they stand in the figure's address.
-  function fileName(figure, width) {
-    const { pathname, searchParams } = new URL(figure.dataset.src, location.href);
-    const words = pathname.replace(/\.json$/, "").split("/").filter((word) => word && word !== "analysis");
-    for (const [name, value] of searchParams) words.push(name, value);
-    const name = words.join("-").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-    return name.slice(0, 120) + "-" + NAMES[width];
-  }
-  function download(blob, name) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  }
-  async function save(figure, format, width) {
-    const { box, spec } = drawn.get(figure) || {};
-    if (!box) return;
-    const made = look.paper(spec, width, box);
-    const size = { width: made.width, height: made.height };
-    const picture = { data: made.data, layout: made.layout };
-    if (format === "svg") {
-      const svg = await window.Plotly.toImage(picture, { format: "svg", imageDataOnly: true, scale: 1, ...size });
-      download(new Blob([look.measured(svg, made)], { type: "image/svg+xml" }), fileName(figure, width) + ".svg");
-    } else {
-      const real = made.mm ? made.mm / 25.4 * 96 / made.width : 1;
-      const png = await window.Plotly.toImage(picture, { format: "png", imageDataOnly: true, scale: DOTS[width] / 96 * real, ...size });
-      const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
-      download(new Blob([bytes], { type: "image/png" }), fileName(figure, width) + ".png");
-    }
-    if (made.tall) window.planjury.notice("This figure needs more room than " + made.mm + " mm give it on one page; a wider one is easier to read.");
-  }
-  document.addEventListener("click", (event) => {
-    const button = event.target instanceof Element && event.target.closest("[data-save]");
-    const figure = button && button.closest("[data-figure]");
-    if (!figure) return;
-    const menu = button.closest("details");
-    if (menu) menu.open = false;
-    if (!drawn.has(figure)) window.planjury.notice("The figure is not drawn yet.");
-    else save(figure, button.dataset.save, button.dataset.width || "page");
+function loadPlotly() {
+  loading ||= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = source;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => {
+      loading = null;
+      reject(new Error("the drawing library did not load"));
+    };
+    document.head.append(script);
   });
+  return loading;
+}
 
-  const watcher = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      watcher.unobserve(target);
-      draw(target);
-    }
-  }, { rootMargin: "300px" });
-  function watch(within) {
-    for (const figure of within.querySelectorAll("[data-figure]:not([data-watched])")) {
-      figure.dataset.watched = "";
-      watcher.observe(figure);
-    }
+// On a narrow screen, panels side by side are stacked if the figure has a layout for that.
+const small = matchMedia("(max-width: 40rem)");
+const layoutOf = (spec) => (small.matches && spec.narrow) || spec.layout || {};
+function makeRoom(box, spec) {
+  const { height, meta } = layoutOf(spec);
+  box.style.height = height ? height + "px" : "var(--figure-height, 22rem)";
+  box.style.minWidth = meta && meta.minWidth ? meta.minWidth + "px" : "";
+  // A scrolling box must be reachable by keyboard.
+  const plot = box.parentElement;
+  if (plot.scrollWidth > plot.clientWidth) plot.tabIndex = 0;
+  else plot.removeAttribute("tabindex");
+}
+
+function dressForScreen(spec, options) {
+  const layout = { ...layoutOf(spec), autosize: true };
+  if (matchMedia("(pointer: coarse)").matches && !("dragmode" in layout)) layout.dragmode = false;
+  return dress(spec, layout, options);
+}
+
+function showMessage(plot, message, retry) {
+  const note = document.createElement("div");
+  note.className = "note " + (retry ? "error" : "info");
+  const text = document.createElement("p");
+  text.textContent = message;
+  note.append(text);
+  if (retry) {
+    note.setAttribute("role", "alert");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "secondary compact close";
+    button.textContent = "Try again";
+    button.addEventListener("click", retry);
+    note.append(button);
   }
-  document.addEventListener("htmx:load", (event) => watch(event.detail.elt.parentElement || document));
-  watch(document);
-})();
+  plot.replaceChildren(note);
+}
+
+async function draw(figure) {
+  const plot = figure.querySelector(".figure-plot");
+  try {
+    const library = loadPlotly();
+    library.catch(() => {}); // reported where it is awaited below
+    const answer = await fetch(figure.dataset.src, { headers: { Accept: "application/json" }, credentials: "same-origin" });
+    if (!answer.ok) throw new Error("the server answered " + answer.status);
+    const spec = await answer.json();
+    if (spec.empty) {
+      showMessage(plot, spec.empty);
+      return;
+    }
+    // Only now is the library needed; it takes long on a slow machine.
+    const Plotly = await library;
+    const box = document.createElement("div");
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-labelledby", figure.id + "-caption");
+    plot.replaceChildren(box);
+    makeRoom(box, spec);
+    const { data, layout } = dressForScreen(spec);
+    await Plotly.newPlot(box, data, layout, { responsive: true, displayModeBar: false, displaylogo: false });
+    // A point may carry a link.
+    box.on("plotly_click", (event) => {
+      const to = event.points[0] && event.points[0].customdata;
+      const url = to && typeof to === "object" ? to.url : to;
+      if (typeof url === "string" && /^\/(?!\/)/.test(url)) location.assign(url);
+    });
+    drawn.set(figure, { box, spec });
+    figure.dataset.drawn = "";
+  } catch (error) {
+    const table = figure.querySelector("details .table") ? " The table below holds the same numbers." : "";
+    showMessage(plot, "The figure could not be drawn: " + error.message + "." + table, () => draw(figure));
+  }
+}
+
+function redraw(options) {
+  for (const [figure, { box, spec }] of drawn) {
+    if (!figure.isConnected) {
+      drawn.delete(figure);
+      continue;
+    }
+    makeRoom(box, spec);
+    const { data, layout } = dressForScreen(spec, options);
+    window.Plotly.react(box, data, layout);
+  }
+}
+// A narrower window (or a phone that is turned) may make a figure scroll.
+window.addEventListener("resize", () => drawn.forEach(({ box, spec }) => makeRoom(box, spec)));
+small.addEventListener("change", () => redraw());
+document.addEventListener("themechange", () => redraw());
+window.addEventListener("beforeprint", () => redraw({ scheme: "light" }));
+window.addEventListener("afterprint", () => redraw());
+
+// --- Files: always in light colours, laid out for the chosen width ------------------------------
+const NAMES = { column: "85mm", wide: "178mm", page: "page" };
+const DOTS = { column: 600, wide: 600, page: 192 };
+// The page, the figure and the filters, from the figure's address.
+function fileName(figure, width) {
+  const { pathname, searchParams } = new URL(figure.dataset.src, location.href);
+  const parts = pathname.replace(/\.json$/, "").split("/").filter((word) => word && word !== "analysis");
+  for (const [name, value] of searchParams) parts.push(name, value);
+  const name = parts.join("-").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  return name.slice(0, 120) + "-" + NAMES[width];
+}
+function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+async function save(figure, format, width) {
+  const { box, spec } = drawn.get(figure) || {};
+  if (!box) return;
+  const made = fitToPaper(spec, width, box);
+  const size = { width: made.width, height: made.height };
+  const picture = { data: made.data, layout: made.layout };
+  if (format === "svg") {
+    const svg = await window.Plotly.toImage(picture, { format: "svg", imageDataOnly: true, scale: 1, ...size });
+    download(new Blob([setSize(svg, made)], { type: "image/svg+xml" }), fileName(figure, width) + ".svg");
+  } else {
+    const real = made.mm ? made.mm / 25.4 * 96 / made.width : 1;
+    const png = await window.Plotly.toImage(picture, { format: "png", imageDataOnly: true, scale: DOTS[width] / 96 * real, ...size });
+    const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
+    download(new Blob([bytes], { type: "image/png" }), fileName(figure, width) + ".png");
+  }
+  if (made.tall) notice("This figure is too large for " + made.mm + " mm on one page. Choose a wider one for easier reading.");
+}
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element && event.target.closest("[data-save]");
+  const figure = button && button.closest("[data-figure]");
+  if (!figure) return;
+  const menu = button.closest("details");
+  if (menu) menu.open = false;
+  if (!drawn.has(figure)) notice("The figure is not drawn yet.");
+  else save(figure, button.dataset.save, button.dataset.width || "page");
+});
+
+const watcher = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    watcher.unobserve(target);
+    draw(target);
+  }
+}, { rootMargin: "300px" });
+function watch(within) {
+  for (const figure of within.querySelectorAll("[data-figure]:not([data-watched])")) {
+    figure.dataset.watched = "";
+    watcher.observe(figure);
+  }
+}
+document.addEventListener("htmx:load", (event) => watch(event.detail.elt.parentElement || document));
+watch(document);

@@ -1,246 +1,266 @@
-// Reading one trajectory: turns that come when they are reached or named, labels and notes by keys,
-// comments on marked words, links to turns.
-(function () {
-  "use strict";
-  const page = document.querySelector("[data-reading]");
-  if (!page) return;
-  const turns = page.querySelector("[data-turns]");
-  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
-  const turnAt = (index) => document.getElementById("turn-" + index);
-  const writing = (element) => element.closest("input, textarea, select, [contenteditable]");
+// The reading pane: its texts as plain characters (evidence, search, highlights), and moving in it.
 
-  // --- A turn that is not on the page yet is fetched, then shown ----------------------------------
-  const gapOf = (index) => all(".turn-gap", turns).find(
-    (gap) => Number(gap.dataset.first) <= index && index <= Number(gap.dataset.last));
-  function show(index) {
-    const turn = turnAt(index);
-    if (!turn) return false;
-    for (let fold = turn; fold; fold = fold.parentElement.closest("details")) fold.open = true;
-    turn.scrollIntoView({ block: "start" });
-    return true;
-  }
-  async function go(index) {
-    if (!turnAt(index)) {
-      const gap = gapOf(index);
-      if (!gap) return;
-      const address = new URL(page.dataset.turnsUrl, location);
-      address.searchParams.set("stretch", gap.dataset.first + "-" + gap.dataset.last);
-      address.searchParams.set("turn", index);
-      await htmx.ajax("GET", address.pathname + address.search, { target: gap, swap: "outerHTML" });
-    }
-    if (!show(index)) return;
-    if (location.hash !== "#turn-" + index) history.pushState(null, "", "#turn-" + index);
-    const summary = turnAt(index).querySelector("summary");
-    summary.focus({ preventScroll: true });
-  }
-  const named = () => /^#turn-(\d{1,6})$/.exec(location.hash);
-  function follow() {
-    const wanted = named();
-    if (wanted && !turnAt(wanted[1])) go(Number(wanted[1]));
-  }
-  addEventListener("hashchange", follow);
-  document.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-    const link = event.target.closest("[data-turn-link]");
-    if (!link) return;
-    const index = Number(link.dataset.turnLink);
-    if (!turnAt(index) && !gapOf(index)) return;
-    event.preventDefault();
-    go(index);
-  });
+// --- Texts -------------------------------------------------------------------------------------
+// A list is read as its items, one per line; a difference as the new text. Positions count Unicode
+// characters, as the server does, not UTF-16 units.
+const IGNORED = "del, .sr-only, summary, .rest > summary";
 
-  // --- Links to turns are copied -------------------------------------------------------------------
-  document.addEventListener("click", async (event) => {
-    const link = event.target.closest("[data-copy-link]");
-    if (!link || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    try {
-      await navigator.clipboard.writeText(link.href);
-      window.planjury.notice("The link is copied.", { kind: "success" });
-    } catch (error) {
-      history.replaceState(null, "", link.href);
-      window.planjury.notice("The address in the browser leads to this turn now; copy it from there.");
+export function makeText(pane) {
+  const blocks = [];
+  const turnOf = (element) => {
+    const turn = element.closest(".turn");
+    return turn ? Number(turn.id.slice(5)) : 0;
+  };
+  // Messages of a dialogue are numbered within their turn.
+  const counts = new Map();
+  for (const element of pane.querySelectorAll("[data-text], .said .speech, .kept .speech")) {
+    let where = element.dataset.text;
+    const turn = turnOf(element);
+    if (!where) {
+      const kind = element.closest(".kept") ? "kept" : "said";
+      const count = (counts.get(kind + turn) || 0) + 1;
+      counts.set(kind + turn, count);
+      where = kind + "-" + count;
     }
-  });
+    blocks.push({ element, turn, where });
+  }
 
-  // --- Labels ----------------------------------------------------------------------------------------
-  function openLabels(turn) {
-    const menu = document.querySelector("[data-label-menu]");
-    menu.open = true;
-    menu.querySelector("[name=turn]").value = turn || "";
-    const filter = menu.querySelector("[data-label-filter]");
-    menu.scrollIntoView({ block: "nearest" });
-    filter.focus();
+  function lines(element) {
+    const diff = element.querySelector(".diff-lines");
+    if (diff) return Array.from(diff.querySelectorAll(":scope > li:not(.removed) > span:last-child"));
+    return element.matches("ol, ul") ? Array.from(element.children) : [element];
   }
-  const choices = (menu) => all("[data-label-choice]", menu).filter((choice) => !choice.hidden);
-  function narrow(filter) {
-    const menu = filter.closest("[data-label-menu]");
-    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const choice of all("[data-label-choice]", menu)) {
-      const text = choice.textContent.toLowerCase();
-      choice.hidden = !words.every((word) => text.includes(word));
-    }
-    for (const group of all("[data-label-group]", menu)) {
-      group.hidden = !group.querySelector("[data-label-choice]:not([hidden])");
-    }
-    menu.querySelector("[data-label-none]").hidden = choices(menu).length > 0;
-  }
-  document.addEventListener("input", (event) => {
-    if (event.target.matches("[data-label-filter]")) narrow(event.target);
-  });
-  document.addEventListener("click", (event) => {
-    const menu = event.target.closest("[data-label-menu] > summary")?.parentElement;
-    if (!menu || menu.open) return;
-    // At once, where the browser would take its time: what is typed next narrows already.
-    event.preventDefault();
-    openLabels("");
-  });
-  document.addEventListener("keydown", (event) => {
-    const menu = event.target.closest("[data-label-menu]");
-    if (menu) {
-      const found = choices(menu);
-      const at = found.indexOf(document.activeElement);
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        if (event.target.matches("[type=number]")) return;
-        event.preventDefault();
-        const next = at + (event.key === "ArrowDown" ? 1 : -1);
-        if (next < 0) menu.querySelector("[data-label-filter]").focus();
-        else found[Math.min(next, found.length - 1)]?.focus();
-      } else if (event.key === "Enter" && event.target.matches("[data-label-filter]")) {
-        event.preventDefault();
-        found[0]?.click();
-      } else if (event.key === "Escape") {
-        menu.open = false;
-        menu.querySelector("summary").focus();
+  function read(block) {
+    if (block.pieces) return block;
+    block.pieces = [];
+    let plain = "";
+    lines(block.element).forEach((line, place) => {
+      if (place) plain += "\n";
+      const start = plain.length;
+      const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const node = walker.currentNode;
+        const out = node.parentElement.closest(IGNORED);
+        if (out && line.contains(out)) continue;
+        block.pieces.push({ node, start: plain.length });
+        plain += node.data;
       }
-      return;
+      // Templates add white space at line ends; a text of its own keeps its white space.
+      if (line !== block.element) plain = plain.slice(0, start) + plain.slice(start).trimEnd();
+    });
+    block.plain = plain;
+    return block;
+  }
+  const piecesOf = (block) => read(block).pieces.map((piece) => ({
+    node: piece.node, start: piece.start, end: Math.min(piece.start + piece.node.length, block.plain.length),
+  }));
+  const count = (text) => Array.from(text).length;
+  const units = (text, characters) => Array.from(text).slice(0, characters).join("").length;
+
+  function rangeAt(block, start, end) {
+    const range = document.createRange();
+    let begun = false;
+    for (const piece of piecesOf(block)) {
+      if (!begun && start < piece.end) {
+        range.setStart(piece.node, Math.max(0, start - piece.start));
+        begun = true;
+      }
+      if (begun && end <= piece.end) {
+        range.setEnd(piece.node, Math.max(0, Math.min(end - piece.start, piece.node.length)));
+        return range;
+      }
     }
-    // "L" labels the turn in view, where "l" labels the whole trajectory.
-    if (event.key === "L" && !event.ctrlKey && !event.metaKey && !event.altKey && !writing(event.target)) {
-      event.preventDefault();
-      openLabels(turnInView());
-    }
-  });
-  function turnInView() {
-    const turn = all(".turn", turns).find((one) => one.getBoundingClientRect().bottom > innerHeight * 0.3);
-    return turn ? turn.id.slice(5) : "";
+    return null;
   }
 
-  // --- Notes -----------------------------------------------------------------------------------------
-  function openNote({ turn = "", quote = "", where = "", start = "", end = "" }) {
-    const form = document.querySelector("[data-note-form]");
-    const given = { turn, quote, where, start, end };
-    for (const name of Object.keys(given)) form.elements[name].value = given[name];
-    form.querySelector("[data-quote-fold]").open = Boolean(quote);
-    form.scrollIntoView({ block: "nearest" });
-    form.elements.text.focus();
-  }
-  document.addEventListener("click", (event) => {
-    const target = event.target instanceof Element ? event.target : document.body;
-    const label = target.closest("[data-label-turn]");
-    const note = target.closest("[data-note-turn]");
-    if (!label && !note) return;
-    event.preventDefault();
-    if (label) openLabels(label.dataset.labelTurn);
-    else openNote({ turn: note.dataset.noteTurn });
-  });
-  // The key of the note's field puts the cursor there; words that are changed have no known place.
-  document.addEventListener("click", (event) => {
-    if (event.target.matches("#note-text") && document.activeElement !== event.target) event.target.focus();
-  });
-  document.addEventListener("input", (event) => {
-    if (!event.target.matches("[data-note-form] [name=quote]")) return;
-    for (const name of ["where", "start", "end"]) event.target.form.elements[name].value = "";
-  });
-
-  // --- Marked words can be commented on --------------------------------------------------------------
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "comment-button compact";
-  button.textContent = "Comment";
-  button.hidden = true;
-  document.body.append(button);
-  let marked = null;
-  function selectedWords() {
+  // The selection as evidence {turn, where, start, end, quote}, within the first text that it touches; or null.
+  function selected() {
     const selection = getSelection();
     if (!selection.rangeCount || selection.isCollapsed) return null;
     const range = selection.getRangeAt(0);
-    const inside = range.startContainer.parentElement;
-    const turn = inside && inside.closest(".turn");
-    if (!turn || !turns.contains(turn) || inside.closest(".turn-said, .turn-foot, .asked, summary h2")) return null;
-    const span = window.planjury.makeText(turns).selected();
-    if (span && span.turn) {
-      const known = span.where === "plan" || span.where === "feedback";
-      return known ? span : { turn: span.turn, quote: span.quote };
+    for (const block of blocks) {
+      if (!range.intersectsNode(block.element)) continue;
+      let start = null;
+      let end = null;
+      for (const piece of piecesOf(block)) {
+        if (!range.intersectsNode(piece.node)) continue;
+        const from = piece.node === range.startContainer ? range.startOffset : 0;
+        const to = piece.node === range.endContainer ? range.endOffset : piece.node.length;
+        if (to <= from) continue;
+        if (start === null) start = piece.start + from;
+        end = Math.min(piece.start + to, piece.end);
+      }
+      if (start === null) continue;
+      const text = block.plain.slice(start, end);
+      const quote = text.trim();
+      if (!quote) continue;
+      start += text.length - text.trimStart().length;
+      const before = count(block.plain.slice(0, start));
+      return { turn: block.turn, where: block.where, start: before, end: before + count(quote), quote };
     }
-    const quote = selection.toString().trim();
-    return quote ? { turn: turn.id.slice(5), quote } : null;
+    return null;
   }
-  document.addEventListener("selectionchange", () => {
-    clearTimeout(button.timer);
-    button.timer = setTimeout(() => {
-      if (document.activeElement === button) return;
-      marked = selectedWords();
-      button.hidden = !marked;
-      if (!marked) return;
-      const box = getSelection().getRangeAt(0).getBoundingClientRect();
-      button.style.left = Math.max(8, Math.min(box.right, innerWidth - 110)) + scrollX + "px";
-      button.style.top = box.bottom + scrollY + 6 + "px";
-    }, 120);
-  });
-  button.addEventListener("pointerdown", (event) => event.preventDefault());
-  button.addEventListener("click", () => {
-    if (!marked) return;
-    button.hidden = true;
-    openNote(marked);
-    getSelection().removeAllRanges();
-  });
+  function rangeOf(span) {
+    const block = blocks.find((one) => one.turn === span.turn && one.where === span.where);
+    if (!block) return null;
+    const { plain } = read(block);
+    return rangeAt(block, units(plain, span.start), units(plain, span.end));
+  }
 
-  // --- What was commented on is highlighted, with a number that leads to the note ---------------------
-  function placeOf(text, plain) {
-    if (plain.start !== "") {
-      const range = text.rangeOf({ ...plain, start: Number(plain.start), end: Number(plain.end) });
-      if (range && bare(range.toString()) === bare(plain.quote)) return range;
+  function find(query) {
+    const wanted = query.toLowerCase();
+    const matches = [];
+    if (!wanted.trim()) return matches;
+    for (const block of blocks) {
+      let plain = read(block).plain.toLowerCase();
+      if (plain.length !== block.plain.length) plain = block.plain;
+      for (let at = plain.indexOf(wanted); at >= 0; at = plain.indexOf(wanted, at + wanted.length)) {
+        const range = rangeAt(block, at, at + wanted.length);
+        if (range) matches.push(range);
+      }
     }
-    // Elsewhere the words themselves are looked for.
-    return text.find(plain.quote).find((range) => {
-      const turn = range.startContainer.parentElement.closest(".turn");
-      return turn && turn.id === "turn-" + plain.turn;
-    }) || null;
+    return matches;
   }
-  const bare = (text) => text.replace(/\s+/g, "");
-  function draw() {
-    for (const mark of all(".note-mark", turns)) {
-      const parent = mark.parentNode;
-      mark.remove();
-      parent.normalize();
-    }
-    const spans = all("[data-remark]").map((note, place) => ({
-      id: note.id, n: place + 1, turn: Number(note.dataset.turn), where: note.dataset.where,
-      start: note.dataset.start, end: note.dataset.end,
-      quote: note.querySelector("[data-quote]").textContent,
-    }));
-    for (const span of spans) {
-      const range = placeOf(window.planjury.makeText(turns), span);
-      if (!range) continue;
-      const mark = document.createElement("a");
-      mark.className = "note-mark";
-      mark.href = "#" + span.id;
-      mark.dataset.n = span.n;
-      mark.setAttribute("aria-label", "Comment " + span.n);
-      const end = range.cloneRange();
-      end.collapse(false);
-      end.insertNode(mark);
-    }
-    const text = window.planjury.makeText(turns);
-    text.highlight("remarked", spans.map((span) => placeOf(text, span)).filter(Boolean));
+
+  // Highlights without changing the page's nodes; browsers without this feature still show the lists of quotes.
+  function highlight(name, ranges) {
+    if (!window.Highlight || !CSS.highlights) return;
+    if (ranges.length) CSS.highlights.set(name, new Highlight(...ranges));
+    else CSS.highlights.delete(name);
   }
-  let drawing = 0;
-  const soon = () => {
-    cancelAnimationFrame(drawing);
-    drawing = requestAnimationFrame(draw);
+  function reveal(range) {
+    let inside = range.startContainer.parentElement;
+    for (let fold = inside.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    inside = range.startContainer.parentElement;
+    inside.scrollIntoView({ block: "nearest" });
+    const box = range.getBoundingClientRect();
+    const top = 80;
+    if (box.top < top || box.bottom > innerHeight - 40) scrollBy({ top: box.top - innerHeight / 3 });
+  }
+
+  return { selected, rangeOf, find, highlight, reveal };
+}
+
+// --- Moving: turns, folds, changes, search -----------------------------------------------------
+// onTurnChosen(number): the reader went to a turn. showText(): brings the reading pane into view.
+export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
+  const pane = desk.querySelector(".desk-read");
+  const turns = pane ? Array.from(pane.querySelectorAll(".turns > .turn")) : [];
+  const numberOf = (turn) => Number(turn.id.slice(5));
+  const fold = (open) => turns.forEach((turn) => (turn.open = open));
+  const current = () => turns.find((turn) => "current" in turn.dataset);
+
+  // Marks the turn that the form is about; with `move`, scrolls to it.
+  function setTurn(number, { move = true } = {}) {
+    for (const turn of turns) turn.toggleAttribute("data-current", numberOf(turn) === number);
+    const turn = current();
+    if (!turn) return;
+    turn.open = true;
+    if (move) turn.scrollIntoView({ block: "start" });
+  }
+  function goTo(turn) {
+    if (!turn) return;
+    showText();
+    turn.open = true;
+    turn.scrollIntoView({ block: "start" });
+    turn.querySelector("summary").focus({ preventScroll: true });
+    if (byTurn) onTurnChosen(numberOf(turn));
+  }
+  const showFinal = () => goTo(pane.querySelector(".turn.final") || turns[turns.length - 1]);
+  // Moves on from the turn at the top of the screen; backwards, first to that turn's own beginning.
+  function passTurns(by) {
+    if (byTurn) {
+      const place = turns.indexOf(current());
+      goTo(turns[Math.min(turns.length - 1, Math.max(0, place + by))]);
+      return;
+    }
+    const bar = desk.querySelector(".desk-bar").getBoundingClientRect().bottom;
+    const boxes = turns.map((turn) => turn.getBoundingClientRect());
+    // A turn scrolled to stands a little below the bar.
+    const place = boxes.findIndex((box) => box.bottom > bar + 48);
+    if (place < 0) {
+      goTo(turns[by > 0 ? -1 : turns.length - 1]);
+      return;
+    }
+    const begun = boxes[place].top <= bar + 48;
+    goTo(turns[by > 0 ? place + begun : place - (boxes[place].top >= bar)]);
+  }
+  const changes = desk.querySelector("[data-changes]");
+  function toggleChanges() {
+    if (!changes) return;
+    changes.setAttribute("aria-pressed", String(!desk.classList.toggle("diff-off")));
+  }
+  const on = (selector, act) => {
+    const button = desk.querySelector(selector);
+    if (button) button.addEventListener("click", act);
   };
-  document.addEventListener("htmx:afterSettle", soon);
-  draw();
-  follow();
-})();
+  on("[data-fold]", () => fold(false));
+  on("[data-unfold]", () => fold(true));
+  on("[data-final]", showFinal);
+  if (changes) changes.addEventListener("click", toggleChanges);
+  for (const link of desk.querySelectorAll(".desk-turns a")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      goTo(document.getElementById(link.hash.slice(1)));
+    });
+  }
+  if (byTurn) {
+    for (const turn of turns) {
+      // The first click takes the form to this turn; the current turn folds as usual.
+      turn.querySelector("summary").addEventListener("click", (event) => {
+        if ("current" in turn.dataset) return;
+        event.preventDefault();
+        turn.open = true;
+        onTurnChosen(numberOf(turn));
+      });
+    }
+  }
+
+  // Search
+  const search = pane && pane.querySelector("[data-search]");
+  const status = pane && pane.querySelector("[data-found]");
+  let matches = [];
+  let at = -1;
+  function runSearch() {
+    matches = text.find(search.value);
+    at = -1;
+    text.highlight("search", matches);
+    text.highlight("search-current", []);
+    status.textContent = !search.value.trim() ? "" : matches.length ? matches.length + " found" : "not found";
+  }
+  function nextMatch(by) {
+    if (!matches.length) return;
+    at = (at + by + matches.length) % matches.length;
+    text.highlight("search-current", [matches[at]]);
+    text.reveal(matches[at]);
+    status.textContent = at + 1 + " of " + matches.length;
+  }
+  if (search) {
+    search.addEventListener("input", runSearch);
+    search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        if (at < 0) runSearch();
+        nextMatch(event.shiftKey ? -1 : 1);
+      }
+    });
+  }
+  function clearSearch() {
+    if (!search || !search.value) return;
+    search.value = "";
+    runSearch();
+  }
+  // Leaving the search selects the match, so that it can be marked by keys alone. The search text stays
+  // until Escape is pressed again.
+  function leaveSearch() {
+    search.blur();
+    if (at < 0 || !matches[at]) {
+      clearSearch();
+      return;
+    }
+    const range = matches[at];
+    getSelection().setBaseAndExtent(range.startContainer, range.startOffset, range.endContainer, range.endOffset);
+  }
+
+  return { setTurn, fold, showFinal, passTurns, toggleChanges, search, leaveSearch, clearSearch, turns };
+}

@@ -1,135 +1,247 @@
-// Reading trajectories: keys, the marks of changes, the turn in view, and a list kept for comparison.
-(function () {
-  "use strict";
-  const MOST = 8;
-  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
-  const stored = (name, otherwise) => {
-    try {
-      return JSON.parse(localStorage.getItem(name)) ?? otherwise;
-    } catch (error) {
-      return otherwise;
-    }
-  };
-  const store = (name, value) => {
-    try {
-      localStorage.setItem(name, JSON.stringify(value));
-    } catch (error) {
-      // No storage: what was chosen holds for this page.
-    }
-  };
+// The page of one trajectory: turns loaded on demand, labels and notes by keys, comments on selected text,
+// links to turns.
+import { all, isTyping, notice } from "./common.js";
+import { makeText } from "./reading.js";
 
-  // --- Changes against the plan before, shown or not ---------------------------------------------
-  const toggle = document.querySelector("[data-diff-toggle]");
-  function showChanges(shown) {
-    for (const turns of all("[data-turns]")) turns.classList.toggle("diff-off", !shown);
-    if (toggle) toggle.setAttribute("aria-pressed", String(shown));
+function openTrajectory(page) {
+  const turns = page.querySelector("[data-turns]");
+  const turnAt = (index) => document.getElementById("turn-" + index);
+
+  // --- A turn that is not on the page yet is fetched, then shown --------------------------------
+  const gapOf = (index) => all(".turn-gap", turns).find(
+    (gap) => Number(gap.dataset.first) <= index && index <= Number(gap.dataset.last));
+  function show(index) {
+    const turn = turnAt(index);
+    if (!turn) return false;
+    for (let fold = turn; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    turn.scrollIntoView({ block: "start" });
+    return true;
   }
-  if (toggle) {
-    toggle.hidden = !document.querySelector("[data-turns] .diff");
-    toggle.addEventListener("click", () => {
-      const shown = toggle.getAttribute("aria-pressed") !== "true";
-      store("show-changes", shown);
-      showChanges(shown);
-    });
-    showChanges(stored("show-changes", true));
+  async function go(index) {
+    if (!turnAt(index)) {
+      const gap = gapOf(index);
+      if (!gap) return;
+      const address = new URL(page.dataset.turnsUrl, location);
+      address.searchParams.set("stretch", gap.dataset.first + "-" + gap.dataset.last);
+      address.searchParams.set("turn", index);
+      await htmx.ajax("GET", address.pathname + address.search, { target: gap, swap: "outerHTML" });
+    }
+    if (!show(index)) return;
+    if (location.hash !== "#turn-" + index) history.pushState(null, "", "#turn-" + index);
+    const summary = turnAt(index).querySelector("summary");
+    summary.focus({ preventScroll: true });
+  }
+  const turnInAddress = () => /^#turn-(\d{1,6})$/.exec(location.hash);
+  function follow() {
+    const wanted = turnInAddress();
+    if (wanted && !turnAt(wanted[1])) go(Number(wanted[1]));
+  }
+  addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    const link = event.target.closest("[data-turn-link]");
+    if (!link) return;
+    const index = Number(link.dataset.turnLink);
+    if (!turnAt(index) && !gapOf(index)) return;
+    event.preventDefault();
+    go(index);
+  });
+
+  // --- Links to turns are copied -------------------------------------------------------------------
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("[data-copy-link]");
+    if (!link || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    try {
+      await navigator.clipboard.writeText(link.href);
+      notice("Link copied.", { kind: "success" });
+    } catch (error) {
+      history.replaceState(null, "", link.href);
+      notice("Copying failed. The address bar now has the link; copy it from there.");
+    }
+  });
+
+  // --- Labels ----------------------------------------------------------------------------------------
+  function openLabels(turn) {
+    const menu = document.querySelector("[data-label-menu]");
+    menu.open = true;
+    menu.querySelector("[name=turn]").value = turn || "";
+    const filter = menu.querySelector("[data-label-filter]");
+    menu.scrollIntoView({ block: "nearest" });
+    filter.focus();
+  }
+  const choices = (menu) => all("[data-label-choice]", menu).filter((choice) => !choice.hidden);
+  function narrow(filter) {
+    const menu = filter.closest("[data-label-menu]");
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const choice of all("[data-label-choice]", menu)) {
+      const text = choice.textContent.toLowerCase();
+      choice.hidden = !words.every((word) => text.includes(word));
+    }
+    for (const group of all("[data-label-group]", menu)) {
+      group.hidden = !group.querySelector("[data-label-choice]:not([hidden])");
+    }
+    menu.querySelector("[data-label-none]").hidden = choices(menu).length > 0;
+  }
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("[data-label-filter]")) narrow(event.target);
+  });
+  document.addEventListener("click", (event) => {
+    const menu = event.target.closest("[data-label-menu] > summary")?.parentElement;
+    if (!menu || menu.open) return;
+    // Opened at once, so that the next key already narrows the list.
+    event.preventDefault();
+    openLabels("");
+  });
+  document.addEventListener("keydown", (event) => {
+    const menu = event.target.closest("[data-label-menu]");
+    if (menu) {
+      const shown = choices(menu);
+      const at = shown.indexOf(document.activeElement);
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        if (event.target.matches("[type=number]")) return;
+        event.preventDefault();
+        const next = at + (event.key === "ArrowDown" ? 1 : -1);
+        if (next < 0) menu.querySelector("[data-label-filter]").focus();
+        else shown[Math.min(next, shown.length - 1)]?.focus();
+      } else if (event.key === "Enter" && event.target.matches("[data-label-filter]")) {
+        event.preventDefault();
+        shown[0]?.click();
+      } else if (event.key === "Escape") {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      }
+      return;
+    }
+    // "L" labels the turn in view; "l" labels the whole trajectory.
+    if (event.key === "L" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {
+      event.preventDefault();
+      openLabels(turnInView());
+    }
+  });
+  function turnInView() {
+    const turn = all(".turn", turns).find((one) => one.getBoundingClientRect().bottom > innerHeight * 0.3);
+    return turn ? turn.id.slice(5) : "";
   }
 
-  // --- Comparison: at most eight, the oldest makes room -------------------------------------------
-  const tray = document.querySelector("[data-tray]");
-  let kept = stored("comparison", []);
-  if (!Array.isArray(kept)) kept = [];
-  kept = kept.filter((item) => item && /^\d+$/.test(String(item.id)) && typeof item.name === "string");
-  function keep(items) {
-    kept = items.slice(-MOST);
-    store("comparison", kept);
-    showTray();
-  }
-  function showTray() {
-    for (const button of all("[data-compare]")) {
-      const has = kept.some((item) => item.id === button.dataset.compare);
-      button.querySelector("span").textContent = has ? "In comparison" : "Compare";
-      button.toggleAttribute("data-kept", has);
-    }
-    if (!tray) return;
-    tray.hidden = kept.length === 0;
-    tray.replaceChildren();
-    if (tray.hidden) return;
-    const words = document.createElement("p");
-    words.textContent = kept.length === 1 ? "Kept for comparison: " + kept[0].name : kept.length + " kept for comparison";
-    const clear = document.createElement("button");
-    clear.type = "button";
-    clear.className = "quiet compact";
-    clear.textContent = "Empty";
-    clear.addEventListener("click", () => keep([]));
-    tray.append(words);
-    if (kept.length > 1) {
-      const go = document.createElement("a");
-      go.className = "button compact";
-      go.href = tray.dataset.url + "?" + kept.map((item) => "t=" + item.id).join("&");
-      go.textContent = "Compare";
-      tray.append(go);
-    }
-    tray.append(clear);
+  // --- Notes -----------------------------------------------------------------------------------------
+  function openNote({ turn = "", quote = "", where = "", start = "", end = "" }) {
+    const form = document.querySelector("[data-note-form]");
+    const given = { turn, quote, where, start, end };
+    for (const name of Object.keys(given)) form.elements[name].value = given[name];
+    form.querySelector("[data-quote-fold]").open = Boolean(quote);
+    form.scrollIntoView({ block: "nearest" });
+    form.elements.text.focus();
   }
   document.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : document.body;
-    const add = target.closest("[data-compare]");
-    if (add && !event.ctrlKey && !event.metaKey) {
-      event.preventDefault();
-      const id = add.dataset.compare;
-      const rest = kept.filter((item) => item.id !== id);
-      keep(rest.length < kept.length ? rest : [...rest, { id, name: add.dataset.compareName }]);
-    }
-    const out = target.closest("[data-compare-remove]");
-    if (out) keep(kept.filter((item) => item.id !== out.dataset.compareRemove));
-    if (target.closest("[data-compare-clear]")) {
-      keep([]);
-      location.assign(location.pathname);
-    }
-  });
-  showTray();
-  // What is compared on this page is what is kept from here on.
-  const compared = all("[data-compare-item]");
-  if (compared.length) {
-    keep(compared.map((row) => ({ id: row.dataset.compareItem, name: row.dataset.compareName })));
-  }
-  // A list that came in anew shows again what is kept.
-  document.addEventListener("htmx:afterSwap", showTray);
-
-  // --- Keys: each names its button or link -------------------------------------------------------
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
-    const control = document.querySelector('[data-key="' + CSS.escape(event.key) + '"]');
-    if (!control) return;
+    const label = target.closest("[data-label-turn]");
+    const note = target.closest("[data-note-turn]");
+    if (!label && !note) return;
     event.preventDefault();
-    control.click();
+    if (label) openLabels(label.dataset.labelTurn);
+    else openNote({ turn: note.dataset.noteTurn });
+  });
+  // The note's key puts the cursor into its field. A quote that is edited has no known position.
+  document.addEventListener("click", (event) => {
+    if (event.target.matches("#note-text") && document.activeElement !== event.target) event.target.focus();
+  });
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("[data-note-form] [name=quote]")) return;
+    for (const name of ["where", "start", "end"]) event.target.form.elements[name].value = "";
   });
 
-  // --- The line of turns marks the one in view; turns and lines may come later --------------------
-  const line = document.querySelector(".turn-line");
-  if (line) {
-    const seen = new Set();
-    const linkOf = (id) => line.querySelector('a[href$="#' + id + '"]');
-    let current = null;
-    const watcher = new IntersectionObserver((entries) => {
-      for (const entry of entries) seen[entry.isIntersecting ? "add" : "delete"](entry.target.id);
-      const first = all(".turn[id]").find((turn) => seen.has(turn.id));
-      const link = first ? linkOf(first.id) : null;
-      if (link === current) return;
-      if (current) current.removeAttribute("aria-current");
-      if (link) link.setAttribute("aria-current", "true");
-      current = link;
-    }, { rootMargin: "-10% 0px -60%" });
-    const watch = () => all(".turn[id]").forEach((turn) => watcher.observe(turn));
-    document.addEventListener("htmx:afterSettle", watch);
-    watch();
-    // A link to a folded turn opens it.
-    const open = () => {
-      const turn = document.getElementById(location.hash.slice(1));
-      if (turn && turn.matches("details")) turn.open = true;
-    };
-    addEventListener("hashchange", open);
-    open();
+  // --- Comments on selected text -------------------------------------------------------------------
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "comment-button compact";
+  button.textContent = "Comment";
+  button.hidden = true;
+  document.body.append(button);
+  let selected = null;
+  function selectedText() {
+    const selection = getSelection();
+    if (!selection.rangeCount || selection.isCollapsed) return null;
+    const range = selection.getRangeAt(0);
+    const inside = range.startContainer.parentElement;
+    const turn = inside && inside.closest(".turn");
+    if (!turn || !turns.contains(turn) || inside.closest(".turn-said, .turn-foot, .asked, summary h2")) return null;
+    const span = makeText(turns).selected();
+    if (span && span.turn) {
+      const known = span.where === "plan" || span.where === "feedback";
+      return known ? span : { turn: span.turn, quote: span.quote };
+    }
+    const quote = selection.toString().trim();
+    return quote ? { turn: turn.id.slice(5), quote } : null;
   }
-})();
+  document.addEventListener("selectionchange", () => {
+    clearTimeout(button.timer);
+    button.timer = setTimeout(() => {
+      if (document.activeElement === button) return;
+      selected = selectedText();
+      button.hidden = !selected;
+      if (!selected) return;
+      const box = getSelection().getRangeAt(0).getBoundingClientRect();
+      button.style.left = Math.max(8, Math.min(box.right, innerWidth - 110)) + scrollX + "px";
+      button.style.top = box.bottom + scrollY + 6 + "px";
+    }, 120);
+  });
+  button.addEventListener("pointerdown", (event) => event.preventDefault());
+  button.addEventListener("click", () => {
+    if (!selected) return;
+    button.hidden = true;
+    openNote(selected);
+    getSelection().removeAllRanges();
+  });
+
+  // --- Commented passages are highlighted and link to their note by number --------------------------
+  function rangeOf(text, note) {
+    if (note.start !== "") {
+      const range = text.rangeOf({ ...note, start: Number(note.start), end: Number(note.end) });
+      if (range && bare(range.toString()) === bare(note.quote)) return range;
+    }
+    // Without a position, search for the quoted text.
+    return text.find(note.quote).find((range) => {
+      const turn = range.startContainer.parentElement.closest(".turn");
+      return turn && turn.id === "turn-" + note.turn;
+    }) || null;
+  }
+  const bare = (text) => text.replace(/\s+/g, "");
+  function draw() {
+    for (const mark of all(".note-mark", turns)) {
+      const parent = mark.parentNode;
+      mark.remove();
+      parent.normalize();
+    }
+    const spans = all("[data-remark]").map((note, index) => ({
+      id: note.id, n: index + 1, turn: Number(note.dataset.turn), where: note.dataset.where,
+      start: note.dataset.start, end: note.dataset.end,
+      quote: note.querySelector("[data-quote]").textContent,
+    }));
+    for (const span of spans) {
+      const range = rangeOf(makeText(turns), span);
+      if (!range) continue;
+      const mark = document.createElement("a");
+      mark.className = "note-mark";
+      mark.href = "#" + span.id;
+      mark.dataset.n = span.n;
+      mark.setAttribute("aria-label", "Comment " + span.n);
+      const end = range.cloneRange();
+      end.collapse(false);
+      end.insertNode(mark);
+    }
+    const text = makeText(turns);
+    text.highlight("remarked", spans.map((span) => rangeOf(text, span)).filter(Boolean));
+  }
+  let drawing = 0;
+  const drawSoon = () => {
+    cancelAnimationFrame(drawing);
+    drawing = requestAnimationFrame(draw);
+  };
+  document.addEventListener("htmx:afterSettle", drawSoon);
+  draw();
+  follow();
+}
+
+const page = document.querySelector("[data-reading]");
+if (page) openTrajectory(page);

@@ -1,0 +1,353 @@
+// What every page needs: theme, notices, failed requests, times, tips, menus, panes, copying, sign-out.
+const root = document.documentElement;
+export const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+
+// --- Theme -------------------------------------------------------------------------------------
+function showTheme() {
+  const chosen = root.dataset.theme || "auto";
+  for (const button of all("[data-theme-choice]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.themeChoice === chosen));
+  }
+}
+function chooseTheme(theme) {
+  if (theme === "auto") delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  try {
+    if (theme === "auto") localStorage.removeItem("theme");
+    else localStorage.setItem("theme", theme);
+  } catch (error) {
+    // No storage: the choice holds for this page.
+  }
+  showTheme();
+  document.dispatchEvent(new CustomEvent("themechange"));
+}
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  document.dispatchEvent(new CustomEvent("themechange"));
+});
+
+// --- Notices: one line each, at the lower right ------------------------------------------------
+export function notice(text, { kind = "info", key = text } = {}) {
+  const box = document.getElementById("notices");
+  if (!box) return;
+  const old = all("[data-key]", box).find((item) => item.dataset.key === key);
+  if (old) old.remove();
+  const item = document.createElement("div");
+  item.className = "note " + kind;
+  item.dataset.key = key;
+  const paragraph = document.createElement("p");
+  paragraph.textContent = text;
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "quiet compact close";
+  close.textContent = "Close";
+  close.addEventListener("click", () => item.remove());
+  item.append(paragraph, close);
+  box.append(item);
+  if (kind === "success" || kind === "info") setTimeout(() => item.remove(), 6000);
+}
+export function clearNotice(key) {
+  for (const item of all("#notices [data-key]")) if (item.dataset.key === key) item.remove();
+}
+// A server answer may carry HX-Trigger: {"notice": {"text": "…", "kind": "success"}}.
+document.addEventListener("notice", (event) => notice(event.detail.text, event.detail));
+
+// --- Requests that fail ------------------------------------------------------------------------
+const NETWORK = "network";
+const ERRORS = {
+  403: "You may not do this, or your session has ended. Reload the page and sign in again.",
+  404: "This no longer exists. Reload the page to see what is there now.",
+  409: "Someone changed this in the meantime. Reload the page to see it as it is now.",
+  413: "This is larger than the server accepts.",
+  429: "Too many requests at once. Wait a moment and try again.",
+};
+document.addEventListener("htmx:responseError", (event) => {
+  const { status } = event.detail.xhr;
+  const outage = status === 503 && (event.detail.xhr.getResponseHeader("Content-Type") || "").startsWith("text/plain") && event.detail.xhr.responseText;
+  const text = outage || ERRORS[status] || "The server could not do this (" + status + "). Nothing was changed; try again.";
+  notice(text, { kind: "error", key: "response-" + status });
+});
+// A request that another one replaces, or that ends because the page is left, has not failed. htmx logs
+// every such error to the console; `detail.error` is the only way to keep it from doing so.
+let leavingPage = false;
+for (const name of ["pagehide", "pageshow"]) window.addEventListener(name, () => { leavingPage = name === "pagehide"; });
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  const { onabort, onerror } = detail.xhr;
+  detail.xhr.onabort = function (event) { detail.error = ""; onabort.call(this, event); };
+  detail.xhr.onerror = function (event) { if (leavingPage) detail.error = ""; onerror.call(this, event); };
+});
+for (const name of ["htmx:sendError", "htmx:timeout"]) {
+  document.addEventListener(name, () => {
+    if (leavingPage) return;
+    notice("No connection to the server. Nothing was sent; try again.", { kind: "warning", key: NETWORK });
+  });
+}
+// A busy database can delay a save: say so after three seconds.
+const SLOW = "slow", slow = new Map();
+document.addEventListener("htmx:beforeSend", ({ detail }) => {
+  if (detail.requestConfig.verb === "get") return;
+  slow.set(detail.xhr, setTimeout(() => notice("The server is slow to answer. Keep this page open: your changes are being sent.", { kind: "info", key: SLOW }), 3000));
+});
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  clearTimeout(slow.get(detail.xhr));
+  if (slow.delete(detail.xhr)) clearNotice(SLOW);
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.successful) clearNotice(NETWORK);
+});
+window.addEventListener("online", () => clearNotice(NETWORK));
+
+// --- Relative times; the exact time is the tip -------------------------------------------------
+const STEPS = [["year", 31557600], ["month", 2629800], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
+function showTime(time) {
+  const at = new Date(time.dateTime);
+  if (Number.isNaN(at.getTime()) || "exact" in time.dataset) return;
+  const seconds = (at.getTime() - Date.now()) / 1000;
+  const step = STEPS.find(([, length]) => Math.abs(seconds) >= length);
+  // A past time counts whole units only; a future time is rounded: 6.99 days are 7.
+  const whole = seconds > 0 ? Math.round : Math.trunc;
+  const text = step ? relative.format(whole(seconds / step[1]), step[0]) : "just now";
+  if (time.textContent !== text) time.textContent = text;
+  time.dataset.tip = exact.format(at);
+  // Inside a link, the link itself has the focus and shows the tip.
+  if (!time.closest("a, button, summary")) time.tabIndex = 0;
+}
+const showTimes = (within) => all("time[datetime]", within).forEach(showTime);
+setInterval(() => showTimes(document), 30000);
+// On paper only the exact time makes sense.
+window.addEventListener("beforeprint", () => {
+  for (const time of all("time[data-tip]")) time.textContent = time.dataset.tip;
+});
+window.addEventListener("afterprint", () => showTimes(document));
+
+// --- Tips: [data-tip] on hover and focus; one element, so that no scroll box cuts it off -------
+let tip = null;
+function hideTip() {
+  if (!tip) return;
+  if (tip.owner.getAttribute("aria-describedby") === "tip") tip.owner.removeAttribute("aria-describedby");
+  tip.remove();
+  tip = null;
+}
+function showTip(owner) {
+  hideTip();
+  tip = document.createElement("div");
+  tip.id = "tip";
+  tip.className = "tip";
+  tip.setAttribute("role", "tooltip");
+  tip.textContent = owner.dataset.tip;
+  tip.owner = owner;
+  document.body.append(tip);
+  placeTip();
+  if (!owner.hasAttribute("aria-describedby")) owner.setAttribute("aria-describedby", "tip");
+}
+function placeTip() {
+  if (!tip) return;
+  const at = tip.owner.getBoundingClientRect();
+  const { width, height } = tip.getBoundingClientRect();
+  const left = Math.min(Math.max(8, at.left + at.width / 2 - width / 2), innerWidth - width - 8);
+  const above = at.top - height - 6;
+  tip.style.left = left + "px";
+  tip.style.top = (above > 4 ? above : at.bottom + 6) + "px";
+}
+const tipOwner = (node) => {
+  if (!(node instanceof Element)) return null;
+  return node.closest("[data-tip]") || (node.matches(":focus-visible") && node.querySelector("[data-tip]"));
+};
+for (const [name, show] of [["pointerover", true], ["focusin", true], ["pointerout", false], ["focusout", false]]) {
+  document.addEventListener(name, (event) => {
+    const owner = tipOwner(event.target);
+    if (!owner) return;
+    if (show && !(tip && tip.owner === owner)) showTip(owner);
+    // The focused element keeps its tip when the pointer leaves.
+    if (!show && tip && tip.owner === owner && !(name === "pointerout" && owner.matches(":focus"))) hideTip();
+  });
+}
+document.addEventListener("scroll", placeTip, { capture: true, passive: true });
+
+// --- Menus, the bar on a phone, two panes on a phone -------------------------------------------
+document.addEventListener("click", (event) => {
+  const target = event.target instanceof Element ? event.target : root;
+  for (const menu of all("details[data-menu][open]")) if (!menu.contains(target)) menu.open = false;
+
+  const theme = target.closest("[data-theme-choice]");
+  if (theme) chooseTheme(theme.dataset.themeChoice);
+
+  const toggle = target.closest("[data-nav-toggle]");
+  if (toggle) {
+    const open = toggle.closest("[data-topbar]").toggleAttribute("data-open");
+    toggle.setAttribute("aria-expanded", String(open));
+  }
+
+  // A button with data-dialog="ID" opens that dialog; one with data-close, or a click beside it, closes it.
+  const opener = target.closest("[data-dialog]");
+  const dialog = opener && document.getElementById(opener.dataset.dialog);
+  if (dialog) dialog.showModal();
+  else if (target.closest("[data-close]") || target.matches("dialog[open]")) target.closest("dialog")?.close();
+
+  const pane = target.closest("button[data-show-pane]");
+  if (pane) showPane(pane.dataset.showPane);
+});
+export function showPane(name) {
+  for (const pane of all("[data-pane]")) pane.toggleAttribute("data-shown", pane.dataset.pane === name);
+  for (const button of all("button[data-show-pane]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.showPane === name));
+  }
+  document.dispatchEvent(new CustomEvent("panechange", { detail: name }));
+}
+
+export const isTyping = (element) => element.closest("input, textarea, select, [contenteditable]");
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    hideTip();
+    for (const menu of all("details[data-menu][open]")) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  }
+  if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {
+    const search = document.querySelector("[data-search]");
+    if (search && search.offsetParent) {
+      event.preventDefault();
+      search.focus();
+      search.select();
+    }
+  }
+});
+
+// --- Filters: always open beside a list; `open` is set so that assistive technology agrees -------
+const wide = matchMedia("(min-width: 60rem)");
+const RAILS = "details:is(.rail, .places)";
+const openRails = () => all(RAILS).forEach((rail) => { rail.open = wide.matches; });
+// Filters that htmx brings in with an analysis page are new elements.
+const openReportRails = () => all("#analysis " + RAILS).forEach((rail) => { rail.open = wide.matches; });
+wide.addEventListener("change", openRails);
+document.addEventListener("htmx:load", openReportRails);
+openRails();
+// A form with data-autosubmit is sent when a choice changes; typing waits for Enter.
+document.addEventListener("change", (event) => {
+  const form = event.target.form;
+  // Not form.dataset: a field named "dataset" would stand in its place.
+  if (form && form.hasAttribute("data-autosubmit")) form.requestSubmit();
+});
+
+// --- Copy: a button with data-copy="ID" copies the text of that element ------------------------
+document.addEventListener("click", async (event) => {
+  const button = event.target instanceof Element && event.target.closest("[data-copy]");
+  const source = button && document.getElementById(button.dataset.copy);
+  if (!source) return;
+  try {
+    await navigator.clipboard.writeText(source.innerText.trim());
+    notice("Copied.", { kind: "success" });
+  } catch (error) {
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    notice("The text is selected. Copy it with the keyboard.", { kind: "info" });
+  }
+});
+
+// data-copy-from="URL" fetches that address and copies its text.
+document.addEventListener("click", async (event) => {
+  const button = event.target instanceof Element && event.target.closest("[data-copy-from]");
+  if (!button) return;
+  const text = fetch(button.dataset.copyFrom, { credentials: "same-origin" }).then((answer) => {
+    if (!answer.ok) throw new Error(String(answer.status));
+    return answer.text();
+  });
+  try {
+    // Pass the promise itself: some browsers forget the click while it is awaited.
+    if (window.ClipboardItem) {
+      const blob = text.then((content) => new Blob([content], { type: "text/plain" }));
+      await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
+    } else await navigator.clipboard.writeText(await text);
+    notice("Copied.", { kind: "success" });
+  } catch (error) {
+    notice("Copying failed. Use the link beside the button to download the same text.", { kind: "warning" });
+  }
+});
+
+// --- Start, and again for content that htmx brings in ------------------------------------------
+document.addEventListener("htmx:load", (event) => showTimes(event.detail.elt.parentElement || document));
+showTheme();
+showTimes(document);
+const first = document.querySelector("button[data-show-pane][aria-pressed='true']");
+if (first) showPane(first.dataset.showPane);
+// Where a row of tabs is wider than the screen, scroll the current tab into view.
+for (const here of all(".tabs [aria-current]")) {
+  const row = here.closest(".tabs"), box = here.getBoundingClientRect();
+  row.scrollLeft += box.left - row.getBoundingClientRect().left - (row.clientWidth - box.width) / 2;
+}
+
+// --- Signing out -------------------------------------------------------------------------------
+// Warns about unsent answers first, then removes the person's answers and drafts from this browser.
+const ANSWERS = "planjury.answers.";
+const LEAVING = "planjury.leaving";
+const LEFT = "planjury.left";
+const person = document.body.dataset.person || "";
+const attempt = (act) => { try { return act(); } catch { return null; } };
+
+const unsentAnswers = (owner) => attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(ANSWERS + owner + "."))) || [];
+// Drafts of live sessions that the server does not have yet.
+const DRAFTS = "planjury.draft.";
+const unsentDrafts = (owner) => attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(DRAFTS + owner + "."))) || [];
+const removeUnsent = (owner) => [...unsentAnswers(owner), ...unsentDrafts(owner)].forEach((key) => localStorage.removeItem(key));
+
+// Sign-out has worked if the next page has no person.
+const signedOut = attempt(() => sessionStorage.getItem(LEAVING));
+if (signedOut) {
+  sessionStorage.removeItem(LEAVING);
+  if (!person) {
+    removeUnsent(signedOut);
+    // Other tabs still show this person's pages: have them reload.
+    attempt(() => localStorage.setItem(LEFT, signedOut + "." + Date.now()));
+    attempt(() => localStorage.removeItem(LEFT));
+  }
+}
+window.addEventListener("storage", (event) => {
+  if (person && event.key === LEFT && event.newValue && event.newValue.split(".")[0] === person) location.reload();
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("form[data-sign-out]") || !person) return;
+  const sure = event.submitter && "sure" in event.submitter.dataset;
+  if (unsentAnswers(person).length && !sure) {
+    event.preventDefault();
+    // The sign-out page says how many there are and sends them.
+    if (!form.closest("[data-leaving]")) location.assign(form.action);
+    return;
+  }
+  attempt(() => sessionStorage.setItem(LEAVING, person));
+});
+
+// The sign-out page: how many answers are unsent, and a button that sends them first.
+function watchUnsent(page) {
+  const form = page.querySelector("form[data-sign-out]");
+  const find = (name) => page.querySelector("[data-" + name + "]");
+  let waiting = false;
+  let shown = null;
+
+  function show() {
+    const left = unsentAnswers(person).length;
+    if (left === shown) return;
+    shown = left;
+    find("unsent").hidden = !left;
+    find("count").textContent = left === 1 ? "1 answer is" : left + " answers are";
+    find("plain").hidden = left > 0;
+    find("send").hidden = find("sure").hidden = !left;
+    if (!left && waiting) form.requestSubmit();
+  }
+  find("send").addEventListener("click", () => {
+    waiting = true;
+    find("send").disabled = true;
+    find("waits").hidden = false;
+    // The saving queue retries when the window gets the focus.
+    window.dispatchEvent(new Event("focus"));
+  });
+  show();
+  setInterval(show, 250);
+}
+const signOutPage = document.querySelector("[data-leaving]");
+if (signOutPage) watchUnsent(signOutPage);

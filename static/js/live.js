@@ -1,0 +1,278 @@
+// A live session: clocks, drafts in this browser and on the server, and a page that updates around the
+// form. Typed text is never lost: neither by a poll nor by a failure.
+import { all, notice } from "./common.js";
+
+const person = document.body.dataset.person || "";
+// Sign-out removes the keys with this prefix.
+const DRAFTS = "planjury.draft." + person + ".";
+const INTERVAL = 2000;
+const find = (selector, within = document) => within.querySelector(selector);
+const attempt = (act) => { try { return act(); } catch { return null; } };
+const title = document.title;
+
+// --- Clocks, by the server's time --------------------------------------------------------------
+let ahead = 0;
+function setClock() {
+  const poll = find("#session-poll");
+  if (poll) ahead = Date.parse(poll.dataset.now) - Date.now();
+}
+const two = (n) => String(n).padStart(2, "0");
+function formatDuration(seconds) {
+  const s = Math.max(0, Math.floor(seconds));
+  if (s < 60) return s + " s";
+  const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+  return h ? h + ":" + two(m) + ":" + two(s % 60) + " h" : m + ":" + two(s % 60) + " min";
+}
+function tick() {
+  const now = Date.now() + ahead;
+  for (const time of all("[data-since], [data-until]")) {
+    const at = Date.parse(time.dateTime);
+    const since = "since" in time.dataset;
+    const text = since || at > now ? formatDuration(Math.abs(now - at) / 1000) : "no time left";
+    if (time.textContent !== text) time.textContent = text;
+    const word = time.previousElementSibling;
+    if (word && "word" in word.dataset) word.textContent = since ? "for" : "";
+  }
+}
+setInterval(tick, 1000);
+
+// --- Drafts ------------------------------------------------------------------------------------
+const DRAFT_STATES = { saved: "draft kept", saving: "keeping the draft", waiting: "draft waits for the network; it is kept in this browser" };
+const box = () => find("[data-draft-url]");
+function showDraftState(state, reason) {
+  const line = find("[data-draft-state]");
+  if (!line) return;
+  line.hidden = false;
+  line.dataset.state = state;
+  if (state === "refused") line.textContent = "draft not kept: " + reason;
+  else line.textContent = state === "waiting" && reason ? "draft kept in this browser: " + reason : DRAFT_STATES[state];
+}
+function read(form) {
+  const fields = {};
+  for (const [name, value] of new FormData(form)) if (name !== "csrfmiddlewaretoken" && typeof value === "string") fields[name] = value;
+  return fields;
+}
+// Per ask: the version of the server's draft that the text is based on, and the last draft that was sent
+// without an answer. So a draft that another tab saves in between is not overwritten.
+const versions = {}, unconfirmed = {};
+const same = (a, b) => Boolean(a && b) && Object.keys({ ...a, ...b }).every((name) => a[name] === b[name]);
+let timer = 0, last = 0, unsent = null, busy = false, newer = null;
+const storeLocally = (draft) => attempt(() => localStorage.setItem(DRAFTS + draft.of, JSON.stringify({ fields: draft.fields, version: versions[draft.of], sent: unconfirmed[draft.of] })));
+function note(form) {
+  const here = box();
+  if (!here || !here.contains(form)) return;
+  form.dataset.typed = "1";
+  unsent = { of: here.dataset.draftOf, url: here.dataset.draftUrl, token: find("[name=csrfmiddlewaretoken]", form)?.value, fields: read(form) };
+  storeLocally(unsent);
+  if (!timer) timer = setTimeout(send, Math.max(0, INTERVAL - (Date.now() - last)));
+}
+async function send(event) {
+  clearTimeout(timer);
+  timer = 0;
+  if (!unsent || (newer && newer.of === unsent.of)) return;
+  // One request at a time, except when the page is left: then nothing can wait.
+  if (busy && event?.type !== "pagehide") return void (timer = setTimeout(send, INTERVAL));
+  const draft = unsent;
+  const before = unconfirmed[draft.of];
+  unsent = null;
+  last = Date.now();
+  showDraftState("saving");
+  busy = true;
+  unconfirmed[draft.of] = draft.fields;
+  storeLocally(draft);
+  let answer = null;
+  try {
+    answer = await fetch(draft.url, {
+      method: "POST", credentials: "same-origin", keepalive: true,
+      headers: { "Content-Type": "application/json", "X-CSRFToken": draft.token },
+      body: JSON.stringify({ fields: draft.fields, version: versions[draft.of] || 0 }),
+    });
+  } catch { /* no network */ }
+  const reply = answer && (answer.status < 500 || answer.status === 503) ? await answer.json().catch(() => ({})) : {};
+  busy = false;
+  const current = box() && box().dataset.draftOf === draft.of;
+  if (answer && answer.ok) {
+    versions[draft.of] = reply.version;
+    delete unconfirmed[draft.of];
+    if (!unsent) attempt(() => localStorage.removeItem(DRAFTS + draft.of));
+    else storeLocally(unsent);
+    if (current) showDraftState("saved");
+  } else if (!answer || answer.status >= 500) {
+    unsent = unsent || draft;
+    if (current) showDraftState("waiting", reply.refused);
+    if (!timer) timer = setTimeout(send, 2 * INTERVAL);
+  } else if (answer.status === 409 && reply.fields) {
+    unsent = unsent || draft;
+    delete unconfirmed[draft.of];
+    if (same(reply.fields, before)) {  // this page's own draft, whose answer was lost
+      versions[draft.of] = reply.version;
+      timer = setTimeout(send, 0);
+    } else if (current) offer({ of: draft.of, ...reply });
+  } else if (current) {
+    showDraftState("refused", reply.reason || "reload the page and sign in again");
+  }
+}
+document.addEventListener("input", (event) => { if (event.target.form) note(event.target.form); });
+document.addEventListener("change", (event) => { if (event.target.form) note(event.target.form); });
+document.addEventListener("focusout", () => { if (unsent) send(); });
+window.addEventListener("online", send);
+window.addEventListener("pagehide", send);
+
+// Two tabs have different drafts: the person chooses, and both stay until then.
+const texts = (form, fields) => Object.entries(fields).filter(([name, value]) => value.trim() && form?.elements[name]?.matches?.("textarea, [type=text], [type=search]")).map(([, value]) => value).join("\n");
+function offer(draft) {
+  const place = find("[data-newer]"), shown = find("[data-newer-shown]");
+  if (!place) return;
+  newer = draft;
+  const text = texts(formOf(box(), draft.fields), draft.fields);
+  shown.hidden = !text;
+  find("textarea", shown).value = text;
+  place.hidden = false;
+  showDraftState("refused", "another one was kept elsewhere");
+}
+function choose(take) {
+  const place = find("[data-newer]"), here = box();
+  if (!newer || !here || here.dataset.draftOf !== newer.of) return;
+  const { of, fields, version } = newer;
+  versions[of] = version;
+  newer = null;
+  place.hidden = true;
+  if (!take) return void send();
+  unsent = null;
+  fill(here, fields);
+  attempt(() => localStorage.removeItem(DRAFTS + of));
+  showDraftState("saved");
+}
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element && event.target.closest("[data-newer-take], [data-newer-mine]");
+  if (button) choose("newerTake" in button.dataset);
+});
+function formOf(here, fields) {
+  return all("form", here).find((one) => Object.keys(fields).every((name) => one.elements[name])) || find("form", here);
+}
+// Fills a form from a draft; boxes that are not in the draft are cleared.
+function fill(here, fields) {
+  const form = formOf(here, fields);
+  if (!form) return null;
+  for (const field of Array.from(form.elements)) {
+    if (!field.name || field.type === "hidden" || field.type === "submit") continue;
+    if (field.type === "checkbox" || field.type === "radio") field.checked = fields[field.name] === field.value;
+    else if (field.name in fields) field.value = fields[field.name];
+  }
+  return form;
+}
+
+// A draft that this browser could not send is sent now, with the version that it was based on.
+function restore(posted) {
+  const here = box();
+  const line = find("[data-draft-state]");
+  if (here && here.dataset.restored) return;
+  if (line) line.hidden = !(here && "drafted" in here.dataset);
+  newer = null;
+  if (!here) return;
+  here.dataset.restored = "1";
+  const of = here.dataset.draftOf;
+  // A posted form keeps its version; a fetched page shows the newest draft.
+  if (!posted || !(of in versions)) versions[of] = Number(here.dataset.draftVersion);
+  const stored = attempt(() => JSON.parse(localStorage.getItem(DRAFTS + of)));
+  if (!stored || !stored.fields) return;
+  versions[of] = stored.version;
+  if (stored.sent) unconfirmed[of] = stored.sent;
+  const form = fill(here, stored.fields);
+  if (form) note(form);
+}
+
+// --- The page updates around the form ----------------------------------------------------------
+const inSession = (event) => event.target instanceof Element && event.target.closest("[data-session]");
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { status } = event.detail.xhr;
+  // Set here, too: a form that is no longer on the page has no attributes to read.
+  if (event.detail.boosted && event.detail.target.id === "session") {
+    event.detail.selectOverride = "#session";
+    event.detail.swapOverride = "outerHTML show:none";
+  }
+  // Show the current page, with the typed text.
+  if (status === 409 && inSession(event)) {
+    event.detail.shouldSwap = true;
+    event.detail.isError = false;
+  }
+  // A page without a session must not replace the typed text.
+  if (event.detail.requestConfig.verb === "post" && event.detail.shouldSwap && inSession(event) && !event.detail.serverResponse.includes("data-session")) {
+    event.detail.shouldSwap = false;
+    notice("Nothing was sent. Your text is still here, and a draft of it is kept: reload the page.", { kind: "warning", key: "session" });
+  }
+});
+document.addEventListener("htmx:responseError", (event) => {
+  const text = {
+    403: "You are signed out. What you typed is kept: sign in again in another tab, then reload this page.",
+    404: "This place is not yours any more. What you said is stored.",
+  }[event.detail.xhr.status];
+  if (event.target.id !== "session-poll" || !text) return;
+  event.target.remove();
+  find("#session-turn").textContent = text;
+});
+let typed = null;
+function typedNow() {
+  const form = find("#session-desk form[data-typed]");
+  return form && Object.entries(read(form)).filter(([name, value]) => form.elements[name]?.type !== "hidden" && value).map(([, value]) => value).join("\n");
+}
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  if (event.detail.target.id === "session-desk") typed = typedNow();
+});
+document.addEventListener("htmx:oobAfterSwap", () => {
+  const place = find("[data-rescued]");
+  if (!typed || !place) return;
+  place.hidden = false;
+  find("textarea", place).value = typed;
+  typed = null;
+});
+
+function toEnd() {
+  const talk = find("#session-talk");
+  if (talk) talk.scrollTop = talk.scrollHeight;
+}
+let lines = 0;
+function settle(posted) {
+  setClock();
+  tick();
+  restore(posted);
+  const count = all(".talk-line").length;
+  if (count !== lines) toEnd();
+  lines = count;
+  const poll = find("#session-poll");
+  if (poll) document.title = (poll.dataset.mine ? "Your turn: " : "") + title;
+}
+// After a form was sent, the focus goes to its result. When it becomes the person's turn, it goes to the
+// form, unless the person has put it elsewhere.
+const FIELD = "#session-desk form :is(textarea, input:not([type=hidden]))";
+function focusOn(sent) {
+  const result = sent && find("#session-hints, #session-errors, #session-refused");
+  const at = document.activeElement;
+  const idle = !at || at === document.body || at.id === "session-desk";
+  if (result && !find("[aria-invalid=true]")) result.focus();
+  else if (idle) (find(FIELD) || find("#session-end") || find("#session-desk"))?.focus({ preventScroll: true });
+}
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (!find("[data-session]")) return;
+  const posted = event.detail.requestConfig?.verb === "post";
+  settle(posted);
+  focusOn(posted);
+});
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element && event.target.closest("[data-changes-toggle]");
+  if (button) toggle();
+});
+function toggle() {
+  const pane = find("[data-changes]"), button = find("[data-changes-toggle]");
+  if (!pane || !button) return;
+  const on = pane.dataset.changes !== "on";
+  pane.dataset.changes = on ? "on" : "off";
+  button.setAttribute("aria-pressed", String(on));
+}
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.key !== "d") return;
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  toggle();
+});
+settle();
+focusOn(Boolean(find("#session-hints, #session-errors, #session-refused")));

@@ -1,0 +1,170 @@
+// Forms in which a person replies: drafts, keys, finding a tool, an editor of steps, scores by keys.
+
+import { all } from "./common.js";
+
+// --- Drafts ------------------------------------------------------------------------------------
+// Fields with data-draft keep their text until it is accepted, also over a reload or a new sign-in. A
+// starting text (data-start) is replaced by the draft. Ctrl+Enter sends the form of a text area.
+const drafted = new WeakSet();
+
+function keepDraft(field) {
+  const form = field.form;
+  if (!form || drafted.has(field)) return;
+  drafted.add(field);
+  const area = field.tagName === "TEXTAREA";
+  const key = "draft-" + form.dataset.draftKey + (area ? "" : "-" + field.name);
+  const attempt = (act) => { try { return act(); } catch { return null; } };
+  const draft = attempt(() => sessionStorage.getItem(key));
+  if (draft && (!field.value || field.value === field.dataset.start)) field.value = draft;
+  field.addEventListener("input", () => attempt(() => sessionStorage.setItem(key, field.value)));
+  if (!area) return;
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+}
+const keepDrafts = () => document.querySelectorAll("textarea[data-draft], input[data-draft]").forEach(keepDraft);
+keepDrafts();
+document.addEventListener("htmx:load", keepDrafts);
+
+// --- Keys that lead to the parts of a system's reply form ---------------------------------------
+const prepared = new WeakSet();
+const firstNew = (selector) => all(selector).find((element) => !prepared.has(element) && prepared.add(element));
+
+function goTo(element) {
+  element.scrollIntoView({ block: "center" });
+  element.focus({ preventScroll: true });
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-reply-keys] a[data-key]");
+  const target = link && document.querySelector(link.getAttribute("href"));
+  if (!target) return;
+  event.preventDefault();
+  goTo(target);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.target.closest("input, textarea, select, [contenteditable], dialog")) return;
+  const link = document.querySelector('[data-reply-keys] a[data-key="' + CSS.escape(event.key) + '"]');
+  if (!link) return;
+  event.preventDefault();
+  link.click();
+});
+
+// Buttons fill a field: with a suggestion, the last plan, or nothing.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-fill]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.fill);
+  field.value = button.dataset.fillText;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.focus();
+});
+
+// --- Steps of a plan: Enter begins the next number; a preview shows how the text is parsed ------
+const number = /^\s*(?:step\s*)?(\d{1,3})\s*(?:[.):](?!\d)|-(?!\w))\s*/i;
+const bullet = /^\s*[-*•]\s+/;
+
+function readSteps(text) {
+  const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
+  const marker = [number, bullet].find((one) => lines.some((line) => one.test(line)));
+  if (!marker) return lines;
+  const steps = [];
+  for (const line of lines) {
+    if (marker.test(line)) steps.push(line.replace(marker, "").trim());
+    else if (steps.length) steps[steps.length - 1] = (steps[steps.length - 1] + " " + line).trim();
+  }
+  return steps.filter(Boolean);
+}
+
+function showSteps(field) {
+  const preview = document.getElementById(field.dataset.steps);
+  const steps = readSteps(field.value);
+  preview.hidden = !steps.length;
+  preview.querySelector("ol").replaceChildren(...steps.map((step) => {
+    const item = document.createElement("li");
+    item.textContent = step;
+    return item;
+  }));
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.matches("textarea[data-steps]")) showSteps(event.target);
+});
+document.addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (!field.matches("textarea[data-steps]") || event.key !== "Enter" || event.isComposing) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const start = field.selectionStart;
+  const line = field.value.slice(field.value.lastIndexOf("\n", start - 1) + 1, start);
+  const match = number.exec(line);
+  if (!match || line.trim() === match[0].trim()) return;
+  event.preventDefault();
+  field.setRangeText("\n" + (Number(match[1]) + 1) + ". ", start, field.selectionEnd, "end");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+});
+
+// --- Scores: 1 to 5 answers the focused question, else the first open one -----------------------
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || !/^[1-5]$/.test(event.key)) return;
+  if (event.target.closest("input:not([type=radio]), textarea, select, dialog")) return;
+  const form = document.querySelector("[data-scale-keys]");
+  if (!form) return;
+  const scales = all(".score", form);
+  const scale = scales.find((one) => one.contains(event.target))
+    || scales.find((one) => !one.querySelector(":checked"));
+  if (!scale) return;
+  event.preventDefault();
+  const choice = scale.querySelector('[type=radio][value="' + event.key + '"]');
+  choice.checked = true;
+  choice.dispatchEvent(new Event("input", { bubbles: true }));
+  choice.dispatchEvent(new Event("change", { bubbles: true }));
+  const next = scales[scales.indexOf(scale) + 1];
+  goTo(next ? next.querySelector("[type=radio]:checked") || next.querySelector("[type=radio]")
+    : form.querySelector("button[type=submit]"));
+});
+
+// --- Finding a tool; set-up, also of forms that htmx brings in ----------------------------------
+function setUp() {
+  const finder = firstNew("[data-find]");
+  if (finder) bindFinder(finder);
+  const refused = firstNew("[aria-invalid=true]");
+  if (refused) goTo(refused);
+  const steps = firstNew("textarea[data-steps]");
+  if (steps && steps.value) showSteps(steps);
+}
+
+function bindFinder(finder) {
+  const field = finder.querySelector("input");
+  const status = finder.querySelector("[data-found]");
+  const tools = all("[data-tool]").map((tool) => ({
+    tool,
+    words: tool.querySelector("summary").textContent.toLowerCase(),
+  }));
+  const earlier = document.querySelector("[data-earlier]");
+  finder.hidden = false;
+  field.addEventListener("input", () => {
+    const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    if (wanted.length && earlier) earlier.open = true;
+    for (const { tool, words } of tools) {
+      tool.hidden = !wanted.every((word) => words.includes(word));
+      count += tool.hidden ? 0 : 1;
+    }
+    status.textContent = wanted.length ? count + (count === 1 ? " tool fits." : " tools fit.") : "";
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    const fits = tools.find(({ tool }) => !tool.hidden);
+    if (!fits) return;
+    fits.tool.open = true;
+    goTo(fits.tool.querySelector("form input[type=text], form button"));
+  });
+}
+
+setUp();
+document.addEventListener("htmx:load", setUp);
