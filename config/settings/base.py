@@ -31,7 +31,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django.contrib.messages",
     "django.contrib.sessions",
-    "config.static_files.OwnStaticFiles",
+    "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -182,6 +182,10 @@ SECURE_HSTS_SECONDS = env.integer("PLANJURY_HSTS_SECONDS", default=0)
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "config.static_files.UsedFilesFinder",
+]
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "config.static_files.StaticFiles"},
