@@ -1,6 +1,6 @@
 """Scripts import each other in the one form that collected files and one-file pages understand.
 
-The storage rewrites it to the file's hashed name; `analysis.exports.embedding.module_text` drops it.
+The storage rewrites it to the hashed name; `analysis.exports.embedding.module_text` drops it.
 """
 
 import re
