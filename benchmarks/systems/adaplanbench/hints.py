@@ -3,7 +3,7 @@
 They go by words alone and say which words they looked for. A constraint is looked for by the name
 of the tool or attribute that it is about, by what else that is called (the lexicon of the scripted
 judges, and the circles of like words below), and by the words of its own text. How often they are
-right is measured in ``docs/live-sessions-hints.md``.
+right is measured in ``docs/live-sessions.md``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Hints on feedback: what they say, and how often they are right (docs/live-sessions-hints.md)."""
+"""Hints on feedback: what they say, and how often they are right (docs/live-sessions.md)."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tests.benchmarks.systems.adaplanbench.feedback_corpus import (
     written_texts,
 )
 
-DOCS = Path(__file__).parents[4] / "docs" / "live-sessions-hints.md"
+DOCS = Path(__file__).parents[4] / "docs" / "live-sessions.md"
 
 
 def row(key: str, about: str, text: str, disclosed: int | None = None) -> dict[str, object]:
