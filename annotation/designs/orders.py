@@ -27,7 +27,7 @@ def order_options(*, dealt: Dealt, method: Method) -> Dealt:
 
     ``random``: a shuffle each. ``blocks``: successive blocks hold each model at most once, tasks
     apart. ``latin``: task by task, models in the rows of a Williams square, rows and tasks in
-    rotation. docs/study-design.md says what is exact.
+    rotation. docs/making-studies.md says what is exact.
     """
     seed = dealt.seed
     known = {option.id: option for option in dealt.options}

@@ -14,7 +14,7 @@ from benchmarks.datasets.selectors import find_dataset
 class Command(BaseCommand):
     """``import_candidates FILE --dataset NAME``: checked as a whole, then stored as a whole."""
 
-    help = "Import candidate constraints with what a checker decided (docs/candidates.md)."
+    help = "Import candidate constraints with what a checker decided (docs/construction.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
