@@ -1,13 +1,12 @@
-"""Backup and restore of everything in the database, whichever engine it is on.
+"""Backup and restore, by the tools of the database's own engine.
 
 docs/decisions/backups.md says why it is made this way.
 
-``manifest``    what a backup says of itself
-``archive``     the file: written aside and put into place, read only when it is whole
-``schema``      tables and columns as a set of applied migrations has them
-``values``      what a column's value looks like in the file, and back
-``dump``        database → file, in one snapshot
-``sqlite``      a database built beside the live one, and the moment in which it takes its place
-``postgresql``  the same in one transaction
-``restoring``   file → database
+``archive``     the file: manifest, digest, and the database as its engine's tool wrote it
+``sqlite``      SQLite's online backup API
+``postgresql``  pg_dump and pg_restore
+``rows``        rows copied from one engine to the other
+``backup``      database → file
+``restore``     file → database
+``errors``      what goes wrong, as one line
 """

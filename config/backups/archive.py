@@ -1,202 +1,184 @@
-"""The file: a ZIP with one file of JSON lines per table, and a seal over every byte.
+"""The backup file: a ZIP with a manifest and the database as its engine's own tool wrote it.
 
-The seal is the ZIP's comment, so that any program can open the file. It stands at the very end: a
-file that was cut off has none, and one changed byte anywhere makes it wrong.
+The manifest holds the digest of the database, and ZIP has a checksum of every file in it. So any
+program can open a backup, and none that is damaged or cut off is restored.
 """
 
 import hashlib
-import io
+import json
 import os
+import shutil
 import tempfile
+import tomllib
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self, cast
+from typing import Any
+
+from django.conf import settings
 
 from config.backups.errors import BackupError
-from config.backups.manifest import Manifest, Table, read_manifest
 
-# The first file within a backup tells people what it is, and us that it is one.
+PRODUCT = "PlanJury"
+# Raise it when an older PlanJury could not read what this one writes. Format 1 held rows as JSON.
+FORMAT = 2
+# The first file in the ZIP: it tells people what this is, and the program that it is a backup.
 ABOUT_MEMBER = "planjury-backup.txt"
-ABOUT = b"""\
+ABOUT = """\
 This is a backup of PlanJury. To restore it:
 
     manage.py restore THIS_FILE
 
 It holds password hashes, sessions and second factors: keep it where others cannot read it.
-manifest.json lists the tables; tables/*.jsonl hold one row per line, columns as in the manifest.
+manifest.json says which version made it, and when. The database itself is database.sqlite3 (an
+SQLite file) or database.pgdump (for pg_restore).
 """
 MANIFEST_MEMBER = "manifest.json"
-SEAL = b"planjury-backup sha256 "
+DATABASE_MEMBERS = {"sqlite": "database.sqlite3", "postgresql": "database.pgdump"}
 # Level 6 takes twice the time for a tenth less.
 COMPRESS_LEVEL = 3
 BLOCK = 1 << 20
-_HEX = 64
 
 
-class ArchiveWriter:
-    """Takes a backup's tables, one after the other."""
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup says of itself; ``migrations`` are the applied ones by app."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._zip = zipfile.ZipFile(
-            file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESS_LEVEL, allowZip64=True
-        )
-        self._zip.comment = SEAL + b"0" * _HEX
-        self._zip.writestr(ABOUT_MEMBER, ABOUT)
+    version: str
+    made_at: datetime
+    engine: str
+    engine_version: str
+    migrations: Mapping[str, list[str]]
+    sha256: str
 
-    def add(self, member: str, lines: Iterable[bytes]) -> tuple[int, str]:
-        """Write the rows of one table; their number and SHA-256."""
-        count, digest, block = 0, hashlib.sha256(), bytearray()
-        with self._zip.open(member, "w", force_zip64=True) as out:
-            for line in lines:
-                count += 1
-                block += line
-                if len(block) >= BLOCK:
-                    digest.update(block)
-                    out.write(block)
-                    block.clear()
-            digest.update(block)
-            out.write(block)
-        return count, digest.hexdigest()
+    def to_json(self) -> str:
+        """Return the text of the manifest's file."""
+        head = {"product": PRODUCT, "format": FORMAT}
+        return json.dumps(head | asdict(self), default=datetime.isoformat, indent=1)
 
-    def finish(self, manifest: Manifest) -> None:
-        """Write the manifest and the ZIP's directory."""
-        self._zip.writestr(MANIFEST_MEMBER, manifest.to_json())
-        self._zip.close()
 
-    def abandon(self) -> None:
-        """Let go of the file, which is about to be deleted."""
-        with suppress(OSError, ValueError):
-            self._zip.close()
+def product_version() -> str:
+    """Return the version of this PlanJury."""
+    text = (settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8")
+    version: str = tomllib.loads(text)["project"]["version"]
+    return version
 
 
 @contextmanager
-def new_archive(path: Path, *, force: bool) -> Iterator[ArchiveWriter]:
-    """A backup that is at ``path`` when the block has ended, and leaves nothing when it fails."""
-    _refuse_existing(path, force)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "w+b") as file:
-            writer = ArchiveWriter(file)
-            try:
-                yield writer
-            except BaseException:
-                writer.abandon()
-                raise
-            _seal(file)
-            file.flush()
-            os.fsync(file.fileno())
-        _refuse_existing(path, force)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+def open_draft_folder(path: Path, *, force: bool) -> Iterator[Path]:
+    """Yield a private folder beside ``path`` for what is put together to become it."""
+    refuse_existing(path, force=force)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        yield Path(folder)
 
 
-def _refuse_existing(path: Path, force: bool) -> None:
+def refuse_existing(path: Path, *, force: bool) -> None:
+    """Raise an error where a file is in the way."""
     if path.exists() and not force:
         raise BackupError(f"There is a file {path} already; --force replaces it.")
 
 
-def _sync_folder(folder: Path) -> None:
+def digest_file(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_archive(draft: Path, manifest: Manifest, database: Path) -> None:
+    """Write the backup to ``draft`` and see it onto the disk."""
+    with draft.open("xb") as file:
+        with zipfile.ZipFile(
+            file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESS_LEVEL
+        ) as archive:
+            archive.writestr(ABOUT_MEMBER, ABOUT)
+            archive.writestr(MANIFEST_MEMBER, manifest.to_json())
+            # pg_dump compresses by itself.
+            kind = zipfile.ZIP_STORED if manifest.engine == "postgresql" else zipfile.ZIP_DEFLATED
+            archive.write(database, DATABASE_MEMBERS[manifest.engine], kind)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.chmod(0o600)
+
+
+def put_in_place(draft: Path, path: Path) -> None:
+    """Give the finished backup its name, so that it survives a power cut."""
+    os.replace(draft, path)
     # Not every file system lets a folder be opened or synced.
     with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
+        handle = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
 
 
-def _seal(file: IO[bytes]) -> None:
-    digest = _digest_before_seal(file)
-    file.seek(-_HEX, os.SEEK_END)
-    file.write(digest)
-
-
-def _digest_before_seal(file: IO[bytes]) -> bytes:
-    left = file.seek(0, os.SEEK_END) - _HEX
-    file.seek(0)
-    digest = hashlib.sha256()
-    while left > 0 and (block := file.read(min(BLOCK, left))):
-        digest.update(block)
-        left -= len(block)
-    return digest.hexdigest().encode()
-
-
-class Archive:
-    """A backup that was found whole."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
-        try:
-            _check_whole(self._file, path)
-            self._zip = zipfile.ZipFile(self._file)
-            self.manifest = read_manifest(self._zip.read(MANIFEST_MEMBER))
-        except BaseException:
-            self._file.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._zip.close()
-        self._file.close()
-
-    def lines(self, table: Table) -> Iterator[bytes]:
-        """The rows of a table as they stand in the file; see ``checked_lines``."""
-        return checked_lines(self._zip, table)
-
-
-def checked_lines(archive: zipfile.ZipFile, table: Table) -> Iterator[bytes]:
-    """The rows of a table, and an error at their end if they do not add up."""
-    count, digest = 0, hashlib.sha256()
-    with archive.open(table.member) as raw:
-        for line in io.BufferedReader(cast(io.RawIOBase, raw), BLOCK):
-            count += 1
-            digest.update(line)
-            yield line
-    if digest.hexdigest() != table.sha256:
-        raise BackupError(f"the rows of table {table.name} do not match their checksum")
-    if count != table.rows:
-        raise BackupError(f"table {table.name} has {count} rows, not {table.rows}")
-
-
-def _check_whole(file: IO[bytes], path: Path) -> None:
-    """Refuse what is no backup, is cut off, or differs from what was written."""
-    head = file.read(30 + len(ABOUT_MEMBER))
+def read_manifest(path: Path) -> Manifest:
+    """Return the manifest of a backup, or raise an error that says why this is none to restore."""
+    with path.open("rb") as file:
+        head = file.read(30 + len(ABOUT_MEMBER))
     if head[:4] != b"PK\x03\x04" or head[30:] != ABOUT_MEMBER.encode():
-        raise BackupError(f"{path} is not a backup of PlanJury.")
-    size = file.seek(0, os.SEEK_END)
-    file.seek(-min(len(SEAL) + _HEX, size), os.SEEK_END)
-    tail = file.read()
-    if not tail.startswith(SEAL):
-        raise BackupError(f"{path} is cut off or damaged: the end of the backup is missing.")
-    if _digest_before_seal(file) != tail[len(SEAL) :]:
-        raise BackupError(f"{path} is damaged: {_damage(file)}.")
+        raise BackupError(f"{path} is not a backup of {PRODUCT}.")
+    with _reading(path), zipfile.ZipFile(path) as archive:
+        given = json.loads(archive.read(MANIFEST_MEMBER))
+        if given["format"] == FORMAT:
+            return _manifest(given)
+    raise BackupError(_wrong_format(given))
 
 
-def _damage(file: IO[bytes]) -> str:
-    """Where a backup differs from what was written, as far as can be told."""
-    place = "its list of tables cannot be read"
+def _manifest(given: Mapping[str, Any]) -> Manifest:
+    if given["engine"] not in DATABASE_MEMBERS:
+        raise ValueError(given["engine"])
+    return Manifest(
+        version=str(given["version"]),
+        made_at=datetime.fromisoformat(given["made_at"]),
+        engine=given["engine"],
+        engine_version=str(given["engine_version"]),
+        migrations={str(app): list(names) for app, names in given["migrations"].items()},
+        sha256=str(given["sha256"]),
+    )
+
+
+def _wrong_format(given: Mapping[str, Any]) -> str:
+    version, number = given["version"], given["format"]
+    if number == 1:
+        return (
+            f"The backup was made by {PRODUCT} {version} in an older format (rows as JSON), which "
+            f"only the version that made it can restore. Install {PRODUCT} {version}, restore the "
+            "backup there, then upgrade."
+        )
+    return (
+        f"The backup was made by {PRODUCT} {version} in format {number}; this is {PRODUCT} "
+        f"{product_version()}, which reads format {FORMAT}. Restore it with a newer {PRODUCT}."
+    )
+
+
+def extract_database(path: Path, manifest: Manifest, target: Path) -> None:
+    """Write the database of a backup to ``target``, and raise an error if it is not as made."""
+    with (
+        target.open("xb") as out,
+        _reading(path),
+        zipfile.ZipFile(path) as archive,
+        archive.open(DATABASE_MEMBERS[manifest.engine]) as stored,
+    ):
+        shutil.copyfileobj(stored, out, BLOCK)
+    if digest_file(target) != manifest.sha256:
+        raise BackupError(f"{path} is damaged: its database does not match its digest.")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file does to its reader into one error."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            for table in read_manifest(archive.read(MANIFEST_MEMBER)).tables:
-                place = f"table {table.name} cannot be read"
-                for _ in checked_lines(archive, table):
-                    pass
-    except BackupError as error:
-        return str(error) if place.startswith("table") else place
+        yield
+    except BackupError:
+        raise
+    except OSError as error:
+        # A full disk, a medium that cannot be read, or a damaged file that points to nowhere.
+        reason = os.strerror(error.errno) if error.errno else "it is cut off or damaged"
+        raise BackupError(f"{path} cannot be unpacked: {reason}.") from None
     except Exception:
         # Damage can look like anything to a reader of ZIP files.
-        return place
-    return "a byte outside its tables has changed"
+        raise BackupError(f"{path} is cut off or damaged.") from None

@@ -1,63 +1,141 @@
-"""PostgreSQL: all tables are emptied and filled in one transaction.
+"""PostgreSQL: pg_dump writes the database, pg_restore reads it back.
 
-While it lasts, pages and workers wait. A failure or a kill leaves the old data.
+A restore is one transaction: the product's tables are dropped, what pg_restore has to say is
+executed, and older data are migrated. While it lasts, pages and workers wait. A failure or a kill
+leaves the old data.
 """
 
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
 
-from django.db import Error, OperationalError, transaction
+from django.apps import apps
+from django.db import OperationalError, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import AutoField
 
-from config.backups.archive import Archive
 from config.backups.errors import BackupError
-from config.backups.manifest import Table
-from config.backups.schema import Model, Schema, columns
-from config.backups.values import rows, to_postgresql
 
-# Who waits for a lock makes all others wait that come after, and two may wait for each other: so
-# none is waited for long, and all are asked for again.
+# Whoever waits for a lock makes all others wait that come after, and two may wait for each other:
+# so none is waited for long, and all are asked for again.
 LOCK_SECONDS = 3
 LOCK_TRIES = 10
+_SERVICE = "planjury"
 
 
-def last_ids(connection: BaseDatabaseWrapper, schema: Schema) -> dict[str, int]:
-    """By table, the last number that was given out."""
-    found = {}
+def server_version(connection: BaseDatabaseWrapper) -> int:
+    """Return the server's major version."""
+    return int(connection.get_database_version()[0])
+
+
+def find_tool(name: str, *, least: int) -> str:
+    """Return the path of one of PostgreSQL's tools, or say that it is missing or too old."""
+    path = shutil.which(name)
+    if path is None:
+        raise BackupError(
+            f"{name} is not installed here; it comes with PostgreSQL's client (version {least} or "
+            "later), for example postgresql-client of Debian."
+        )
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"(\d+)(?:\.\d+)*", said)
+    if found is None or int(found[1]) < least:
+        raise BackupError(
+            f"{name} has version {found[1] if found else 'unknown'}, and PostgreSQL {least} needs "
+            f"{least} or later: install the newer client, and put it first in PATH."
+        )
+    return path
+
+
+def product_tables(connection: BaseDatabaseWrapper) -> list[str]:
+    """Return the product's tables that are there, whichever version made them."""
+    prefixes = tuple(f"{config.label}_" for config in apps.get_app_configs()) + ("django_",)
+    return sorted(
+        name for name in connection.introspection.table_names() if name.startswith(prefixes)
+    )
+
+
+def dump_database(connection: BaseDatabaseWrapper, target: Path) -> None:
+    """Have pg_dump write the product's tables to ``target``."""
+    tool = find_tool("pg_dump", least=server_version(connection))
     with connection.cursor() as cursor:
-        for name, model in schema.models.items():
-            sequence = _sequence(cursor, name, model)
-            if sequence is None:
-                continue
-            cursor.execute(f"SELECT last_value, is_called FROM {sequence}")
-            last, called = cursor.fetchone()
-            if called:
-                found[name] = last
-    return found
+        cursor.execute("SELECT quote_ident(current_schema())")
+        (schema,) = cursor.fetchone()
+    tables = [f'--table={schema}."{name}"' for name in product_tables(connection)]
+    with _service_file(connection) as environment:
+        command = [tool, "--format=custom", "--no-owner", "--no-privileges", "--no-password"]
+        done = subprocess.run(
+            [*command, f"--file={target}", *tables],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode:
+        raise BackupError(_complaint("pg_dump", done.stderr))
 
 
-def fill(connection: BaseDatabaseWrapper, archive: Archive, schema: Schema) -> None:
-    """Replace all rows; to be called within a transaction."""
-    tables = archive.manifest.tables
-    names = ", ".join(connection.ops.quote_name(name) for name in schema.models)
+@contextmanager
+def _service_file(connection: BaseDatabaseWrapper) -> Iterator[dict[str, str]]:
+    """Yield an environment in which libpq connects as we do; no list of processes shows secrets."""
+    given = connection.settings_dict
+    parameters = {
+        "dbname": given["NAME"],
+        "user": given["USER"],
+        "password": given["PASSWORD"],
+        "host": given["HOST"],
+        "port": given["PORT"],
+        **given["OPTIONS"],
+    }
+    lines = [f"{name}={value}" for name, value in parameters.items() if value != ""]
+    with tempfile.NamedTemporaryFile("w", prefix="planjury-pg-") as file:
+        file.write("\n".join([f"[{_SERVICE}]", *lines, ""]))
+        file.flush()
+        yield {**os.environ, "PGSERVICEFILE": file.name, "PGSERVICE": _SERVICE}
+
+
+def check_dump(connection: BaseDatabaseWrapper, dump: Path, *, made_on: int) -> None:
+    """Raise an error if pg_restore cannot read a dump, or this server is older than its own."""
+    server = server_version(connection)
+    if made_on > server:
+        raise BackupError(
+            f"The backup was made on PostgreSQL {made_on}; this is PostgreSQL {server}, "
+            "which may not be able to read it."
+        )
+    tool = find_tool("pg_restore", least=made_on)
+    done = subprocess.run(
+        [tool, "--list", str(dump)], capture_output=True, text=True, errors="replace", check=False
+    )
+    if done.returncode:
+        raise BackupError(_complaint("pg_restore", done.stderr))
+
+
+def restore_dump(connection: BaseDatabaseWrapper, dump: Path) -> None:
+    """Replace the product's tables by those of a dump; to be called within a transaction."""
+    quote = connection.ops.quote_name
     with connection.cursor() as cursor:
-        _lock(cursor, names)
-        before = last_ids(connection, schema)
-        keys = _foreign_keys(cursor, connection, schema)
-        # Checked row by row they would take most of the time; made anew they are checked at once.
-        for owner, name, _ in keys:
-            cursor.execute(f"ALTER TABLE {owner} DROP CONSTRAINT {name}")
-        cursor.execute(f"TRUNCATE {names}")
-        for table in tables:
-            _load(cursor, connection, table, schema.models[table.name], archive)
-            _number_on(cursor, table, schema.models[table.name], before.get(table.name))
-        for owner, name, definition in keys:
-            cursor.execute(f"ALTER TABLE {owner} ADD CONSTRAINT {name} {definition}")
+        tables = product_tables(connection)
+        before = last_ids(connection)
+        if tables:
+            names = ", ".join(map(quote, tables))
+            lock_tables(cursor, names)
+            cursor.execute(f"DROP TABLE {names} CASCADE")
+        for section in ("pre-data", "data", "post-data"):
+            with _restore_script(dump, section) as script:
+                _execute(cursor, script)
+        # The script has it empty, and is qualified throughout.
+        cursor.execute("RESET search_path")
+        # Migrations may follow, which alter tables whose rows must have been checked by then.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    set_last_ids(connection, before)
 
 
-def _lock(cursor: Any, names: str) -> None:
+def lock_tables(cursor: Any, names: str) -> None:
+    """Keep everybody else from tables until the transaction ends."""
     cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
     for _ in range(LOCK_TRIES):
         with suppress(OperationalError), transaction.atomic():
@@ -66,56 +144,86 @@ def _lock(cursor: Any, names: str) -> None:
     raise BackupError("The database is too busy to be locked; try again, or stop the server.")
 
 
-def analyse(connection: BaseDatabaseWrapper, schema: Schema) -> None:
-    """Let the planner know the new rows; it works without, only slower."""
-    names = ", ".join(connection.ops.quote_name(name) for name in schema.models)
-    with suppress(Error), connection.cursor() as cursor:
-        cursor.execute(f"ANALYZE {names}")
+@contextmanager
+def _restore_script(dump: Path, section: str) -> Iterator[IO[bytes]]:
+    """Yield what pg_restore would send to a server for one section."""
+    tool = find_tool("pg_restore", least=1)
+    command = [tool, "--no-owner", "--no-privileges", f"--section={section}", "--file=-", str(dump)]
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+        assert process.stdout is not None
+        try:
+            yield process.stdout
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            process.stdout.close()
+            code = process.wait()
+        if code:
+            errors.seek(0)
+            raise BackupError(_complaint("pg_restore", errors.read().decode(errors="replace")))
 
 
-def _load(
-    cursor: Any, connection: BaseDatabaseWrapper, table: Table, model: Model, archive: Archive
-) -> None:
-    quote = connection.ops.quote_name
-    fields = columns(model)
-    names = ", ".join(map(quote, table.columns))
-    converters = [to_postgresql(fields[column]) for column in table.columns]
-    with (
-        rows(archive, table, converters) as found,
-        cursor.copy(f"COPY {quote(table.name)} ({names}) FROM STDIN") as copy,
-    ):
-        for row in found:
-            copy.write_row(row)
+def _execute(cursor: Any, script: IO[bytes]) -> None:
+    """Execute a script of pg_restore's: statements, and rows between COPY and a line with `\\.`."""
+    statements: list[bytes] = []
+    for line in script:
+        if line.startswith(b"COPY ") and line.endswith(b" FROM stdin;\n"):
+            _execute_statements(cursor, statements)
+            with cursor.copy(line.decode()) as copy:
+                for row in iter(script.readline, b"\\.\n"):
+                    if not row:
+                        raise BackupError("The dump in the backup is cut off.")
+                    copy.write(row)
+        elif not line.startswith((b"\\", b"--")):  # psql's own commands, and comments
+            statements.append(line)
+    _execute_statements(cursor, statements)
 
 
-def _number_on(cursor: Any, table: Table, model: Model, before: int | None) -> None:
-    """Let numbers go on after all that were ever given out, here or where the backup was made.
+def _execute_statements(cursor: Any, statements: list[bytes]) -> None:
+    text = b"".join(statements).decode()
+    statements.clear()
+    if text.strip():
+        cursor.execute(text)
+
+
+def _complaint(tool: str, said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()]
+    return f"{tool} failed: {lines[0].removeprefix(f'{tool}: error: ') if lines else 'no reason'}."
+
+
+def last_ids(connection: BaseDatabaseWrapper) -> dict[str, int]:
+    """Return the last id that each table gave out."""
+    found = {}
+    with connection.cursor() as cursor:
+        for table, sequence in _sequences(connection, cursor):
+            cursor.execute(f"SELECT last_value FROM {sequence} WHERE is_called")
+            if row := cursor.fetchone():
+                found[table] = row[0]
+    return found
+
+
+def set_last_ids(connection: BaseDatabaseWrapper, last_ids: dict[str, int]) -> None:
+    """Raise the last ids of tables to these, where they are lower.
 
     Somebody may still hold a row of the old data in memory.
     """
-    sequence = _sequence(cursor, table.name, model)
-    last = max((n for n in (before, table.last_id) if n is not None), default=None)
-    if sequence is not None and last is not None:
-        cursor.execute("SELECT setval(%s, %s)", [sequence, last])
+    with connection.cursor() as cursor:
+        for table, sequence in _sequences(connection, cursor):
+            if last := last_ids.get(table):
+                cursor.execute(
+                    f"SELECT setval(%s, greatest(%s, last_value)) FROM {sequence}", [sequence, last]
+                )
 
 
-def _sequence(cursor: Any, table: str, model: Model) -> str | None:
-    key = model._meta.pk
-    if not isinstance(key, AutoField):
-        return None
-    cursor.execute("SELECT pg_get_serial_sequence(%s, %s)", [f'"{table}"', key.column])
-    name: str | None = cursor.fetchone()[0]
-    return name
-
-
-def _foreign_keys(
-    cursor: Any, connection: BaseDatabaseWrapper, schema: Schema
-) -> Sequence[tuple[str, str, str]]:
-    cursor.execute(
-        "SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) "
-        "FROM pg_constraint WHERE contype = 'f' AND conrelid = ANY(%s::regclass[]) "
-        "ORDER BY 1, 2",
-        [[connection.ops.quote_name(name) for name in schema.models]],
-    )
-    found: list[tuple[str, str, str]] = cursor.fetchall()
+def _sequences(connection: BaseDatabaseWrapper, cursor: Any) -> list[tuple[str, str]]:
+    """Return tables with the quoted names of the sequences that number their rows."""
+    found = []
+    for table in product_tables(connection):
+        for sequence in connection.introspection.get_sequences(cursor, table):
+            cursor.execute(
+                "SELECT pg_get_serial_sequence(%s, %s)", [f'"{table}"', sequence["column"]]
+            )
+            found.append((table, cursor.fetchone()[0]))
     return found

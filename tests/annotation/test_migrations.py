@@ -12,7 +12,8 @@ from django.core.management import call_command
 from django.db.migrations.loader import MigrationLoader
 
 from annotation.models import Assignment, Item, Participant, Rating, RatingEdit, StudyEvent
-from config.backups.sqlite import aside, migrate_to
+from config.backups.sqlite import open_aside
+from tests.databases import migrate_to
 
 BEFORE = [
     ("auth", "0012_alter_user_first_name_max_length"),
@@ -79,7 +80,7 @@ def old_study(apps: Apps, ann: User, bob: User) -> Any:
 @pytest.mark.django_db
 def test_an_earlier_study_is_brought_up_to_date(tmp_path: Path) -> None:
     """It was made before the migrations were squashed, and by some of them only."""
-    with aside(tmp_path / "old.sqlite3") as connection:
+    with open_aside(tmp_path / "old.sqlite3") as connection:
         migrate_to(connection, BEFORE)
         apps = MigrationLoader(None, replace_migrations=False).project_state(BEFORE).apps
         ann, bob = (User.objects.create(username=name) for name in ("ann", "bob"))

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import connection
 
-from config.backups.command import one_line_errors
-from config.backups.dump import write_backup
+from config.backups.backup import write_backup
+from config.backups.errors import report_errors
 
 
 class Command(BaseCommand):
@@ -20,20 +19,24 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The file, and whether it may be replaced."""
+        """Add the file, whether it may be replaced, and whether it is for a move."""
         parser.add_argument(
             "file", type=Path, help="the file, or a folder in which it is named after the time"
         )
         parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+        parser.add_argument(
+            "--as-sqlite",
+            action="store_true",
+            help="on PostgreSQL: write an SQLite database, to move the data to one",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Back up, and say how much it was."""
+        """Back up, and say where it is."""
         path: Path = options["file"]
         if path.is_dir():
             path /= f"planjury-{datetime.now(UTC):%Y%m%d-%H%M%S}.zip"
-        with one_line_errors("No backup was made."):
-            done = write_backup(path, connection=connection, force=options["force"])
+        with report_errors("No backup was made."):
+            done = write_backup(path, force=options["force"], as_sqlite=options["as_sqlite"])
         self.stdout.write(
-            f"{done.rows:,} rows of {done.tables} tables are in {done.path}: "
-            f"{done.size / 1e6:,.1f} MB in {done.seconds:.1f} s."
+            f"The backup is {done.path}: {done.size / 1e6:,.1f} MB in {done.seconds:.1f} s."
         )

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.backups.command import one_line_errors
-from config.backups.restoring import restore_backup
+from config.backups.errors import report_errors
+from config.backups.restore import restore_backup
 
 
 class Command(BaseCommand):
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The file, and what may happen to what is there."""
+        """Add the file, and what may happen to the data that are there."""
         parser.add_argument("file", type=Path, help="a backup made by manage.py backup")
         parser.add_argument(
             "--replace", action="store_true", help="replace data; a backup of them is made first"
@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Restore, and say what happened."""
-        with one_line_errors("Nothing was changed."):
+        with report_errors("Nothing was changed."):
             done = restore_backup(
                 options["file"],
                 replace=options["replace"],
@@ -37,13 +37,12 @@ class Command(BaseCommand):
             )
         manifest = done.manifest
         self.stdout.write(
-            f"{manifest.rows:,} rows of {len(manifest.tables)} tables are back as they were on "
-            f"{manifest.made_at:%d %B %Y at %H:%M} UTC (PlanJury {manifest.version}, "
-            f"{manifest.engine}), in {done.seconds:.1f} s."
+            f"The database is as it was on {manifest.made_at:%d %B %Y at %H:%M} UTC "
+            f"(PlanJury {manifest.version}), restored in {done.seconds:.1f} s."
         )
         if done.upgraded:
             self.stdout.write("The backup was of an older version; it was brought up to date.")
         self.stdout.write(
-            "Runs and jobs that were under way go on by themselves. Who signed in after the backup "
-            "was made has to sign in again."
+            "Runs and jobs that were under way go on by themselves. Whoever signed in after the "
+            "backup was made has to sign in again."
         )

@@ -262,7 +262,7 @@ def test_closed_runs_are_not_counted_among_the_unsearched(django_user_model: typ
     assert unsearched(Visibility(None, [run.pk])) == 1
 
 
-def test_the_index_has_no_texts_and_is_no_part_of_a_backup() -> None:
+def test_the_index_has_no_texts_and_belongs_to_no_model() -> None:
     tables = set(connection.introspection.table_names())
     assert {index.TURNS, index.TASKS} <= tables
     assert not {index.TURNS, index.TASKS} & set(connection.introspection.django_table_names())
