@@ -81,7 +81,9 @@ def replace_database(new: Path, live: Path) -> None:
     with closing(sqlite3.connect(new)) as source, closing(sqlite3.connect(live)) as target:
         target.execute("PRAGMA synchronous=FULL")
         (pages,) = source.execute("PRAGMA page_count").fetchone()
-        locked = False
+        # A new database has given out no ids, and lets nobody read it while it is written.
+        (is_new,) = target.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
+        locked = bool(is_new)
 
         def step(status: int, left: int, total: int) -> None:
             nonlocal locked

@@ -458,6 +458,16 @@ def test_a_database_aside_is_the_default_and_only_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.embedded
+def test_a_database_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
+    DatasetFactory(name="old")
+    live = Path(connection.settings_dict["NAME"])
+    sqlite.copy_database(live, tmp_path / "copy.sqlite3")
+    sqlite.replace_database(tmp_path / "copy.sqlite3", tmp_path / "new.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "new.sqlite3")) as new:
+        assert new.execute("SELECT name FROM benchmarks_dataset").fetchall() == [("old",)]
+
+
+@pytest.mark.embedded
 def test_a_dump_of_postgresql_is_refused_by_sqlite(tmp_path: Path) -> None:
     backup(tmp_path / "b.zip")
     change_backup(tmp_path / "b.zip", tmp_path / "x.zip", engine="postgresql")
