@@ -5,9 +5,8 @@ from functools import lru_cache
 
 from benchmarks.core import types
 from benchmarks.core.answerers import Identity
-from benchmarks.core.registry import EXTERNAL, get_system
-from benchmarks.core.rejudging import Stored, rejudging_of
-from benchmarks.core.system import System
+from benchmarks.core.registry import EXTERNAL, get_rejudging, get_system
+from benchmarks.core.system import Stored, System
 from benchmarks.core.types import Message, Outcome
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.models import (
@@ -75,7 +74,7 @@ def core_outcome(trajectory: Trajectory) -> Outcome:
 def system_of_run(run: Run) -> System:
     """What a run is played by: its system, or how that is judged anew."""
     key = run.dataset.system
-    return rejudging_of(key) if run.kind == Run.Kind.JUDGING else get_system(key)
+    return get_rejudging(key) if run.kind == Run.Kind.JUDGING else get_system(key)
 
 
 def core_violations(rows: Iterable[Violation]) -> tuple[types.Violation, ...]:

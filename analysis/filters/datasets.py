@@ -17,8 +17,7 @@ from analysis.filters.factors import choose_factor
 from analysis.filters.options import Option
 from analysis.filters.runs import FINISHED, SHOWN, comparing, experiments_of, is_judged
 from analysis.filters.selection import Selection, narrow
-from benchmarks.core.comparisons import contrasts_of, factors_of
-from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.models import COUNTED, Dataset, Run
 from benchmarks.visibility import EVERYTHING, Visibility
 
@@ -87,7 +86,7 @@ def select_runs(
         options["experiment"] = (*options["experiment"], every)
         selection = _all_or_one(selection)
     if factor is not None:
-        known = factors_of(dataset.system)
+        known = find_system(dataset.system).comparisons.factors
         options["factor"] = tuple(Option(f.name, f.title) for f in known)
     return replace(
         selection,
@@ -184,7 +183,7 @@ def with_published(selection: Selection, *, beside: bool) -> Selection:
 def in_words_of(selection: Selection, system: str) -> Selection:
     """Conditions as the system calls them; no judgings to choose from where nobody judges."""
     options = dict(selection.options)
-    contrasts = contrasts_of(system)
+    contrasts = find_system(system).comparisons.contrasts
     if contrasts is not None:
         words = contrasts.conditions
         options["condition"] = tuple(

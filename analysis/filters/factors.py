@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.comparisons import Factor, factors_of, filled
+from benchmarks.core.comparisons import Factor, filled
 from benchmarks.core.digests import digest_text
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.models import Run
 
 STANDARD = "standard"
@@ -80,7 +80,7 @@ def _script(run: Run) -> str:
 
 def choose_factor(system: str, wanted: str, rows: Sequence[Run], notes: list[str]) -> Factor | None:
     """The factor that is asked for, else the first of the system that any two runs differ in."""
-    known = {factor.name: factor for factor in factors_of(system)}
+    known = {factor.name: factor for factor in find_system(system).comparisons.factors}
     if wanted in known or not known:
         return known.get(wanted)
     varied = [f for f in known.values() if len({value_of(f, run) for run in rows} - {None}) > 1]

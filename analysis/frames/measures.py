@@ -7,7 +7,8 @@ from analysis.browser.comparison.run_measures import known_dimensions
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.scores import turn_scores
-from benchmarks.core.words import Measure, measures_of
+from benchmarks.core.labels import Measure
+from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,12 +22,12 @@ def measures_here(system: str) -> Mapping[str, Measure]:
     if not system:
         return {}
     dimensions = {key: Measure(title, LAST_PLAN) for key, title in known_dimensions(system).items()}
-    return {**measures_of(system), **dimensions}
+    return {**find_system(system).labels.measures, **dimensions}
 
 
 def measure_frame(runs: Sequence[ChosenRun], metric: str, system: str) -> "DataFrame":
     """`outcome_frame` of one measure, which may be a rubric dimension."""
-    if metric in measures_of(system):
+    if metric in find_system(system).labels.measures:
         return outcome_frame(runs, [metric])
     frame = outcome_frame(runs, [])
     scores = turn_scores(runs, [metric], final=True).set_index("trajectory")["score"]

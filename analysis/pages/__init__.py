@@ -32,7 +32,7 @@ from analysis.reports.content import Report
 from analysis.reports.deferred import Params, Wanted, keep_later, report_maker
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
-from benchmarks.core.comparisons import factors_of, refinement_of, tool_use_of
+from benchmarks.core.registry import find_system
 from benchmarks.models import Run
 from benchmarks.source_digest import source_digest
 from benchmarks.visibility import Visibility
@@ -122,7 +122,7 @@ def _page(
 
 
 def _refined(run: Run) -> bool:
-    return bool(run.settings.get(refinement_of(run.dataset.system)))
+    return bool(run.settings.get(find_system(run.dataset.system).comparisons.refinement))
 
 
 PAGES: Mapping[str, Page] = {
@@ -166,12 +166,12 @@ PAGES: Mapping[str, Page] = {
         _page(
             "effects", "Effects", "What do levels, ablations and other variations change?",
             "factor", "measure", "published",
-            fits=lambda system: bool(factors_of(system)), beside_people=True,
+            fits=lambda system: bool(find_system(system).comparisons.factors), beside_people=True,
         ),
         _page(
             "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",
             "among", "published",
-            fits=lambda system: bool(refinement_of(system)), about=_refined,
+            fits=lambda system: bool(find_system(system).comparisons.refinement), about=_refined,
         ),
         _page(
             "sweeps", "Thresholds", "Does the order of the agents depend on the threshold τ?",
@@ -179,7 +179,7 @@ PAGES: Mapping[str, Page] = {
         ),
         _page(
             "tools", "Tools", "How do agents search, call tools, and fail?",
-            fits=lambda system: tool_use_of(system) is not None,
+            fits=lambda system: find_system(system).comparisons.tool_use is not None,
         ),
         _page(
             "verdicts", "Verdicts", "Do judges see what people saw in recorded answers?",

@@ -19,7 +19,7 @@ from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.core.system import Dimension
 from benchmarks.models import Agent
 from benchmarks.runs.cautions import tasks_cautions
-from benchmarks.systems.external.words import MISSING
+from benchmarks.systems.external.labels import MISSING
 
 LABEL_WORDS = {
     "scripted": Badge("scripted", "aside", "A script, not a model: it shows how things work."),

@@ -10,8 +10,8 @@ from analysis.trajectory_index import runs as run_facts
 from analysis.trajectory_index.columns import NONE, STATES, Columns
 from analysis.trajectory_index.runs import RunRow
 from analysis.trajectory_index.table import Facts
+from benchmarks.core.labels import plain
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
-from benchmarks.core.words import plain
 from benchmarks.trajectories.selectors import (
     FULL,
     NEARLY,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Assignment
-from benchmarks.core.words import plain
+from benchmarks.core.labels import plain
 from benchmarks.models import Turn
 from benchmarks.trajectories.messages import Said, as_text, messages_of
 

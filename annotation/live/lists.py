@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from annotation.blinding import blind_studies
 from annotation.live.turns import Turn, places_of, whose_turns
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
-from benchmarks.core.live import modes_of
+from benchmarks.core.registry import find_system
 
 State = LiveSession.State
 OVERSEERS = (Membership.Role.MANAGER, Membership.Role.RESEARCHER, Membership.Role.OBSERVER)
@@ -61,7 +61,7 @@ def live_plan(study: Study) -> LivePlan | None:
 
 def mode_title(plan: LivePlan) -> str:
     """The mode of a plan in words; its key where the system does not know it any more."""
-    found = (mode.title for mode in modes_of(plan.system) if mode.key == plan.mode)
+    found = (mode.title for mode in find_system(plan.system).modes() if mode.key == plan.mode)
     return next(found, plan.mode)
 
 

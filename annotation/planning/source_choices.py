@@ -7,8 +7,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.planning.plans import Source
 from annotation.questionnaires import newest_questionnaires
+from benchmarks.core.labels import plain
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.words import plain
 from benchmarks.models import COUNTED, Candidate, Dataset, Experiment, Run, Task, Trajectory
 from benchmarks.visibility import Visibility
 

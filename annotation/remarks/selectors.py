@@ -16,8 +16,8 @@ from annotation.models import (
     RemarkText,
     TrajectoryLabel,
 )
+from benchmarks.core.labels import plain
 from benchmarks.core.registry import SYSTEMS
-from benchmarks.core.words import plain
 
 
 @dataclass(frozen=True)

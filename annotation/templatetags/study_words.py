@@ -6,7 +6,7 @@ from django import template
 
 from annotation.access import StudyAccess
 from annotation.studies import tabs as pages
-from benchmarks.core.words import plain
+from benchmarks.core.labels import plain
 
 register = template.Library()
 METHOD = re.compile(r"(?:deal (\w+) × (\d+)(?:, (\d+) each)?|pool)(?:, order (\w+))?")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django import forms
 
-from benchmarks.core.reply_forms import FieldsRefused
+from benchmarks.core.people import FieldsRefused
 
 # More than anybody types, and less than would trouble a page.
 LONGEST = 100_000

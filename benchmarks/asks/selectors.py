@@ -11,16 +11,10 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
-from benchmarks.core.reply_forms import (
-    Fields,
-    FieldsRefused,
-    Hint,
-    ReplyForm,
-    end_words,
-    reply_form_of,
-)
+from benchmarks.core.labels import plain
+from benchmarks.core.people import Fields, FieldsRefused, Hint, ReplyForm
+from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
-from benchmarks.core.words import plain, system_part
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
 from benchmarks.models import OpenAsk, Run, Trajectory
@@ -176,7 +170,7 @@ def hints_on(ask: OpenAsk, text: str) -> Sequence[Hint]:
 
 def _form_of(ask: OpenAsk) -> ReplyForm | None:
     kind = ask.expect.get("kind", "")
-    return reply_form_of(ask.trajectory.run.dataset.system, kind, ask.context)
+    return find_system(ask.trajectory.run.dataset.system).people.find_form(kind, ask.context)
 
 
 @dataclass(frozen=True)
@@ -203,7 +197,9 @@ def what_follows(ask: OpenAsk) -> Following:
     trajectory, run = ask.trajectory, ask.trajectory.run
     state = Trajectory.Status(trajectory.status)
     if state == Trajectory.Status.DONE:
-        return Following(None, ENDED, end_words(run.dataset.system, trajectory.termination))
+        return Following(
+            None, ENDED, find_system(run.dataset.system).people.end_message(trajectory.termination)
+        )
     if state in _STUCK:
         return Following(None, STUCK, STATES[state].sentence)
     return Following(None, PAUSED if run.status == Run.Status.PAUSED else MOVING)
@@ -231,7 +227,7 @@ def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> R
     kind, params = expect.get("kind", ""), expect.get("params", {})
     if tools:
         return _TOOLS
-    describe = _described(system).get(kind)
+    describe = find_system(system).labels.replies.get(kind)
     if describe is not None:
         return ReplyWords(*describe(params))
     build = schemas_of(system).get(kind)
@@ -246,12 +242,6 @@ _TOOLS = ReplyWords(
     "as the next message.",
     json.dumps({"tool_calls": [{"name": "…", "arguments": {}}]}, ensure_ascii=False),
 )
-
-
-def _described(system: str) -> Mapping[str, Any]:
-    """``REPLIES`` of a system's module ``words``: kind to a function of its parameters."""
-    replies: Mapping[str, Any] = getattr(system_part(system, "words"), "REPLIES", {})
-    return replies
 
 
 def _sample(schema: Mapping[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.words import plain
+from benchmarks.core.labels import plain
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.models import Endpoint, Exchange, OpenAsk, Suggestion, Trajectory
 from benchmarks.roles.assignments import all_fillers

@@ -8,8 +8,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from benchmarks.core import types
 from benchmarks.core.digests import canonical_json
+from benchmarks.core.labels import plain
 from benchmarks.core.problems import Problems, Said
-from benchmarks.core.words import plain
 from benchmarks.datasets.selectors import counted, kind_order
 from benchmarks.datasets.services import chunks
 from benchmarks.exports.services import ExportRefused

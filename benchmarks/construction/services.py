@@ -17,8 +17,8 @@ from benchmarks.construction.selectors import (
 )
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.core.making import Made, Making, making_of
-from benchmarks.core.registry import get_system
+from benchmarks.core.making import Made, Making
+from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import System
 from benchmarks.datasets.services import SavedDataset, save_dataset
 from benchmarks.mappers import core_outcome, core_task
@@ -72,7 +72,7 @@ def start_construction(
     others stand beside it; with fewer than are asked for they take turns. Left empty, planners are
     the system's own.
     """
-    making = making_of(dataset.system)
+    making = find_system(dataset.system).making
     if making is None:
         raise ConstructionError(f"{dataset} holds no problems that profiles are constructed from")
     ensure_scripted_agents()
@@ -141,7 +141,7 @@ def make_dataset(*, run: Run, name: str, version: str = "", licence: str = "") -
     The same results a second time add nothing; other results under the same name are another
     version. All of it is stored or nothing.
     """
-    making = making_of(run.dataset.system)
+    making = find_system(run.dataset.system).making
     if making is None:
         raise ConstructionError(f"{run} constructs nothing, so no dataset can be made of it")
     counts = count_constructed(run, making)

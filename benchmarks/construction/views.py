@@ -15,9 +15,8 @@ from benchmarks.construction import selectors as construction
 from benchmarks.construction.forms import ConstructionForm, DatasetForm, ProblemsForm
 from benchmarks.construction.services import make_dataset, start_construction
 from benchmarks.core.errors import CoreError, SettingError
-from benchmarks.core.making import making_of
 from benchmarks.core.problems import FileRefused
-from benchmarks.core.registry import get_system
+from benchmarks.core.registry import find_system, get_system
 from benchmarks.datasets import selectors as datasets
 from benchmarks.datasets.files import PUBLISHED_FORMAT, export_adaplanbench
 from benchmarks.datasets.uploads import enqueue_problems
@@ -68,14 +67,14 @@ def construction_new(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     ensure_scripted_agents()
     seen = visibility(request)
-    rows = [d for d in seen.of(Dataset.objects.all()) if making_of(d.system)]
+    rows = [d for d in seen.of(Dataset.objects.all()) if find_system(d.system).making]
     wanted = (request.POST or request.GET).get("dataset", "")
     chosen = next((d for d in rows if str(d.pk) == wanted), rows[0] if rows else None)
     page, part = "benchmarks/construction_new.html", "benchmarks/_construction_size.html"
     if chosen is None:
         status = 422 if request.method == "POST" else 200
         return render(request, page, {"datasets": []}, status=status)
-    making = making_of(chosen.system)
+    making = find_system(chosen.system).making
     assert making is not None
     asked = request.method == "POST" or "set_rounds" in request.GET
     form = ConstructionForm(
@@ -131,7 +130,7 @@ def _size(form: ConstructionForm) -> dict[str, Any] | None:
         if not {"tasks", *form.setting_names} <= set(form.cleaned_data):
             return None
         settings, tasks = form.chosen_settings, form.cleaned_data["tasks"]
-    making = making_of(form.system.key)
+    making = find_system(form.system.key).making
     assert making is not None
     problems = run_size(form.dataset, (), tasks)
     calls = sum(making.calls(settings).values())
@@ -165,7 +164,7 @@ def _construction(request: HttpRequest, run_id: int) -> Run:
 def construction_dataset(request: HttpRequest, run_id: int) -> HttpResponse:
     """What a construction has come to, and making a dataset of it."""
     run = _construction(request, run_id)
-    making = making_of(run.dataset.system)
+    making = find_system(run.dataset.system).making
     if making is None:
         raise Http404
     usual = {"name": construction.dataset_name(run), "licence": run.dataset.licence}

@@ -1,11 +1,11 @@
-"""What pages may hold against each other: a module ``comparisons`` in a system's folder."""
+"""What pages of analysis compare within a system: conditions, factors and the use of tools."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from benchmarks.core.labels import Measure
 from benchmarks.core.types import Json, Task
-from benchmarks.core.words import Measure, system_part
 
 
 @dataclass(frozen=True)
@@ -88,33 +88,17 @@ def filled(roles: Iterable[str]) -> str:
     return " + ".join(roles)
 
 
-def factors_of(system: str) -> tuple[Factor, ...]:
-    """What a system's runs are varied in; empty where it does not say."""
-    found: tuple[Factor, ...] = getattr(system_part(system, "comparisons"), "FACTORS", ())
-    return found
+@dataclass(frozen=True)
+class Comparisons:
+    """What a system's runs can be compared by; every part is optional.
 
+    ``factors`` are what runs are varied in, ``contrasts`` what conditions vary. ``refinement`` is
+    the setting that grants extra turns with feedback on the rubric. ``feedback_ratings`` are
+    questions to people on how good the feedback to agents is, by key.
+    """
 
-def refinement_of(system: str) -> str:
-    """The setting that grants extra turns with feedback on the rubric; empty without one."""
-    found: str = getattr(system_part(system, "comparisons"), "REFINEMENT", "")
-    return found
-
-
-def feedback_ratings_of(system: str) -> Mapping[str, Measure]:
-    """Questions to people on how good the feedback to agents is, by key; empty where none are."""
-    found: Mapping[str, Measure] = getattr(
-        system_part(system, "comparisons"), "FEEDBACK_RATINGS", {}
-    )
-    return found
-
-
-def contrasts_of(system: str) -> Contrasts | None:
-    """What a system's conditions vary; None where it does not say."""
-    found: Contrasts | None = getattr(system_part(system, "comparisons"), "CONTRASTS", None)
-    return found
-
-
-def tool_use_of(system: str) -> ToolUse | None:
-    """How tool use is recorded by a system; None where it has none."""
-    found: ToolUse | None = getattr(system_part(system, "comparisons"), "TOOL_USE", None)
-    return found
+    factors: tuple[Factor, ...] = ()
+    contrasts: Contrasts | None = None
+    tool_use: ToolUse | None = None
+    refinement: str = ""
+    feedback_ratings: Mapping[str, Measure] = field(default_factory=dict)

@@ -1,7 +1,6 @@
-"""Making tasks: what a system offers whose runs construct the tasks of another one.
+"""How runs of a construction system make the tasks of another system.
 
-A system says so in a module ``making`` of its folder, which exposes one instance as ``MAKING``. Its
-runs are constructions: no agent is tried in them, and what they come to becomes a dataset.
+No agent is tried in such runs; what they produce becomes a dataset.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from benchmarks.core.types import Candidate, Json, Outcome, Profile, Task
-from benchmarks.core.words import system_part
 
 
 @dataclass(frozen=True)
@@ -57,9 +55,3 @@ class Making(Protocol):
 
     def calls(self, settings: Json) -> Mapping[str, int]:
         """How often each role is asked about one problem that passes, when all can be read."""
-
-
-def making_of(key: str) -> Making | None:
-    """How runs of a system make tasks; None for systems in which agents are tried."""
-    found: Making | None = getattr(system_part(key, "making"), "MAKING", None)
-    return found

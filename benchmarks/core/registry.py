@@ -3,8 +3,8 @@
 from functools import cache
 from importlib import import_module
 
-from benchmarks.core.errors import MadeElsewhere, UnknownName
-from benchmarks.core.system import System
+from benchmarks.core.errors import CoreError, MadeElsewhere, UnknownName
+from benchmarks.core.system import Rejudging, System
 
 SYSTEMS: dict[str, tuple[str, str]] = {
     "adaplanbench": ("AdaPlanBench", "benchmarks.systems.adaplanbench.system"),
@@ -14,18 +14,53 @@ SYSTEMS: dict[str, tuple[str, str]] = {
     ),
     "planbench_xl": ("PlanBench-XL", "benchmarks.systems.planbench_xl.system"),
 }
-# What was made elsewhere: datasets have this in place of a system's key, and nothing can run it.
+# Imported trajectories: their datasets have this in place of a system's key. Nothing can run it,
+# but it has labels, templates and judges as a system has.
 EXTERNAL = "external"
+# The metric of imported trajectories that counts their tool calls.
+TOOL_CALLS = "tool_calls"
+_EXTERNAL_MODULE = "benchmarks.systems.external.system"
+_UNKNOWN = System()
 
 
-@cache
+class NotJudgedAnew(CoreError):
+    """A system of which nobody can judge stored trajectories; the text says why."""
+
+
 def get_system(key: str) -> System:
-    """The system registered under ``key``; its module is imported on first use."""
+    """Return the system that can be run under ``key``; its module is imported on first use."""
     try:
         _, path = SYSTEMS[key]
     except KeyError:
         if key == EXTERNAL:
             raise MadeElsewhere(key) from None
         raise UnknownName("system", key, sorted(SYSTEMS)) from None
+    return _load(path)
+
+
+def find_system(key: str) -> System:
+    """Return the system under ``key`` for the ports that it fills.
+
+    It may be that of imported trajectories, which cannot be run. One that is not known, such as
+    that of a dataset which a newer version stored, fills no port.
+    """
+    if key == EXTERNAL:
+        return _load(_EXTERNAL_MODULE)
+    return _load(SYSTEMS[key][1]) if key in SYSTEMS else _UNKNOWN
+
+
+def get_rejudging(key: str) -> Rejudging:
+    """Return how stored trajectories of a system are judged again, or raise ``NotJudgedAnew``."""
+    found = find_system(key).rejudging
+    if found is None:
+        title = "what was made elsewhere" if key == EXTERNAL else get_system(key).title
+        raise NotJudgedAnew(
+            f"trajectories of {title} cannot be judged anew: no judge scores their turns"
+        )
+    return found
+
+
+@cache
+def _load(path: str) -> System:
     system: System = import_module(path).SYSTEM
     return system

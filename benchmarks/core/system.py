@@ -1,14 +1,24 @@
-"""What a benchmark system offers: its roles, settings, protocol, parsers and figures."""
+"""What a benchmark system offers: its protocol, and ports that it may fill.
+
+A port is an attribute with a type and a default. Shared code asks the system through these ports
+and never imports from a system's folder.
+"""
 
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from types import MappingProxyType
+from typing import Any, Literal
 
 from benchmarks.core.answerers import Answerer
+from benchmarks.core.comparisons import Comparisons
 from benchmarks.core.errors import SettingError
-from benchmarks.core.types import Constraint, Episode, Json, Outcome, Profile, Task
+from benchmarks.core.labels import Labels
+from benchmarks.core.making import Making
+from benchmarks.core.people import Mode, People, Place
+from benchmarks.core.prompts import Prompts
+from benchmarks.core.types import Constraint, Episode, Json, Outcome, Profile, Task, Turn
 
 # Under this name the settings of an episode say which version of its prompts it uses, where a run
 # is pinned to one; without it the newest.
@@ -153,30 +163,102 @@ class Published:
         return f"{self.value:.{self.digits}f}"
 
 
-class System(Protocol):
-    """A benchmark system. Modules named in the registry expose one instance as ``SYSTEM``."""
+class System:
+    """A benchmark system. Modules named in the registry expose one instance as ``SYSTEM``.
 
-    key: str
-    title: str
-    protocol_version: str
-    prompt_version: str
-    parser_version: str
-    scorer_version: str
-    roles: tuple[Role, ...]
-    settings: tuple[Setting, ...]
-    parsers: Mapping[str, Callable[[str, Mapping[str, Any]], Any]]
-    scripted: Mapping[str, ScriptedPolicy]
-    dimensions: tuple[Dimension, ...]
-    published: tuple[Published, ...]
+    What must be filled comes first; every port after it is optional. A port that needs modules
+    which import the system itself is a ``cached_property`` with an import inside.
+    """
+
+    key: str = ""
+    title: str = ""
+    protocol_version: str = "1"
+    prompt_version: str = ""
+    parser_version: str = "1"
+    scorer_version: str = "1"
+    roles: tuple[Role, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    parsers: Mapping[str, Callable[[str, Mapping[str, Any]], Any]] = MappingProxyType({})
+    scripted: Mapping[str, ScriptedPolicy] = MappingProxyType({})
+
+    dimensions: tuple[Dimension, ...] = ()
+    published: tuple[Published, ...] = ()
+    prompts: Prompts | None = None
+    labels: Labels = Labels()
+    people: People = People()
+    comparisons: Comparisons = Comparisons()
+    making: Making | None = None
+
+    @property
+    def rejudging(self) -> "Rejudging | None":
+        """How judges look again at stored turns; None where they cannot."""
+        return None
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """The seats of a role under these settings; empty where the role is not asked."""
+        """Return the seats of a role under these settings; empty where the role is not asked."""
+        return ("",)
 
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
-        """The protocol as a generator; no clock, no I/O, no randomness but ``rng``."""
+        """Play the protocol as a generator; no clock, no I/O, no randomness but ``rng``."""
+        raise NotImplementedError
 
     def summarise(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
-        """Metrics of a run over its ended trajectories, with denominators and exclusions."""
+        """Return a run's metrics over its ended trajectories, with denominators and exclusions."""
+        raise NotImplementedError
 
     def sample_tasks(self) -> Sequence[tuple[Task, Sequence[Profile]]]:
-        """A few small tasks of our own, on which the contract tests run every policy."""
+        """Return a few small tasks of our own, on which contract tests run every policy."""
+        raise NotImplementedError
+
+    def modes(self) -> tuple[Mode, ...]:
+        """Return the ways in which people take part: the system's own, or one for each role."""
+        return self.people.modes or tuple(
+            Mode(role.name, role.title, "", (Place(role.title, (role.name,)),))
+            for role in self.roles
+        )
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A trajectory as it is stored: its turns in order, how it ended, and the run's settings.
+
+    ``turns`` have the violations that were found while it was played; their scores are left out.
+    """
+
+    turns: tuple[Turn, ...]
+    outcome: Outcome
+    settings: Json
+
+
+class Rejudging(System):
+    """How the judges of a system look at stored trajectories once more.
+
+    It is cast and stored as a system is, but its roles are those of judges alone, its settings say
+    how they are asked, and its episode plays nothing: the turns are there.
+    """
+
+    def rejudge(
+        self, task: Task, stored: Stored, settings: Mapping[str, Any], rng: random.Random
+    ) -> Episode:
+        """Ask judges about turns that are stored; nobody else is asked.
+
+        Each turn that was looked at is yielded under its stored index, without text, with scores
+        and, in its payload, what else was found. The outcome is that of the stored trajectory with
+        those metrics changed that follow from what the judges now say.
+        """
+        raise NotImplementedError
+
+    def calls_per_turn(
+        self, played: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> Mapping[str, int]:
+        """Return how many replies each role gives about a turn at most.
+
+        ``played`` are the settings of the stored run.
+        """
+        raise NotImplementedError
+
+    def one_ask(
+        self, task: Task, stored: Stored, index: int, role: str, settings: Mapping[str, Any]
+    ) -> Any:
+        """Return the ask of a role about one turn, to be tried; None where there is none."""
+        raise NotImplementedError

@@ -9,10 +9,9 @@ from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, 
 from django.db.models.functions import Coalesce
 
 from benchmarks.core.errors import UnknownName
-from benchmarks.core.making import making_of
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.labels import plain
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.system import Published
-from benchmarks.core.words import plain
 from benchmarks.models import Constraint, Dataset, Profile, Run, Task, Trajectory
 from benchmarks.paging import as_id
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -129,7 +128,7 @@ def published_sizes(system: str) -> Mapping[str, Published]:
     return {
         row.metric: row
         for key in SYSTEMS
-        if (making := making_of(key)) is not None and making.system == system
+        if (making := find_system(key).making) is not None and making.system == system
         for row in get_system(key).published
     }
 

@@ -15,8 +15,7 @@ from benchmarks.construction.candidates import (
 )
 from benchmarks.construction.selectors import made_by, made_caution
 from benchmarks.core.errors import CoreError
-from benchmarks.core.making import making_of
-from benchmarks.core.words import hidden_of
+from benchmarks.core.registry import find_system
 from benchmarks.datasets import selectors as datasets
 from benchmarks.datasets.files import PUBLISHED_FORMAT
 from benchmarks.datasets.forms import ImportForm
@@ -111,7 +110,7 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
         "categories": datasets.dataset_categories(found),
         "runs": run_rows(runs),
         "runnable": system_of(found.system) is not None,
-        "constructs": making_of(found.system) is not None,
+        "constructs": find_system(found.system).making is not None,
         "made_by": made_by(found, seen),
         "caution": made_caution(found),
         "exportable": found.system == PUBLISHED_FORMAT and not datasets.closed_in_part(found, seen),
@@ -133,7 +132,7 @@ def task(request: HttpRequest, task_id: int) -> HttpResponse:
         "candidates": candidates,
         "grew": candidates is not None and candidates.by_round,
         "caution": made_caution(found.dataset),
-        "hidden": hidden_of(found.dataset.system),
+        "hidden": find_system(found.dataset.system).labels.hidden,
         "template": own_template(found.dataset.system, "_task.html"),
         "played": seen.of(found.trajectories.all()).count(),
     }

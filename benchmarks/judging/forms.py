@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from benchmarks.core.rejudging import Rejudging
-from benchmarks.core.words import choices_of
+from benchmarks.core.registry import find_system
+from benchmarks.core.system import Rejudging
 from benchmarks.judging.selectors import Chosen, listed_ids
 from benchmarks.models import Dataset, Endpoint
 from benchmarks.paging import as_id
@@ -148,7 +148,7 @@ class TryJudgeForm(forms.Form):
         for setting in rejudging.settings:
             if setting.name in _TRIED:
                 self.fields[f"set_{setting.name}"] = SettingField(
-                    setting, choices_of(rejudging.key, setting.name)
+                    setting, find_system(rejudging.key).labels.choices.get(setting.name, {})
                 )
                 self.setting_names.append(f"set_{setting.name}")
         self.fields["seed"] = forms.IntegerField(

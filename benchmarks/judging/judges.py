@@ -9,10 +9,9 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, QuerySet
 
-from benchmarks.core.registry import SYSTEMS, get_system
-from benchmarks.core.rejudging import find_rejudging
+from benchmarks.core.labels import plain
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.system import ScriptedPolicy
-from benchmarks.core.words import plain
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import (
@@ -248,7 +247,7 @@ def judged_by(run: Run) -> Judging | None:
 def is_judgeable(run: Run) -> bool:
     """Whether the trajectories of a run can be judged anew."""
     tries = run.kind in (Run.Kind.MADE, Run.Kind.IMPORTED)
-    return tries and find_rejudging(run.dataset.system) is not None
+    return tries and find_system(run.dataset.system).rejudging is not None
 
 
 # --- Trials ---------------------------------------------------------------------------------------

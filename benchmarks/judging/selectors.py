@@ -8,8 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.http import QueryDict
 
-from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.rejudging import TOOL_CALLS
+from benchmarks.core.registry import EXTERNAL, TOOL_CALLS
 from benchmarks.core.types import Outcome
 from benchmarks.mappers import core_outcome
 from benchmarks.models import Judging, Run, Trajectory

@@ -13,9 +13,8 @@ from django.db.models import F, JSONField, QuerySet, Value
 from django.db.models.functions import Cast
 
 from benchmarks.core.errors import CoreError, SettingError
-from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.rejudging import NotJudgedAnew, Rejudging, rejudging_of
-from benchmarks.core.system import read_settings
+from benchmarks.core.registry import EXTERNAL, NotJudgedAnew, get_rejudging
+from benchmarks.core.system import Rejudging, read_settings
 from benchmarks.jobs import wake_up as doorbell
 from benchmarks.judging.selectors import Chosen, chosen_shares, judgeable, not_covered
 from benchmarks.locks import lock_run
@@ -47,7 +46,7 @@ def read_panel(
     *, system: str, roles: Mapping[str, Sequence[str]], settings: Mapping[str, Any]
 ) -> Panel:
     """Settings made complete: as many rubric judges as are named, unless a number is given."""
-    rejudging = rejudging_of(system)
+    rejudging = get_rejudging(system)
     given = dict(settings)
     if roles.get(RUBRIC) and not given.get("rubric_judges"):
         given["rubric_judges"] = len(roles[RUBRIC])

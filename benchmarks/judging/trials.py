@@ -14,7 +14,7 @@ from benchmarks.core.digests import storable
 from benchmarks.core.driver import answer_or_failure, read_answer
 from benchmarks.core.errors import CoreError
 from benchmarks.core.log import Call
-from benchmarks.core.rejudging import NotJudgedAnew
+from benchmarks.core.registry import NotJudgedAnew
 from benchmarks.core.types import Ask
 from benchmarks.endpoints.services import answerer_at, currency_of, endpoints_in
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind, lease_kept

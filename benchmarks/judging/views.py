@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks import paging
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError, SettingError
-from benchmarks.core.rejudging import find_rejudging, rejudging_of
+from benchmarks.core.registry import find_system, get_rejudging
 from benchmarks.endpoints.services import CapError
 from benchmarks.judging import judges
 from benchmarks.judging.forms import JudgeAnewForm, TryJudgeForm, read_chosen
@@ -66,7 +66,7 @@ def judging_new(request: HttpRequest) -> HttpResponse:
     }
     page = "benchmarks/judging_new.html"
     try:
-        rejudging = rejudging_of(system_of_runs(found.runs))
+        rejudging = get_rejudging(system_of_runs(found.runs))
     except CoreError as error:
         context["refused"] = str(error)
         return render(request, page, context, status=422 if request.method == "POST" else 200)
@@ -164,7 +164,7 @@ def judge_try(request: HttpRequest) -> HttpResponse:
         empty = {"trajectory": None, "unknown": words, "latest": _latest(request)}
         status = 404 if words else 422 if request.method == "POST" else 200
         return render(request, page, empty, status=status)
-    rejudging = find_rejudging(found.run.dataset.system)
+    rejudging = find_system(found.run.dataset.system).rejudging
     turns = list(found.turns.exclude(text="").order_by("index").values_list("index", flat=True))
     context: dict[str, Any] = {"trajectory": found, "latest": _latest(request)}
     if rejudging is None or not turns or found.judged_id is not None:

@@ -6,8 +6,9 @@ from typing import Any
 from django import forms
 
 from benchmarks.core.errors import SettingError
+from benchmarks.core.labels import plain
+from benchmarks.core.registry import find_system
 from benchmarks.core.system import Role, Setting, System
-from benchmarks.core.words import choices_of, first_settings, plain
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.models import Dataset, Endpoint
 from benchmarks.roles.services import AT, HUMAN
@@ -99,7 +100,7 @@ class CastForm(forms.Form):
         self.setting_names = []
         for setting in system.settings:
             self.fields[f"set_{setting.name}"] = SettingField(
-                setting, choices_of(system.key, setting.name)
+                setting, find_system(system.key).labels.choices.get(setting.name, {})
             )
             self.setting_names.append(f"set_{setting.name}")
 
@@ -120,12 +121,12 @@ class CastForm(forms.Form):
     @property
     def first_fields(self) -> list[forms.BoundField]:
         """The settings that one chooses first, in the open."""
-        return [self[f"set_{name}"] for name in first_settings(self.system.key)]
+        return [self[f"set_{name}"] for name in find_system(self.system.key).labels.first_settings]
 
     @property
     def setting_fields(self) -> list[forms.BoundField]:
         """The others, folded."""
-        first = [f"set_{name}" for name in first_settings(self.system.key)]
+        first = [f"set_{name}" for name in find_system(self.system.key).labels.first_settings]
         return [self[name] for name in self.setting_names if name not in first]
 
     @property

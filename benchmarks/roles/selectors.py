@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Count, Max, QuerySet
 
 from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.labels import plain
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import ScriptedPolicy, System
-from benchmarks.core.words import plain
 from benchmarks.mappers import system_of_run
 from benchmarks.models import Agent, Run
 from benchmarks.roles.assignments import Roles

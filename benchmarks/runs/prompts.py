@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from benchmarks.core.digests import digest_text
-from benchmarks.core.prompts import Prompts
+from benchmarks.core.registry import find_system
 from benchmarks.core.system import PROMPT_FILES, PROMPTS
-from benchmarks.core.words import system_part
 from benchmarks.models import Run
 
 
@@ -32,15 +31,9 @@ class RunPrompts:
     changed: list[str]
 
 
-def prompts_of(system: str) -> Prompts | None:
-    """The prompts of a system; None where it has none."""
-    found: Prompts | None = getattr(system_part(system, "prompts"), "PROMPTS", None)
-    return found
-
-
 def prompt_files(system: str, version: str) -> list[PromptFile]:
     """Every prompt of a version; empty where there is no such version."""
-    prompts = prompts_of(system)
+    prompts = find_system(system).prompts
     texts = prompts.texts(version) if prompts else {}
     return [PromptFile(name, digest_text(text), text) for name, text in texts.items()]
 

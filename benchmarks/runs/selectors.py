@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
-from benchmarks.core.registry import EXTERNAL, get_system
-from benchmarks.core.words import Ending, Measure, Tone, ending, measures_of, reason_words
+from benchmarks.core.labels import Ending, Measure, Tone
+from benchmarks.core.registry import EXTERNAL, find_system, get_system
 from benchmarks.judging.selectors import outcomes_by
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.roles.selectors import system_of
@@ -184,7 +184,7 @@ def run_figures(system: str, metrics: Mapping[str, Any]) -> list[Figure]:
     """The metrics that a system puts into words, in its order."""
     return [
         Figure(name, measure, found["value"], found["n"], found["excluded"])
-        for name, measure in measures_of(system).items()
+        for name, measure in find_system(system).labels.measures.items()
         if (found := metrics["metrics"].get(name)) is not None
     ]
 
@@ -214,7 +214,7 @@ def much_undefined(
             figure.left_out,
             total,
             tuple(
-                (reason_words(system, reason), n)
+                (find_system(system).labels.reword_reason(reason), n)
                 for reason, n in sorted(figure.excluded.items(), key=lambda pair: -pair[1])
             ),
         )
@@ -243,4 +243,4 @@ def ended_metrics(run: Run) -> dict[str, Any] | None:
 def ending_counts(run: Run, metrics: Mapping[str, Any]) -> list[tuple[str, Ending, int]]:
     """(code, words, number) of every ending, the most frequent first."""
     counts = sorted(metrics["terminations"].items(), key=lambda pair: (-pair[1], pair[0]))
-    return [(code, ending(run.dataset.system, code), n) for code, n in counts]
+    return [(code, find_system(run.dataset.system).labels.ending(code), n) for code, n in counts]

@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
-from benchmarks.core.making import making_of
-from benchmarks.core.registry import get_system
+from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
 from benchmarks.endpoints.services import check_cap, currency_of, endpoints_in
@@ -179,7 +178,7 @@ def count_created(run_id: int, more: int) -> None:
 
 def _kind(system: System) -> str:
     """In runs of a system that makes tasks no agent is tried."""
-    return Run.Kind.CONSTRUCTION if making_of(system.key) else Run.Kind.MADE
+    return Run.Kind.CONSTRUCTION if find_system(system.key).making else Run.Kind.MADE
 
 
 def create_empty_run(

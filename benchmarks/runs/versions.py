@@ -4,11 +4,9 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from benchmarks.core.rejudging import Rejudging
 from benchmarks.core.seeds import derive_seed
-from benchmarks.core.system import PROMPT_FILES, PROMPTS, System
+from benchmarks.core.system import PROMPT_FILES, PROMPTS, Rejudging, System
 from benchmarks.core.types import Episode, Task
-from benchmarks.core.words import prompt_digests
 from benchmarks.mappers import stored_trajectory
 from benchmarks.models import Run, Trajectory
 from benchmarks.prepared import Prepared
@@ -25,7 +23,7 @@ def current_pins(system: System) -> dict[str, Any]:
         PROMPTS: system.prompt_version,
         "parsers": system.parser_version,
         "scorer": system.scorer_version,
-        PROMPT_FILES: dict(prompt_digests(system.key, system.prompt_version)),
+        PROMPT_FILES: _prompt_digests(system, system.prompt_version),
     }
 
 
@@ -39,7 +37,7 @@ def missing_version(run: Run, system: System) -> str:
         if name != PROMPTS and here.get(name) != version:
             return f"{name} version {version} (available is {here.get(name, 'none')})"
     version = run.pins.get(PROMPTS, system.prompt_version)
-    files = prompt_digests(system.key, version)
+    files = _prompt_digests(system, version)
     if not files and here[PROMPT_FILES]:
         return f"prompts version {version} (available is {here[PROMPTS]})"
     for name, digest in run.pins.get(PROMPT_FILES, {}).items():
@@ -72,3 +70,8 @@ def seeds_of(trajectory: Trajectory, task: Task) -> Callable[[int, int], int]:
         return derive_seed(run.seed, task.id, run.level, trajectory.attempt, step, slot)
 
     return seed_for
+
+
+def _prompt_digests(system: System, version: str) -> dict[str, str]:
+    """Return the digest of each prompt file of a version; empty for systems without prompts."""
+    return system.prompts.digests(version) if system.prompts else {}

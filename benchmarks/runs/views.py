@@ -13,7 +13,7 @@ from benchmarks import paging
 from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.asks import selectors as asks
 from benchmarks.core.errors import CoreError, SettingError
-from benchmarks.core.making import making_of
+from benchmarks.core.registry import find_system
 from benchmarks.endpoints.selectors import run_use
 from benchmarks.endpoints.services import CapError
 from benchmarks.filters import RunFilter
@@ -257,7 +257,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
     datasets = [
         d
         for d in seen.of(Dataset.objects.all())
-        if system_of(d.system) and making_of(d.system) is None
+        if system_of(d.system) and find_system(d.system).making is None
     ]
     wanted = (request.POST or request.GET).get("dataset", "")
     chosen = next((d for d in datasets if str(d.pk) == wanted), datasets[0] if datasets else None)

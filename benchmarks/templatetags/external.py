@@ -5,8 +5,8 @@ from typing import Any
 
 from django import template
 
-from benchmarks.core.words import plain
-from benchmarks.systems.external.words import MISSING
+from benchmarks.core.labels import plain
+from benchmarks.systems.external.labels import MISSING
 from benchmarks.trajectories.messages import Said, as_text, messages_of
 from benchmarks.trajectories.turns import TurnView
 

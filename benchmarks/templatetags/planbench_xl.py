@@ -6,22 +6,22 @@ from typing import Any
 
 from django import template
 
-from benchmarks.core.words import plain
+from benchmarks.core.labels import plain
 from benchmarks.mappers import shared_content
 from benchmarks.models import Task, Trajectory, Turn
 from benchmarks.systems.planbench_xl.blockers import UNBLOCKED, Plan, plan_for
 from benchmarks.systems.planbench_xl.catalogue import World, world_of
 from benchmarks.systems.planbench_xl.graph import Graph, draw
-from benchmarks.systems.planbench_xl.query import DETAILS
-from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
-from benchmarks.systems.planbench_xl.walk import Step, Walk, read_walk
-from benchmarks.systems.planbench_xl.words import (
+from benchmarks.systems.planbench_xl.labels import (
     CATEGORIES,
     CONDITION_WORDS,
     ENDINGS,
     FAILURES,
     GROUPS,
 )
+from benchmarks.systems.planbench_xl.query import DETAILS
+from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
+from benchmarks.systems.planbench_xl.walk import Step, Walk, read_walk
 from benchmarks.trajectories.turns import TurnView
 
 register = template.Library()

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from benchmarks.core.labels import plain
 from benchmarks.core.system import System
 from benchmarks.core.types import Message
-from benchmarks.core.words import plain
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.mappers import core_messages
 from benchmarks.models import AnswererVersion, Endpoint, Exchange, Trajectory

@@ -6,21 +6,12 @@ from typing import Any
 
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
-from benchmarks.core.registry import EXTERNAL, SYSTEMS
-from benchmarks.core.words import (
-    Ending,
-    Measure,
-    columns_of,
-    ending,
-    endings_of,
-    explain,
-    plain,
-    verdicts_of,
-)
+from benchmarks.core.labels import Ending, Measure, plain
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.mappers import core_outcome
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
 from benchmarks.roles.selectors import system_of
-from benchmarks.systems.external.words import NO_VERDICT
+from benchmarks.systems.external.labels import NO_VERDICT
 from benchmarks.visibility import EVERYTHING, Visibility
 
 S = Trajectory.Status
@@ -80,15 +71,15 @@ def _rank(level: str) -> tuple[int, str]:
 def ending_title(code: str) -> str:
     """An ending in words, whichever system it belongs to."""
     for system in (*SYSTEMS, EXTERNAL):
-        if code in endings_of(system):
-            return endings_of(system)[code].title
+        if code in find_system(system).labels.endings:
+            return find_system(system).labels.endings[code].title
     return plain(code)
 
 
 def trajectory_end(trajectory: Trajectory) -> Ending:
     """How a trajectory ended, or where it stands."""
     if trajectory.status == S.DONE:
-        return ending(trajectory.run.dataset.system, trajectory.termination)
+        return find_system(trajectory.run.dataset.system).labels.ending(trajectory.termination)
     return STATES[trajectory.status]
 
 
@@ -211,10 +202,10 @@ def list_columns(systems: Iterable[str]) -> Columns:
     found = list(dict.fromkeys(systems))
     verdicts: dict[str, str] = {}
     for system in found:
-        verdicts = {**verdicts_of(system), **verdicts}
+        verdicts = {**find_system(system).labels.verdicts, **verdicts}
     return Columns(
         dict(sorted(verdicts.items(), reverse=True)),  # valid, then accurate
-        columns_of(found[0]) if len(found) == 1 else {},
+        find_system(found[0]).labels.column_measures if len(found) == 1 else {},
         not found or any(is_scored(system) for system in found),
     )
 
@@ -338,7 +329,7 @@ def verdict(trajectory: Trajectory, name: str, known: Measured | None = None) ->
 
 def verdicts(trajectory: Trajectory) -> list[tuple[str, Verdict]]:
     """The verdicts that a trajectory's system speaks of, with their titles."""
-    names = verdicts_of(trajectory.run.dataset.system)
+    names = find_system(trajectory.run.dataset.system).labels.verdicts
     known = measured([trajectory])[trajectory.pk]
     return [(title, verdict(trajectory, name, known)) for name, title in names.items()]
 
@@ -355,7 +346,9 @@ def why_ended(found: Trajectory) -> str:
     if found.status == Trajectory.Status.DONE:
         known = measured([found])[found.pk]
         outcome = replace(core_outcome(found), metrics=known.metrics, undefined=known.undefined)
-        return explain(found.run.dataset.system, outcome, found.run.settings)
+        return find_system(found.run.dataset.system).labels.explain_outcome(
+            outcome, found.run.settings
+        )
     return found.problem or STATES[found.status].sentence
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import Avg, Count, Max, Min
 
-from benchmarks.core.words import plain
+from benchmarks.core.labels import plain
 from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
 from benchmarks.plain_rows import plain_rows
 from benchmarks.prepared import Prepared

@@ -9,11 +9,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.registry import SYSTEMS, find_system
 from benchmarks.models import Run
 from benchmarks.responses import respond, tell, wants_part
 from benchmarks.runs.cautions import run_caution
-from benchmarks.runs.prompts import prompt_files, prompts_of
+from benchmarks.runs.prompts import prompt_files
 from benchmarks.verification.selectors import latest_verification
 from benchmarks.verification.services import start_verification
 
@@ -62,7 +62,7 @@ def prompts(request: HttpRequest, key: str, version: int) -> HttpResponse:
     """The prompts of a system in one version, as they stand in their files."""
     allow(request, VIEW)
     files = prompt_files(key, str(version))
-    found = prompts_of(key)
+    found = find_system(key).prompts
     if not files or found is None:
         raise Http404
     context = {

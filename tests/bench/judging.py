@@ -63,13 +63,13 @@ def in_memory(ids: Sequence[int]) -> float:
     """CPU milliseconds per reply of the same judges, with a log in memory."""
     from benchmarks.core.driver import Driver
     from benchmarks.core.log import MemoryLog
-    from benchmarks.core.rejudging import rejudging_of
+    from benchmarks.core.registry import get_rejudging
     from benchmarks.core.system import read_settings
     from benchmarks.mappers import core_task, stored_trajectory
     from benchmarks.models import Run, Trajectory
     from benchmarks.roles.services import build_cast
 
-    system = rejudging_of("adaplanbench")
+    system = get_rejudging("adaplanbench")
     settings = read_settings(system.settings, {})
     roles: Any = Run.objects.filter(kind=Run.Kind.JUDGING).order_by("pk")[0].roles
     rows = Trajectory.objects.filter(pk__in=ids).select_related("task", "profile", "run__dataset")

@@ -2,9 +2,8 @@
 
 import pytest
 
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.types import Outcome
-from benchmarks.core.words import ending, endings_of, explain, measures_of, prompt_digests
 from benchmarks.systems.adaplanbench import episode, metrics
 from benchmarks.templatetags.planjury import duration, number, percent, sparkline, turns
 
@@ -14,24 +13,30 @@ def test_every_ending_of_adaplanbench_is_put_into_words() -> None:
         episode.VALID, episode.EARLY, episode.MAXED, episode.SPENT, episode.JUDGE,
         episode.SIMULATOR, episode.UNREADABLE, episode.EXHAUSTED, episode.DECLINED,
     }  # fmt: skip
-    assert set(endings_of("adaplanbench")) == codes
+    assert set(find_system("adaplanbench").labels.endings) == codes
     for code in codes:
-        assert explain("adaplanbench", Outcome(code, {}), {})
+        assert find_system("adaplanbench").labels.explain_outcome(Outcome(code, {}), {})
 
 
 def test_measures_are_metrics_of_the_system() -> None:
-    assert set(measures_of("adaplanbench")) <= {*metrics.RATES, *metrics.MEANS, *metrics.FLAGS}
+    assert set(find_system("adaplanbench").labels.measures) <= {
+        *metrics.RATES,
+        *metrics.MEANS,
+        *metrics.FLAGS,
+    }
 
 
 def test_a_system_without_words_speaks_by_its_codes() -> None:
-    assert ending("unknown", "ran_out-of_time").title == "Ran out of time"
-    assert explain("unknown", Outcome("x", {}), {}) == ""
-    assert measures_of("unknown") == prompt_digests("unknown", "1") == {}
+    assert find_system("unknown").labels.ending("ran_out-of_time").title == "Ran out of time"
+    assert find_system("unknown").labels.explain_outcome(Outcome("x", {}), {}) == ""
+    assert find_system("unknown").labels.measures == {}
+    assert find_system("unknown").prompts is None
 
 
 @pytest.mark.parametrize("key", SYSTEMS)
 def test_prompts_have_digests(key: str) -> None:
-    assert all(len(digest) == 32 for digest in prompt_digests(key, "1").values())
+    prompts = get_system(key).prompts
+    assert prompts and all(len(digest) == 32 for digest in prompts.digests("1").values())
 
 
 @pytest.mark.parametrize(

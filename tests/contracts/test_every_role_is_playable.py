@@ -11,8 +11,7 @@ from django.test import Client
 from annotation.live.setup.sessions import make_session
 from annotation.models import LiveSession
 from benchmarks.core.answerers import Answerer
-from benchmarks.core.live import modes_of
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.types import Ask, Expect, Task
 from benchmarks.datasets.services import save_dataset
 from benchmarks.mappers import core_messages, core_task
@@ -117,7 +116,7 @@ def cases() -> Iterator[tuple[str, str]]:
 def test_a_role_is_played_from_ready_to_the_end(system: str, mode: str) -> None:
     pia = make_person("pia")
     session = sit_down(system, mode, pia)
-    place = next(each for each in modes_of(system) if each.key == mode).places[0]
+    place = next(each for each in find_system(system).modes() if each.key == mode).places[0]
     client, url = Client(), f"/sessions/{session.pk}/"
     client.force_login(pia)
     assert "I am ready" in client.get(url).content.decode()

@@ -10,7 +10,7 @@ from django.db.models import Avg, Count, F, Q, Sum
 from analysis.browser.comparison.address import PORTION
 from analysis.browser.comparison.alignment import place_title, turn_at
 from analysis.browser.comparison.candidates import Chosen, Column
-from benchmarks.core.words import plain
+from benchmarks.core.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
 from benchmarks.plain_rows import plain_rows
 from benchmarks.roles.selectors import system_of

@@ -11,8 +11,8 @@ from analysis.frames.outcomes import (
     UNFINISHED,
     metrics_judged_anew,
 )
-from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.words import Measure, measures_of, verdicts_of
+from benchmarks.core.labels import Measure
+from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.models import JudgeScore, Run, Task, Trajectory, Violation
 from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.selectors import final_scores
@@ -48,8 +48,8 @@ VERBS: Mapping[str, tuple[str, str]] = {
 
 def measures_for(system: str) -> list[Measured]:
     """What runs of a system can be compared by, verdicts first."""
-    known = measures_of(system)
-    titles = {} if system == EXTERNAL else dict(verdicts_of(system))
+    known = find_system(system).labels.measures
+    titles = {} if system == EXTERNAL else dict(find_system(system).labels.verdicts)
     rates = {name: m.title for name, m in known.items() if m.kind == "rate"}
     names = sorted(titles, key=lambda name: name != "accurate")
     found = [_verdict(name, titles[name], known.get(name)) for name in names]

@@ -16,8 +16,8 @@ from analysis.stats.descriptive.means import OPEN_SCALE, Scale, mean_by_cluster,
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
+from benchmarks.core.labels import Measure
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.words import Measure
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,7 +9,7 @@ from django.urls import reverse
 from analysis.browser.comparison.address import END, MOST, PORTION
 from analysis.browser.comparison.run_measures import MEAN, Attempt, Details, Measured
 from analysis.pages.compare_runs.page import FlipReport, Side, TaskRow, value_words
-from benchmarks.core.words import ending
+from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory
 from benchmarks.trajectories.selectors import STATES
 
@@ -125,7 +125,7 @@ def _cell(
         return None
     ended = [one for one in side.attempts if one.status == Trajectory.Status.DONE]
     ends = [
-        ending(system, one.termination) if one in ended else STATES[one.status]
+        find_system(system).labels.ending(one.termination) if one in ended else STATES[one.status]
         for one in side.attempts
     ]
     means = [m for one in side.attempts if (m := details.means.get(one.pk)) is not None]

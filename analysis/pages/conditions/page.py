@@ -21,10 +21,9 @@ from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Report, Table, exclusions, how_interval
 from analysis.reports.formatting import counted, ends, level, listed, number, plural
 from analysis.stats.results import Estimate
-from benchmarks.core.comparisons import Contrasts, contrasts_of
-from benchmarks.core.registry import get_system
+from benchmarks.core.comparisons import Contrasts
+from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import Published
-from benchmarks.core.words import measures_of
 
 NEARLY = 1e-9
 PURPOSE = "This page compares the accuracy of agents under the conditions that they were run in."
@@ -32,9 +31,9 @@ PURPOSE = "This page compares the accuracy of agents under the conditions that t
 
 def conditions_report(selection: Selection) -> Report:
     """Everything on the page."""
-    if not selection.runs or ACCURATE not in measures_of(selection.system):
+    if not selection.runs or ACCURATE not in find_system(selection.system).labels.measures:
         return Report(empty=common.no_runs(PURPOSE, selection))
-    contrasts = contrasts_of(selection.system)
+    contrasts = find_system(selection.system).comparisons.contrasts
     frame = outcome_frame(selection.runs, [ACCURATE])
     grid = grid_of(selection.runs, frame, contrasts)
     published: list[Published] = []

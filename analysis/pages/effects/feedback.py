@@ -25,8 +25,8 @@ from analysis.stats.comparison.condition_effects import (
     ConditionEffects,
     condition_effects,
 )
-from benchmarks.core.comparisons import feedback_ratings_of
-from benchmarks.core.words import Measure
+from benchmarks.core.labels import Measure
+from benchmarks.core.registry import find_system
 
 
 def feedback_tables(found: Effects, selection: Selection) -> list[Table]:
@@ -34,7 +34,7 @@ def feedback_tables(found: Effects, selection: Selection) -> list[Table]:
     if found.factor.kind != "people":
         return []
     tables = []
-    for question, measure in feedback_ratings_of(selection.system).items():
+    for question, measure in find_system(selection.system).comparisons.feedback_ratings.items():
         tables += _table(found, selection, question, measure)
     return tables
 

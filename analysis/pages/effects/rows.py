@@ -16,10 +16,10 @@ from analysis.stats.comparison.condition_effects import (
     condition_effects,
 )
 from analysis.stats.comparison.logit_gee import OddsRatios, odds_ratios
-from benchmarks.core.comparisons import Factor, factors_of
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.comparisons import Factor
+from benchmarks.core.labels import Measure
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.system import Published
-from benchmarks.core.words import Measure
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Effects:
 
 def factor_of(selection: Selection) -> Factor | None:
     """The factor that the selection was made for."""
-    known = factors_of(selection.system) if selection.system else ()
+    known = find_system(selection.system).comparisons.factors if selection.system else ()
     return next((one for one in known if one.name == selection.filters.factor), None)
 
 

@@ -30,7 +30,7 @@ from analysis.stats.comparison.condition_effects import ConditionChange
 from analysis.stats.descriptive.means import mean_t
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Factor
-from benchmarks.core.words import plain
+from benchmarks.core.labels import plain
 from benchmarks.models import Dataset
 from benchmarks.systems.adaplanbench.published import PROFILE_SIZES
 

@@ -32,7 +32,7 @@ from analysis.reports.formatting import ends, listed, number, plural, stated
 from analysis.stats.judges.rejudging import ScoreChange, VerdictChange, verdict_change
 from analysis.stats.judges.repeats import Consistency, repeat_consistency
 from analysis.stats.results import Estimate
-from benchmarks.core.rejudging import find_rejudging
+from benchmarks.core.registry import find_system
 
 PURPOSE = "This page shows whether judges say the same when they look at the same turns again."
 SEED = 20261122
@@ -165,7 +165,7 @@ def _verdicts(
 
 def differences(found: Sequence[Again], system: str) -> dict[str, str]:
     """How the judges of each judging were asked, by which of it, in words."""
-    rejudging = find_rejudging(system)
+    rejudging = find_system(system).rejudging
     usual = {s.name: s.default for s in rejudging.settings} if rejudging is not None else {}
     asked = {again.which: {**usual, **again.judged.settings} for again in found}
     names = [

@@ -33,7 +33,8 @@ from analysis.reports.content import Notice, Onward, Report, exclusions
 from analysis.reports.few_clusters import few_clusters_notices
 from analysis.reports.formatting import counted, ends, level, listed, number, plural
 from analysis.stats.results import Estimate
-from benchmarks.core.words import Measure, measures_of
+from benchmarks.core.labels import Measure
+from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -43,8 +44,8 @@ PURPOSE = "The leaderboard compares agents by how often they do what was asked."
 
 def leaderboard_report(selection: Selection) -> Report:
     """Everything on the leaderboard's page."""
-    shown = list(measures_of(selection.system)) if selection.system else []
-    measures = {**measures_of(selection.system), **BOTH}
+    shown = list(find_system(selection.system).labels.measures) if selection.system else []
+    measures = {**find_system(selection.system).labels.measures, **BOTH}
     if not selection.runs or ACCURATE not in shown:
         return Report(empty=common.no_runs(PURPOSE, selection))
     frame = outcome_frame(selection.runs, [*measures, DIFFER])

@@ -23,7 +23,7 @@ from analysis.reports.content import (
 from analysis.reports.formatting import counted, ends, listed, plural
 from analysis.reports.references import reference_of
 from analysis.stats.rater_agreement.correlation import pearson
-from benchmarks.core.words import Measure
+from benchmarks.core.labels import Measure
 
 PUBLISHED_NOTE = (
     " Published rows: n inferred from the printed percentages, level not stated, means without "

@@ -28,8 +28,7 @@ from analysis.reports.content import Empty, FigureSpec, Notice, Report, exclusio
 from analysis.reports.formatting import Unit, counted, ends, level, listed, number, plural
 from analysis.stats.descriptive.spread import Spread, spread
 from analysis.stats.results import Estimate
-from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.words import measures_of
+from benchmarks.core.registry import EXTERNAL, find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,7 +38,7 @@ PURPOSE = "The outcomes page compares agents by the rewards that files made else
 
 def outcomes_report(selection: Selection) -> Report:
     """Everything on the outcomes page."""
-    if not selection.runs or REWARD not in measures_of(selection.system):
+    if not selection.runs or REWARD not in find_system(selection.system).labels.measures:
         return Report(empty=_empty(selection), notices=tuple(map(Notice, selection.notes)))
     frame = outcome_frame(selection.runs, METRICS)
     frame["messages"] = frame["trajectory"].map(message_counts(selection.runs))

@@ -15,15 +15,14 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import Unit, counted, number
 from analysis.stats.descriptive.spread import Middle, Spread
-from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.words import ending, measures_of
+from benchmarks.core.registry import EXTERNAL, find_system
 
 AGENT = Column("Agent", ("agent", "kind", "run"), num=False)
 
 
 def outcome_table(rows: Sequence[Row], unit: Unit) -> Table:
     """One line per agent: how much there is, its reward, its reliability, its length and cost."""
-    help = measures_of(EXTERNAL)
+    help = find_system(EXTERNAL).labels.measures
     deepest = max((len(row.passes) for row in rows), default=0)
     stated = [name for name in STATED if any(row.stated[name].value is not None for row in rows)]
     columns = [
@@ -135,7 +134,7 @@ def pass_table(rows: Sequence[Row]) -> list[Table]:
 def ending_table(rows: Sequence[Row]) -> Table:
     """How trajectories ended, with links to them."""
     codes = list(dict.fromkeys(code for row in rows for code in sorted(row.endings)))
-    endings = {code: ending(EXTERNAL, code) for code in codes}
+    endings = {code: find_system(EXTERNAL).labels.ending(code) for code in codes}
     return Table(
         "endings",
         "How they ended",

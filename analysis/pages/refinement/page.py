@@ -36,8 +36,7 @@ from analysis.stats.comparison.refinement import (
     refinement_curves,
 )
 from analysis.stats.results import Estimate
-from benchmarks.core.comparisons import refinement_of
-from benchmarks.core.registry import get_system
+from benchmarks.core.registry import find_system, get_system
 
 PURPOSE = "This page shows what extra turns with feedback on the rubric bring."
 SAID = (
@@ -67,7 +66,7 @@ def refinement_report(selection: Selection) -> Report:
     """Everything on the page."""
     if not selection.runs:
         return Report(empty=common.no_runs(PURPOSE, selection))
-    setting = refinement_of(selection.system)
+    setting = find_system(selection.system).comparisons.refinement
     if not setting:
         return Report(empty=_without_refinement(selection))
     most = max(int(run.settings.get(setting, 0)) for run in selection.runs)

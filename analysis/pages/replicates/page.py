@@ -18,9 +18,9 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import Unit, counted, ends, listed, number, plural
 from analysis.stats.descriptive.replicates import ReplicatedMean, replicated_mean
-from benchmarks.core.registry import get_system
+from benchmarks.core.labels import Measure
+from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import Published
-from benchmarks.core.words import Measure, measures_of
 from benchmarks.models import Run
 
 ACCURATE = "accurate"
@@ -66,7 +66,7 @@ def replicates_report(groups: Sequence[Group], system: str, *, published: bool =
 
     ``published``: the paper's rows stand under them.
     """
-    measures = measures_of(system)
+    measures = find_system(system).labels.measures
     lines = _lines(groups, measures)
     if not any(one.pooled.n for line in lines for one in line.figures.values()):
         return Report(

@@ -24,8 +24,8 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import counted, listed, number, plural
 from analysis.stats.trends.decline import Curve, score_by_turn
-from benchmarks.core.comparisons import ToolUse, tool_use_of
-from benchmarks.core.words import measures_of
+from benchmarks.core.comparisons import ToolUse
+from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,7 +36,7 @@ PURPOSE = "The page on tools shows how agents search for tools, call them, and f
 
 def tools_report(selection: Selection) -> Report:
     """Everything on the page."""
-    use = tool_use_of(selection.system) if selection.system else None
+    use = find_system(selection.system).comparisons.tool_use if selection.system else None
     if not selection.runs or use is None:
         return Report(empty=_empty(selection))
     names = [ACCURATE, use.searches, use.calls, *use.mishaps]
@@ -44,7 +44,7 @@ def tools_report(selection: Selection) -> Report:
     rows = rows_of(selection.runs, frame, failure_categories(selection.runs), use)
     titles = titles_of(rows, use)
     curves = curves_of(progress_frame(selection.runs, use))
-    measures = measures_of(selection.system)
+    measures = find_system(selection.system).labels.measures
     mishaps = {name: measures[name].title for name in use.mishaps}
     return Report(
         sentence=sentence(rows, titles),

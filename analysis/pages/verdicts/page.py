@@ -24,8 +24,8 @@ from analysis.reports.content import (
 from analysis.reports.formatting import counted, plural, stated
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate
+from benchmarks.core.labels import plain
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.core.words import plain
 from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from textwrap import shorten
 
 from annotation.desk.trajectories import is_all
 from annotation.models import LivePlace
-from benchmarks.core.live import Dialogue, Line, Story, dialogue_of, story_of
+from benchmarks.core.people import Dialogue, Line, Story
+from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
@@ -90,7 +91,7 @@ def dialogue(place: LivePlace, system: str, *, over: bool = False) -> list[Said]
     not, and everybody does when the session is ``over``: the plan that ended it was put to nobody.
     """
     newest = _newest_asks(place)
-    story = story_of(system)
+    story = find_system(system).people.story
     whole = story is not None and (over or not story.roles.isdisjoint(place.roles))
     if not whole and not newest:
         return []
@@ -131,7 +132,11 @@ def _newest_asks(place: LivePlace) -> list[OpenAsk]:
 
 def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
     """What tells of the dialogue before an ask; nothing does where it came without a context."""
-    return dialogue_of(system, ask.expect.get("kind", "")) if ask.context else None
+    return (
+        find_system(system).people.dialogues.get(ask.expect.get("kind", ""))
+        if ask.context
+        else None
+    )
 
 
 def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:

@@ -8,7 +8,7 @@ from annotation.live.play.session_state import Table
 from benchmarks.asks.players import player_name
 from benchmarks.asks.selectors import AskView, OwnForm, ask_view, own_form
 from benchmarks.asks.suggestion_selectors import suggestion_on
-from benchmarks.core.reply_forms import Fields
+from benchmarks.core.people import Fields
 from benchmarks.models import Exchange, OpenAsk
 from benchmarks.prepared import Prepared
 

@@ -19,7 +19,7 @@ from benchmarks.access import signed_in
 from benchmarks.asks.forms import FROM_FIELDS, LONGEST, ReplyForm, read_fields
 from benchmarks.asks.selectors import composed_text, hints_on
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.reply_forms import FieldsRefused, Hint
+from benchmarks.core.people import FieldsRefused, Hint
 from benchmarks.models import OpenAsk
 
 # Names the hints in spite of which a reply is sent.

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.live.play.session_state import QUIET, Table
 from annotation.models import LiveEvent, LivePlace, LivePlan
-from benchmarks.core.reply_forms import end_words
+from benchmarks.core.registry import find_system
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.prepared import Prepared
 from benchmarks.roles.judge_fit import unread_judges
@@ -130,7 +130,7 @@ def ended_words(table: Table) -> str:
     if trajectory.status == Trajectory.Status.DONE:
         ending = trajectory.termination
         unread = ending == "valid_plan" and _was_unread(trajectory)
-        words = end_words(table.plan.system, ending, unread=unread)
+        words = find_system(table.plan.system).people.end_message(ending, unread=unread)
         return words or "It came to its end."
     rows = table.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
     event = rows.only("by", "reason").first()

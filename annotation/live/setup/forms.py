@@ -10,7 +10,7 @@ from annotation.models import LivePlan
 from annotation.people.invitations import LONGEST_DAYS
 from annotation.questionnaires import questionnaires_for
 from annotation.texts.services import LONGEST_TEXT
-from benchmarks.core.live import Mode
+from benchmarks.core.people import Mode
 from benchmarks.core.registry import get_system
 from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.filters import set_choices

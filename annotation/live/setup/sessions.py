@@ -14,7 +14,8 @@ from annotation.live.next_session import LIVE
 from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession, Study
 from annotation.studies.setup import store_study
 from benchmarks.core.errors import CoreError
-from benchmarks.core.live import Mode, modes_of
+from benchmarks.core.people import Mode
+from benchmarks.core.registry import find_system
 from benchmarks.models import Agent, Dataset, Experiment, Task
 from benchmarks.roles.services import HUMAN, PERSON
 from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
@@ -22,7 +23,7 @@ from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
 
 def mode_of(system: str, key: str) -> Mode:
     """A system's mode by its key."""
-    found = {mode.key: mode for mode in modes_of(system)}
+    found = {mode.key: mode for mode in find_system(system).modes()}
     if key not in found:
         known = ", ".join(found)
         raise Refused("invalid", f"a mode of play is one of {known}, not {key or 'empty'}")

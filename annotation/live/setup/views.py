@@ -36,7 +36,8 @@ from annotation.studies.banner import study_banner
 from annotation.studies.services import OVER
 from annotation.studies.settings_views import study_context
 from benchmarks.access import START, allow, signed_in, visibility
-from benchmarks.core.live import Mode, modes_of
+from benchmarks.core.people import Mode
+from benchmarks.core.registry import find_system
 from benchmarks.models import Dataset
 from benchmarks.roles.selectors import system_of
 from benchmarks.roles.services import ensure_scripted_agents
@@ -116,7 +117,7 @@ def choose_dataset(request: HttpRequest) -> dict[str, Any] | None:
     dataset = next((d for d in datasets if str(d.pk) == wanted), datasets[0] if datasets else None)
     if dataset is None:
         return None
-    modes = modes_of(dataset.system)
+    modes = find_system(dataset.system).modes()
     mode = next((mode for mode in modes if mode.key == given.get("mode", "")), modes[0])
     return {
         "datasets": datasets,

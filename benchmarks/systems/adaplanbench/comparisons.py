@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.comparisons import Factor, Named, filled
-from benchmarks.core.words import Measure
+from benchmarks.core.comparisons import Comparisons, Factor, Named, filled
+from benchmarks.core.labels import Measure
 from benchmarks.systems.adaplanbench.published import TEMPERATURES
 
 # The setting that grants extra turns with feedback on the rubric.
@@ -107,3 +107,5 @@ FACTORS: tuple[Factor, ...] = (
         roles=(*JUDGES, RUBRIC),
     ),
 )
+
+COMPARISONS = Comparisons(factors=FACTORS, refinement=REFINEMENT, feedback_ratings=FEEDBACK_RATINGS)

@@ -10,8 +10,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.rejudging import Rejudging, Stored
-from benchmarks.core.system import PROMPTS, Dimension, Role, Setting
+from benchmarks.core.system import PROMPTS, Dimension, Rejudging, Role, Setting, Stored
 from benchmarks.core.types import Ask, Episode, Expect, Message, Outcome, Reply, Score, Task, Turn
 from benchmarks.systems.adaplanbench.asks import (
     ASCENDING,
@@ -58,7 +57,7 @@ class _Verdicts:
     violated: Mapping[str, tuple[str, ...] | None]
 
 
-class AdaPlanJudging(AdaPlanBench):
+class AdaPlanJudging(AdaPlanBench, Rejudging):
     """Judges of AdaPlanBench over stored turns."""
 
     roles: tuple[Role, ...] = tuple(role for role in AdaPlanBench.roles if role.judges)

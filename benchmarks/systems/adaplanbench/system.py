@@ -2,9 +2,18 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from benchmarks.core.system import Dimension, Published, Role, ScriptedPolicy, Setting
+from benchmarks.core.system import (
+    Dimension,
+    Published,
+    Rejudging,
+    Role,
+    ScriptedPolicy,
+    Setting,
+    System,
+)
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench import (
     demo,
@@ -15,13 +24,16 @@ from benchmarks.systems.adaplanbench import (
     sampling,
     scripted,
 )
+from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
+from benchmarks.systems.adaplanbench.labels import LABELS
 from benchmarks.systems.adaplanbench.macgyver import policies as macgyver
+from benchmarks.systems.adaplanbench.people import PEOPLE
 from benchmarks.systems.adaplanbench.protocol import SETTINGS
 from benchmarks.systems.adaplanbench.published import PUBLISHED
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 
-class AdaPlanBench:
+class AdaPlanBench(System):
     """Adaptive planning under hidden world and user constraints."""
 
     key = "adaplanbench"
@@ -51,6 +63,16 @@ class AdaPlanBench:
     }
     dimensions: tuple[Dimension, ...] = DIMENSIONS
     published: tuple[Published, ...] = PUBLISHED
+    prompts = prompts.PROMPTS
+    labels = LABELS
+    people = PEOPLE
+    comparisons = COMPARISONS
+
+    @cached_property
+    def rejudging(self) -> Rejudging:
+        from benchmarks.systems.adaplanbench.rejudging import REJUDGING
+
+        return REJUDGING
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         off = {"world_only": "user_judge", "user_only": "world_judge"}

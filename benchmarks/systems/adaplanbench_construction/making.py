@@ -7,7 +7,7 @@ recorded answers of its problem, or else what the planners of its construction p
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.making import Made
+from benchmarks.core.making import Made, Making
 from benchmarks.core.types import Candidate, Constraint, Json, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench.candidates import KINDS
 from benchmarks.systems.adaplanbench.dataset import LEVELS
@@ -28,7 +28,7 @@ FACT_JUDGES = {"world_judge": ("world-facts",), "user_judge": ("user-facts",)}
 RUBRIC_JUDGES = {"rubric_judge": policies.ROLES["rubric_judge"]}
 
 
-class Construction:
+class Construction(Making):
     """Profiles of AdaPlanBench for problems in the manner of MacGyver."""
 
     system = "adaplanbench"

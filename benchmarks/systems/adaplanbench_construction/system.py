@@ -4,7 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.system import Dimension, Published, Role, Setting
+from benchmarks.core.making import Making
+from benchmarks.core.system import Dimension, Published, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench_construction import (
     episode,
@@ -15,11 +16,14 @@ from benchmarks.systems.adaplanbench_construction import (
     scripted,
 )
 from benchmarks.systems.adaplanbench_construction.asks import FIRST, planner_seats
+from benchmarks.systems.adaplanbench_construction.labels import LABELS
+from benchmarks.systems.adaplanbench_construction.making import MAKING
+from benchmarks.systems.adaplanbench_construction.people import PEOPLE
 from benchmarks.systems.adaplanbench_construction.protocol import SETTINGS
 from benchmarks.systems.adaplanbench_construction.published import PUBLISHED
 
 
-class AdaPlanBenchConstruction:
+class AdaPlanBenchConstruction(System):
     """Makes tasks with hidden constraints out of problems."""
 
     key = "adaplanbench_construction"
@@ -42,6 +46,10 @@ class AdaPlanBenchConstruction:
     scripted = scripted.POLICIES
     dimensions: tuple[Dimension, ...] = ()
     published: tuple[Published, ...] = PUBLISHED
+    prompts = prompts.PROMPTS
+    labels = LABELS
+    people = PEOPLE
+    making: Making | None = MAKING
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         if role == "planner":

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.core.types import Outcome
 from benchmarks.formats.trajectory import ImportedTrajectory
-from benchmarks.systems.external.words import MEASURES
+from benchmarks.systems.external.labels import MEASURES
 
 NOT_STATED = "the file does not state it"
 

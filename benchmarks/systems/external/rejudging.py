@@ -8,8 +8,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.rejudging import Rejudging, Stored
-from benchmarks.core.system import Role, Setting
+from benchmarks.core.system import Rejudging, Role, Setting, Stored
 from benchmarks.core.types import Episode, Outcome, Task
 from benchmarks.systems.adaplanbench.rejudging import SCORING, AdaPlanJudging
 from benchmarks.systems.external.metrics import summarise

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.comparisons import Contrasts, Named, ToolUse
+from benchmarks.core.comparisons import Comparisons, Contrasts, Named, ToolUse
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.catalogue import world_of
 from benchmarks.systems.planbench_xl.evaluation import Tally
+from benchmarks.systems.planbench_xl.labels import CATEGORIES
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, WORDS
 from benchmarks.systems.planbench_xl.tools import TRUSTED
-from benchmarks.systems.planbench_xl.words import CATEGORIES
 
 _TITLES = {
     "default": Named("Block-free", "Noisy siblings only; nothing is blocked."),
@@ -74,3 +74,5 @@ TOOL_USE = ToolUse(
     found_part="datatype",
     found_where={"provenance": TRUSTED},
 )
+
+COMPARISONS = Comparisons(contrasts=CONTRASTS, tool_use=TOOL_USE)

@@ -4,17 +4,20 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.system import Dimension, Published, Role, Setting
+from benchmarks.core.system import Dimension, Published, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.planbench_xl import episode, metrics, prompts, world
 from benchmarks.systems.planbench_xl.actions import parse_tagged
+from benchmarks.systems.planbench_xl.comparisons import COMPARISONS
+from benchmarks.systems.planbench_xl.labels import LABELS
 from benchmarks.systems.planbench_xl.native import parse_native
+from benchmarks.systems.planbench_xl.people import PEOPLE
 from benchmarks.systems.planbench_xl.published import PUBLISHED
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.settings import SETTINGS
 
 
-class PlanBenchXL:
+class PlanBenchXL(System):
     """Long-horizon planning over a large catalogue of tools, of which searches show a part."""
 
     key = "planbench_xl"
@@ -29,6 +32,10 @@ class PlanBenchXL:
     scripted = POLICIES
     dimensions: tuple[Dimension, ...] = ()
     published: tuple[Published, ...] = PUBLISHED
+    prompts = prompts.PROMPTS
+    labels = LABELS
+    people = PEOPLE
+    comparisons = COMPARISONS
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("",)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.core.labels import Tone
 from benchmarks.core.types import Json
-from benchmarks.core.words import Tone
 from benchmarks.systems.planbench_xl.actions import ANSWER, CALL, RETRIEVE
 from benchmarks.systems.planbench_xl.catalogue import BASELINE, NOISY, World
 from benchmarks.systems.planbench_xl.tools import TRUSTED, UNTRUSTED

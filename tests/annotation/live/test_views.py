@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import LivePlace, LivePlan, LiveSession, Study
-from benchmarks.core.live import modes_of
+from benchmarks.core.registry import find_system
 from benchmarks.models import Run
 from tests.annotation.live_sessions import AGENT, sample_dataset
 
@@ -130,7 +130,7 @@ def test_nothing_waits_for_somebody_new(stranger: Client) -> None:
     assert stranger.get(reverse("annotation:session_new")).status_code == 403
 
 
-@pytest.mark.parametrize("mode", [mode.key for mode in modes_of("adaplanbench")])
+@pytest.mark.parametrize("mode", [mode.key for mode in find_system("adaplanbench").modes()])
 def test_what_is_advised_and_offered_belongs_to_the_mode(researcher: Client, mode: str) -> None:
     sample_dataset()
     for name in ("annotation:session_new", "annotation:live_study_new"):

@@ -9,9 +9,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.test import Client
 
-from benchmarks.core.registry import SYSTEMS, get_system
-from benchmarks.core.reply_forms import end_words
-from benchmarks.core.words import endings_of, system_part
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
 from benchmarks.runs.services import cancel_run, pause_run
@@ -246,7 +244,7 @@ class TestWhatFollows:
 class TestSystemsWithForms:
     @pytest.mark.parametrize("key", list(SYSTEMS))
     def test_forms_and_templates_belong_together(self, key: str) -> None:
-        forms = getattr(system_part(key, "person"), "REPLY_FORMS", {})
+        forms = get_system(key).people.reply_forms
         folder = Path(django_settings.BASE_DIR) / "templates" / "systems" / key
         kinds = set(get_system(key).parsers)
         assert set(forms) <= kinds
@@ -255,6 +253,6 @@ class TestSystemsWithForms:
 
     @pytest.mark.parametrize("key", list(SYSTEMS))
     def test_words_of_an_end_are_for_ends_that_exist(self, key: str) -> None:
-        words = getattr(system_part(key, "person"), "END_WORDS", {})
-        assert set(words) <= set(endings_of(key))
-        assert end_words(key, "no such end") == ""
+        words = get_system(key).people.end_messages
+        assert set(words) <= set(find_system(key).labels.endings)
+        assert find_system(key).people.end_message("no such end") == ""

@@ -6,9 +6,8 @@ import pytest
 
 from benchmarks.core.digests import digest_text
 from benchmarks.core.prompts import Prompts
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.system import PROMPTS, read_settings
-from benchmarks.core.words import system_part
 from benchmarks.systems.adaplanbench import prompts as adaplanbench
 
 SHIPPED = Path(__file__).with_name("prompt_digests.txt")
@@ -23,8 +22,8 @@ def test_no_shipped_prompt_changes() -> None:
     found = {
         f"{key}/{path.name}": digest_text(path.read_text(encoding="utf-8"))
         for key in SYSTEMS
-        if (part := system_part(key, "prompts")) is not None
-        for path in sorted(part.PROMPTS.folder.glob("*.v*"))
+        if (prompts := find_system(key).prompts) is not None
+        for path in sorted(prompts.folder.glob("*.v*"))
     }
     rows = SHIPPED.read_text(encoding="utf-8").splitlines()
     shipped = dict(row.split() for row in rows if row and not row.startswith("#"))

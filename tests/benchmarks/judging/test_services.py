@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError
-from benchmarks.core.rejudging import NotJudgedAnew
+from benchmarks.core.registry import NotJudgedAnew
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.exports.services import ExportRefused, check_exportable
 from benchmarks.imports.services import import_trajectories

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.core.types import Outcome
-from benchmarks.systems.adaplanbench.words import explain
+from benchmarks.systems.adaplanbench.labels import explain
 
 SILENT = "no reply of the world judge could be read"
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.core.live import dialogue_of
-from benchmarks.core.reply_forms import FieldsRefused, reply_form_of
+from benchmarks.core.people import FieldsRefused
+from benchmarks.core.registry import find_system
 from benchmarks.core.types import Ask
 from benchmarks.systems.adaplanbench.parsers import PARSERS
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
@@ -25,7 +25,7 @@ ROLES = {"plan": "agent", "feedback": "simulator", "violations": "world_judge",
 
 
 def form(kind: str) -> Any:
-    found = reply_form_of("adaplanbench", kind, ask(kind).context)
+    found = find_system("adaplanbench").people.find_form(kind, ask(kind).context)
     assert found is not None
     return found
 
@@ -163,7 +163,7 @@ class TestPlan:
 
 class TestDialogues:
     def lines(self, kind: str, number: int) -> list[tuple[str, str, int, bool]]:
-        tell = dialogue_of("adaplanbench", kind)
+        tell = find_system("adaplanbench").people.dialogues.get(kind)
         assert tell is not None
         return [(x.speaker, x.text, x.turn, x.plan) for x in tell(ask(kind, number).context)]
 

@@ -4,8 +4,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.core.rejudging import Stored
-from benchmarks.core.system import read_settings
+from benchmarks.core.system import Stored, read_settings
 from benchmarks.core.types import Ask, Outcome, Reply, Turn
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 from benchmarks.systems.adaplanbench.rejudging import REJUDGING, most_violated

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from benchmarks.core.errors import UnreadableReply
+from benchmarks.systems.adaplanbench_construction.labels import REPLIES
 from benchmarks.systems.adaplanbench_construction.parsers import PARSERS
 from benchmarks.systems.adaplanbench_construction.schemas import SCHEMAS
-from benchmarks.systems.adaplanbench_construction.words import REPLIES
 
 PARAMS: dict[str, dict[str, Any]] = {
     "query": {},

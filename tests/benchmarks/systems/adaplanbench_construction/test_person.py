@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.core.reply_forms import FieldsRefused
+from benchmarks.core.people import FieldsRefused
 from benchmarks.core.types import Ask
 from benchmarks.systems.adaplanbench_construction.asks import RoundAsks, ask_filter
 from benchmarks.systems.adaplanbench_construction.parsers import PARSERS
-from benchmarks.systems.adaplanbench_construction.person import REPLY_FORMS
+from benchmarks.systems.adaplanbench_construction.people import REPLY_FORMS
 from benchmarks.systems.adaplanbench_construction.pools import Entry, Item, Pool
 
 NOBODY: frozenset[str] = frozenset()

@@ -16,13 +16,13 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import named_in
 from benchmarks.systems.adaplanbench.macgyver.lexicon import named, uses
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
 from benchmarks.systems.adaplanbench_construction.asks import RoundAsks
+from benchmarks.systems.adaplanbench_construction.labels import ENDINGS, MEASURES, explain
 from benchmarks.systems.adaplanbench_construction.pools import Item, Pool
 from benchmarks.systems.adaplanbench_construction.problems import (
     load_demo_problems,
     macgyver_problem,
 )
 from benchmarks.systems.adaplanbench_construction.system import SYSTEM
-from benchmarks.systems.adaplanbench_construction.words import ENDINGS, MEASURES, explain
 from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, QUERY, RIDDLE
 
 DEMO = {task.id: task for task in load_demo_problems()}

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.systems.planbench_xl.failures import CATEGORIES, Trace
-from benchmarks.systems.planbench_xl.words import CATEGORIES as NAMED
+from benchmarks.systems.planbench_xl.labels import CATEGORIES as NAMED
 
 ON_PATHS, TARGET = {"start", "middle", "target"}, "target"
 NOT_REACHED, WRONG = "target_datatype_not_reached", "final_answer_wrong"

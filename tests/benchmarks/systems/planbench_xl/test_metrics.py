@@ -3,13 +3,13 @@
 import pytest
 
 from benchmarks.core.types import Outcome
+from benchmarks.systems.planbench_xl.labels import ENDINGS, MEASURES, explain
 from benchmarks.systems.planbench_xl.metrics import (
     NAMES,
     evaluation_report,
     outcome_metrics,
     summarise,
 )
-from benchmarks.systems.planbench_xl.words import ENDINGS, MEASURES, explain
 from tests.benchmarks.systems.planbench_xl.stage import Stage
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.core.digests import canonical_json
-from benchmarks.core.reply_forms import FieldsRefused
+from benchmarks.core.people import FieldsRefused
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Reply, Turn
@@ -25,7 +25,7 @@ from benchmarks.systems.planbench_xl.actions import (
     read_object,
 )
 from benchmarks.systems.planbench_xl.native import parse_native
-from benchmarks.systems.planbench_xl.person import REPLY_FORMS, compose
+from benchmarks.systems.planbench_xl.people import REPLY_FORMS, compose
 from benchmarks.systems.planbench_xl.prompts import load_feedback
 from benchmarks.systems.planbench_xl.system import SYSTEM
 from benchmarks.systems.planbench_xl.world import load_world

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.core.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
-from benchmarks.core.words import Ending, Measure
 
 ENDINGS: Mapping[str, Ending] = {
     "answered": Ending("Answered", "The agent gave a final answer.", "info"),
@@ -141,3 +141,15 @@ CONDITION_WORDS: Mapping[str, str] = {
 }
 CHOICES = {"condition": CONDITION_WORDS}
 FIRST_SETTINGS = ("condition", "max_steps")
+
+LABELS = Labels(
+    endings=ENDINGS,
+    measures=MEASURES,
+    verdicts=VERDICTS,
+    columns=COLUMNS,
+    hidden=HIDDEN,
+    choices=CHOICES,
+    first_settings=FIRST_SETTINGS,
+    explain=explain,
+    replies=REPLIES,
+)

@@ -1,13 +1,28 @@
-"""What people are shown who fill a role of AdaPlanBench: pages from the context of an ask."""
+"""How people take part in AdaPlanBench: reply forms for each role, and modes of live sessions.
 
+Pages are made from the context of an ask, which holds only what that role may know."""
+
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.reply_forms import Fields
+from benchmarks.core.errors import UnreadableReply
+from benchmarks.core.people import (
+    Dialogue,
+    Fields,
+    FieldsRefused,
+    Line,
+    Mode,
+    People,
+    Place,
+    ReplyForm,
+    Story,
+)
 from benchmarks.core.system import Dimension
 from benchmarks.core.types import Json
-from benchmarks.systems.adaplanbench.plans import split_steps
+from benchmarks.systems.adaplanbench.hints import MEASURED, feedback_hints
+from benchmarks.systems.adaplanbench.plans import parse_plan, split_steps
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import feedback_on
 
@@ -251,3 +266,197 @@ def _suggested(context: Json, found: str) -> Suggested | None:
     if not row:
         return None
     return Suggested(row["by"], row["value"] or {}, found, row["why_not"], row.get("waits", False))
+
+
+def compose_plan(context: Json, fields: Fields) -> str:
+    """The plan as it was written, once it can be read."""
+    text = fields.get(TEXT, "").strip()
+    if not text:
+        raise FieldsRefused({TEXT: "Write at least one step."})
+    try:
+        parse_plan(text, {})
+    except UnreadableReply as error:
+        raise FieldsRefused({TEXT: f"This could not be read: {error}"}) from error
+    if fields.get(LOOK):
+        raise FieldsRefused({"": "Below is how your plan is read. Send it when it is right."})
+    return text
+
+
+def compose_feedback(context: Json, fields: Fields) -> str:
+    """The feedback as it was written."""
+    text = fields.get(TEXT, "").strip()
+    if not text:
+        raise FieldsRefused({TEXT: "Write what you would say to the agent."})
+    return text
+
+
+def compose_violations(context: Json, fields: Fields) -> str:
+    """The verdict of a constraint judge. That nothing is violated has to be said."""
+    keys = [row["key"] for row in context["constraints"]]
+    violated = [key for key in keys if fields.get(f"{VIOLATES}{key}")]
+    none = bool(fields.get(NONE))
+    if violated and none:
+        wrong = "You have marked something above, so the plan does not violate nothing."
+        raise FieldsRefused({NONE: wrong})
+    if not violated and not none:
+        missing = "Mark what the plan violates, or say that it violates none of these."
+        raise FieldsRefused({NONE: missing})
+    return _json({"violated": violated, "reasons": _reasons(violated, fields)})
+
+
+def compose_scores(context: Json, fields: Fields) -> str:
+    """A sheet of scores; a dimension that cannot be judged has none."""
+    known = {"1", "2", "3", "4", "5", UNKNOWN}
+    given = {d.key: fields.get(f"{SCORE}{d.key}", "") for d in DIMENSIONS}
+    if missing := [key for key, value in given.items() if value not in known]:
+        words = "Choose 1 to 5, or say that you cannot tell."
+        raise FieldsRefused({f"{SCORE}{key}": words for key in missing})
+    scores = {key: None if value == UNKNOWN else int(value) for key, value in given.items()}
+    return _json({"scores": scores, "reasons": _reasons(list(scores), fields)})
+
+
+def _reasons(keys: list[str], fields: Fields) -> dict[str, str]:
+    written = {key: fields.get(f"{WHY}{key}", "").strip() for key in keys}
+    return {key: text for key, text in written.items() if text}
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+REPLY_FORMS: Mapping[str, ReplyForm] = {
+    "plan": ReplyForm(show_plan, compose_plan, frozenset({"query", "turn", "plans", "feedback"})),
+    "feedback": ReplyForm(
+        show_feedback,
+        compose_feedback,
+        frozenset({"query", "turn", "plans", "plan", "mode", "points", "profile"}),
+        feedback_hints,
+        MEASURED,
+    ),
+    "violations": ReplyForm(
+        show_violations,
+        compose_violations,
+        frozenset({"query", "plan", "kind", "constraints"}),
+    ),
+    "scores": ReplyForm(show_scores, compose_scores, frozenset({"query", "plan"})),
+}
+
+# What whoever spoke for the user, or planned, can tell of the end by themselves.
+END_MESSAGES: Mapping[str, str] = {
+    "valid_plan": "The last plan respects every condition.",
+    "early_stop": "Nothing new came up for several turns. The last plan still breaks a condition.",
+    "max_turns": "All turns are used up. The last plan still breaks a condition.",
+    "refinement_spent": "All extra turns are used up.",
+    "judge_failure": "Nobody could decide whether the last plan respects every condition.",
+    "simulator_failure": "The user’s side gave no readable reply.",
+    "agent_unreadable": "The agent gave no plan that could be read.",
+    "agent_declined": "The agent gave no plan.",
+    "pool_exhausted": "The agent has no further plan to propose.",
+}
+
+# Where nobody who decides could read the last plan, whatever its verdict was.
+UNREAD_MESSAGE = (
+    "No condition was found broken, but the script that judged cannot read a plan in a person’s "
+    "own words. Whether the last plan respects every condition is undecided."
+)
+
+
+_JUDGES = ("world_judge", "user_judge")
+_OWN_WORDS = (
+    "Scripted judges cannot read a plan in a person’s own words. Let a language model judge, or "
+    "choose a mode in which a person does."
+)
+
+MODES = (
+    Mode(
+        "simulator",
+        "User simulator",
+        "Judges decide what a plan violates; the person puts it into words for the agent.",
+        (Place("User", ("simulator",)),),
+    ),
+    Mode(
+        "judge_and_simulator",
+        "Judge and user simulator",
+        "The person decides what a plan violates, and puts it into words for the agent.",
+        (Place("User and judge", (*_JUDGES, "simulator")),),
+        suggests=_JUDGES,
+    ),
+    Mode(
+        "agent",
+        "Agent",
+        "The person plans, told what an agent is told.",
+        (Place("Agent", ("agent",)),),
+        advice=_OWN_WORDS,
+    ),
+    Mode(
+        "judge",
+        "Judge",
+        "The person judges each plan: what it violates, and how good it is.",
+        (Place("Judge", (*_JUDGES, "rubric_judge")),),
+        suggests=_JUDGES,
+        # One person has one opinion of a plan.
+        settings={"rubric_judges": "1"},
+    ),
+    Mode(
+        "two_people",
+        "Two people",
+        "One person plans, another one is the user and decides what a plan violates.",
+        (Place("Agent", ("agent",)), Place("User", (*_JUDGES, "simulator"))),
+        suggests=_JUDGES,
+    ),
+    Mode(
+        "two_people_judged",
+        "Two people, judged by a model",
+        "One person plans, another one is the user; a language model decides what a plan violates.",
+        (Place("Agent", ("agent",)), Place("User", ("simulator",))),
+        advice=_OWN_WORDS,
+    ),
+)
+
+_AGENT, _USER = "Agent", "User"
+
+
+def _played(context: Json) -> list[Line]:
+    """The query, and plan and feedback of every earlier turn."""
+    lines = [Line(_USER, context["query"])]
+    said = zip(context.get("plans", ()), context.get("feedback", ()), strict=False)
+    for turn, (plan, feedback) in enumerate(said, 1):
+        lines += [Line(_AGENT, plan, turn, plan=True), Line(_USER, feedback, turn)]
+    return lines
+
+
+def _with_newest(context: Json) -> list[Line]:
+    """The same, with the plan that is talked of now. Judges know no earlier turn."""
+    return [*_played(context), Line(_AGENT, context["plan"], context.get("turn", 1), plan=True)]
+
+
+def _tell(query: str, turns: Sequence[tuple[str, str]], plan: str) -> list[Line]:
+    """The query, plan and feedback of every turn, and the newest ``plan`` of a turn under way."""
+    lines = [Line(_USER, query)]
+    for turn, (proposed, feedback) in enumerate(turns, 1):
+        lines.append(Line(_AGENT, proposed, turn, plan=True))
+        if feedback:
+            lines.append(Line(_USER, feedback, turn))
+    if plan:
+        lines.append(Line(_AGENT, plan, len(turns) + 1, plan=True))
+    return lines
+
+
+# Who plans and who is the user see all of it while they play; a judge knows the plan at hand alone.
+STORY = Story(frozenset({"agent", "simulator"}), _tell)
+
+DIALOGUES: Mapping[str, Dialogue] = {
+    "plan": _played,
+    "feedback": _with_newest,
+    "violations": _with_newest,
+    "scores": _with_newest,
+}
+
+PEOPLE = People(
+    reply_forms=REPLY_FORMS,
+    end_messages=END_MESSAGES,
+    unread_message=UNREAD_MESSAGE,
+    modes=MODES,
+    dialogues=DIALOGUES,
+    story=STORY,
+)

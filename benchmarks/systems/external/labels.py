@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.core.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
-from benchmarks.core.words import Ending, Measure
 
 ENDINGS: Mapping[str, Ending] = {
     "user_stop": Ending("User was done", "The user ended the talk.", "info"),
@@ -48,3 +48,6 @@ def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
+
+
+LABELS = Labels(endings=ENDINGS, measures=MEASURES, explain=explain)

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.core.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
-from benchmarks.core.words import Ending, Measure
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 ENDINGS: Mapping[str, Ending] = {
@@ -88,7 +88,7 @@ def _judged_otherwise(outcome: Outcome, *, played: bool) -> str:
     """
     valid = outcome.metrics.get("valid", float(played))
     if valid is None:
-        why = in_words(outcome.undefined.get("valid", "verdicts are missing"))
+        why = reword_reason(outcome.undefined.get("valid", "verdicts are missing"))
         return f"Whether it is valid by the judging that counts is undefined: {why}."
     if bool(valid) == played:
         return ""
@@ -101,13 +101,13 @@ def _passing(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     accurate = outcome.metrics.get("accurate")
     if accurate is None:
         why = outcome.undefined.get("accurate", "scores are missing")
-        return f"; whether it passes the rubric is undefined: {in_words(why)}."
+        return f"; whether it passes the rubric is undefined: {reword_reason(why)}."
     if accurate:
         return f", and every dimension that counts reaches a mean of {tau}: valid and accurate."
     return f", but a dimension that counts stays below a mean of {tau}: valid, not accurate."
 
 
-def in_words(reason: str) -> str:
+def reword_reason(reason: str) -> str:
     """A reason with dimensions by title instead of key."""
     for dimension in DIMENSIONS:
         reason = reason.replace(dimension.key, dimension.title.lower())
@@ -172,3 +172,12 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     },
     "anchors": {"ascending": "1, 3, 5", "descending": "5, 3, 1"},
 }
+
+LABELS = Labels(
+    endings=ENDINGS,
+    measures=MEASURES,
+    choices=CHOICES,
+    explain=explain,
+    explain_reason=reword_reason,
+    replies=REPLIES,
+)

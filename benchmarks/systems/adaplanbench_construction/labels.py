@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.core.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
-from benchmarks.core.words import Ending, Measure
 from benchmarks.systems.adaplanbench.protocol import KINDS, WORLD
 from benchmarks.systems.adaplanbench_construction.metrics import size_name
 from benchmarks.systems.adaplanbench_construction.protocol import (
@@ -164,3 +164,14 @@ REPLIES = {
     "merged": _merged,
     "decisions": _decisions,
 }
+
+LABELS = Labels(
+    endings=ENDINGS,
+    measures=MEASURES,
+    verdicts=VERDICTS,
+    columns=COLUMNS,
+    hidden=HIDDEN,
+    first_settings=FIRST_SETTINGS,
+    explain=explain,
+    replies=REPLIES,
+)

@@ -1,0 +1,81 @@
+"""How a system words its endings, metrics and settings on pages."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from benchmarks.core.types import Outcome
+
+Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A way in which an episode can end: a few words, a sentence, and how it looks."""
+
+    title: str
+    sentence: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric of runs. A ``rate`` is a share of trajectories, shown in percent."""
+
+    title: str
+    help: str
+    kind: Literal["rate", "mean"] = "mean"
+
+
+def plain(code: str) -> str:
+    """Return a code as words, for codes that have no label."""
+    words = code.replace("_", " ").replace("-", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A system's labels; every one is optional.
+
+    ``endings`` are by termination code, ``measures`` by metric and in the order in which pages show
+    them. ``verdicts`` are the yes-or-no metrics of a trajectory with their titles, ``columns`` the
+    metrics that lists of trajectories show. ``hidden`` says in a sentence what agents are not told
+    beside constraints. ``choices`` explains the choices of settings, by setting and choice;
+    ``first_settings`` are the settings that forms do not fold away. ``explain`` says why a
+    trajectory ended, ``explain_reason`` rewords why a metric is undefined. ``replies`` describes,
+    by kind of reply, what form a reply needs and gives an example.
+    """
+
+    endings: Mapping[str, Ending] = field(default_factory=dict)
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    verdicts: Mapping[str, str] = field(
+        default_factory=lambda: {"valid": "Valid", "accurate": "Passes"}
+    )
+    columns: tuple[str, ...] = ()
+    hidden: str = ""
+    choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    first_settings: Sequence[str] = ()
+    explain: Callable[[Outcome, Mapping[str, Any]], str] | None = None
+    explain_reason: Callable[[str], str] | None = None
+    replies: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, str]]] = field(
+        default_factory=dict
+    )
+
+    def ending(self, termination: str) -> Ending:
+        """Return the label of an ending; an unknown code is its own title."""
+        return self.endings.get(termination) or Ending(plain(termination), "")
+
+    @property
+    def column_measures(self) -> dict[str, Measure]:
+        """Return the measures that lists of trajectories show."""
+        return {name: self.measures[name] for name in self.columns}
+
+    def explain_outcome(self, outcome: Outcome, settings: Mapping[str, Any]) -> str:
+        """Return why a trajectory ended, in a sentence or two."""
+        if self.explain is None:
+            return self.ending(outcome.termination).sentence
+        return self.explain(outcome, settings)
+
+    def reword_reason(self, reason: str) -> str:
+        """Return why a metric is undefined, with the system's titles in place of its keys."""
+        return self.explain_reason(reason) if self.explain_reason else reason
