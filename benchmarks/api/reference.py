@@ -44,7 +44,7 @@ class Reference(DocsBase):
             "about": api.description,
             "openapi_url": self.get_openapi_url(api, kwargs),
         }
-        return render(request, "benchmarks/api_reference.html", context)
+        return render(request, "benchmarks/api/api_reference.html", context)
 
 
 def sections(schema: Mapping[str, Any]) -> dict[str, list[OperationView]]:

@@ -1,17 +1,47 @@
 """A person's tokens for the HTTP API: made, shown once, revoked."""
 
+from datetime import datetime, timedelta
+
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks.access import signed_in
 from benchmarks.api.tokens import create_token, revoke_token, token_rows, tokens_of
 from benchmarks.core.errors import CoreError
-from benchmarks.imports.forms import TokenForm
+from benchmarks.core.problems import text_fault
+
+DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("0", "Until it is revoked"))
+
+
+class TokenForm(forms.Form):
+    """A new token."""
+
+    use_required_attribute = False
+
+    name = forms.CharField(
+        label="Name", max_length=80, help_text="What it is for, such as “nightly export”."
+    )
+    days = forms.ChoiceField(label="Lasts", choices=DAYS, initial="90")
+    read_only = forms.BooleanField(label="May only read", required=False, initial=True)
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if fault := text_fault(name, 80):
+            raise forms.ValidationError(f"Expected {fault}.")
+        return name
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """The moment from which it no longer works."""
+        days = int(self.cleaned_data["days"])
+        return timezone.now() + timedelta(days=days) if days else None
 
 
 @signed_in

@@ -45,7 +45,9 @@ def ask_list(request: HttpRequest) -> HttpResponse:
         "version": version,
         "sees_results": request.user.has_perm(VIEW),
     }
-    part = "benchmarks/_ask_rows.html" if wants_part(request) else "benchmarks/ask_list.html"
+    part = (
+        "benchmarks/asks/_ask_rows.html" if wants_part(request) else "benchmarks/asks/ask_list.html"
+    )
     response = render(request, part, context)
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -98,7 +100,7 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
         "late": late,
         "sees_results": request.user.has_perm(VIEW),
     }
-    return render(request, "benchmarks/ask.html", context, status=status)
+    return render(request, "benchmarks/asks/ask.html", context, status=status)
 
 
 def _on(request: HttpRequest, answered: OpenAsk) -> HttpResponse:
@@ -131,7 +133,7 @@ def ask_next(request: HttpRequest, ask_id: int) -> HttpResponse:
         "others": asks.open_asks(visibility(request)).count(),
         "sees_results": request.user.has_perm(VIEW),
     }
-    template = "benchmarks/_ask_next.html" if part else "benchmarks/ask_next.html"
+    template = "benchmarks/asks/_ask_next.html" if part else "benchmarks/asks/ask_next.html"
     response = render(request, template, context)
     if part and not follows.moving:
         response.status_code = STOP_POLLING

@@ -58,7 +58,7 @@ def problems_import(request: HttpRequest) -> HttpResponse:
             return HttpResponseRedirect(reverse("benchmarks:dataset_job", args=[job.pk]))
     status = 422 if request.method == "POST" else 200
     context = {"form": form, "refused": refused}
-    return render(request, "benchmarks/problems_import.html", context, status=status)
+    return render(request, "benchmarks/construction/problems_import.html", context, status=status)
 
 
 @signed_in
@@ -70,7 +70,10 @@ def construction_new(request: HttpRequest) -> HttpResponse:
     rows = [d for d in seen.of(Dataset.objects.all()) if find_system(d.system).making]
     wanted = (request.POST or request.GET).get("dataset", "")
     chosen = next((d for d in rows if str(d.pk) == wanted), rows[0] if rows else None)
-    page, part = "benchmarks/construction_new.html", "benchmarks/_construction_size.html"
+    page, part = (
+        "benchmarks/construction/construction_new.html",
+        "benchmarks/construction/_construction_size.html",
+    )
     if chosen is None:
         status = 422 if request.method == "POST" else 200
         return render(request, page, {"datasets": []}, status=status)
@@ -191,7 +194,9 @@ def construction_dataset(request: HttpRequest, run_id: int) -> HttpResponse:
         "caution": run_caution(run),
     }
     status = 422 if request.method == "POST" else 200
-    return render(request, "benchmarks/construction_dataset.html", context, status=status)
+    return render(
+        request, "benchmarks/construction/construction_dataset.html", context, status=status
+    )
 
 
 @signed_in
@@ -216,7 +221,7 @@ def task_growth(request: HttpRequest, task_id: int) -> HttpResponse:
         "caution": construction.made_caution(task.dataset),
         "trajectory": construction.trajectory_of(task, seen),
     }
-    return render(request, "benchmarks/task_growth.html", context)
+    return render(request, "benchmarks/construction/task_growth.html", context)
 
 
 @signed_in

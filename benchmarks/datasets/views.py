@@ -1,4 +1,4 @@
-"""Datasets, their tasks, and who can answer."""
+"""Pages of datasets and their tasks."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -24,7 +24,6 @@ from benchmarks.imports.selectors import ImportView, dataset_jobs
 from benchmarks.imports.views import answer_progress, bounded_upload
 from benchmarks.models import Task
 from benchmarks.responses import own_template, wants_part
-from benchmarks.roles import selectors as agents
 from benchmarks.roles.selectors import system_of
 from benchmarks.runs.selectors import run_list, run_rows
 
@@ -40,7 +39,7 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
         "datasets": datasets.datasets(visibility(request)),
         "may_start": request.user.has_perm(START),
     }
-    return render(request, "benchmarks/dataset_list.html", context)
+    return render(request, "benchmarks/datasets/dataset_list.html", context)
 
 
 @signed_in
@@ -65,7 +64,7 @@ def dataset_import(request: HttpRequest) -> HttpResponse:
         else:
             return HttpResponseRedirect(reverse("benchmarks:dataset_job", args=[job.pk]))
     status = 422 if request.method == "POST" else 200
-    return render(request, "benchmarks/dataset_import.html", {"form": form}, status=status)
+    return render(request, "benchmarks/datasets/dataset_import.html", {"form": form}, status=status)
 
 
 @signed_in
@@ -73,7 +72,7 @@ def dataset_import(request: HttpRequest) -> HttpResponse:
 def dataset_job(request: HttpRequest, import_id: int) -> HttpResponse:
     """One import of a dataset or of problems: how far it is, and what came of it."""
     view = ImportView(fetch(request, dataset_jobs(), START, pk=import_id))
-    return render(request, "benchmarks/dataset_job.html", {"view": view})
+    return render(request, "benchmarks/datasets/dataset_job.html", {"view": view})
 
 
 @signed_in
@@ -102,7 +101,7 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
         else "",
     }
     if wants_part(request):
-        return render(request, "benchmarks/_task_rows.html", context)
+        return render(request, "benchmarks/datasets/_task_rows.html", context)
     runs = list(seen.of(run_list({"dataset": found.pk})).order_by("-pk")[:RUNS])
     context |= {
         "sizes": datasets.level_sizes(found),
@@ -116,7 +115,7 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
         "exportable": found.system == PUBLISHED_FORMAT and not datasets.closed_in_part(found, seen),
         "may_start": request.user.has_perm(START),
     }
-    return render(request, "benchmarks/dataset.html", context)
+    return render(request, "benchmarks/datasets/dataset.html", context)
 
 
 @signed_in
@@ -136,12 +135,4 @@ def task(request: HttpRequest, task_id: int) -> HttpResponse:
         "template": own_template(found.dataset.system, "_task.html"),
         "played": seen.of(found.trajectories.all()).count(),
     }
-    return render(request, "benchmarks/task.html", context)
-
-
-@signed_in
-@require_safe
-def agent_list(request: HttpRequest) -> HttpResponse:
-    allow(request, VIEW)
-    context = {"agents": agents.agents(visibility(request)), "systems": agents.scripted_roles()}
-    return render(request, "benchmarks/agent_list.html", context)
+    return render(request, "benchmarks/datasets/task.html", context)

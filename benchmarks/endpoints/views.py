@@ -33,7 +33,7 @@ def endpoint_list(request: HttpRequest) -> HttpResponse:
         "retired": [row for row in rows if row.endpoint.retired],
         "may_change": request.user.has_perm(ENDPOINTS),
     }
-    return render(request, "benchmarks/endpoint_list.html", context)
+    return render(request, "benchmarks/endpoints/endpoint_list.html", context)
 
 
 @signed_in
@@ -51,7 +51,7 @@ def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     }
     if may_change:
         context |= _trials(found) | {"key_is_set": endpoints.key_is_set(found.key_variable)}
-    return render(request, "benchmarks/endpoint.html", context)
+    return render(request, "benchmarks/endpoints/endpoint.html", context)
 
 
 def _trials(found: Endpoint) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def endpoint_trials(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     context = _trials(found)
     if context["trying"] and request.GET.get("v") == context["version"]:
         return HttpResponse(status=204)
-    response = render(request, "benchmarks/_endpoint_trials.html", context)
+    response = render(request, "benchmarks/endpoints/_endpoint_trials.html", context)
     if not context["trying"]:
         response.status_code = STOP_POLLING
     return response
@@ -116,7 +116,7 @@ def endpoint_new(request: HttpRequest) -> HttpResponse:
         form = EndpointForm(copied=copied)
     context = {"form": form, "copied": copied}
     status = 422 if form.errors else 200
-    return render(request, "benchmarks/endpoint_form.html", context, status=status)
+    return render(request, "benchmarks/endpoints/endpoint_form.html", context, status=status)
 
 
 def _copied(request: HttpRequest) -> Endpoint | None:
@@ -144,7 +144,7 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
             return HttpResponseRedirect(_url(found))
     context = {"form": form, "endpoint": found, "locked": locked}
     status = 422 if form.errors else 200
-    return render(request, "benchmarks/endpoint_form.html", context, status=status)
+    return render(request, "benchmarks/endpoints/endpoint_form.html", context, status=status)
 
 
 @signed_in

@@ -46,7 +46,7 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
         "rows": experiments.experiment_rows(page.rows, seen),
         "may_start": request.user.has_perm(START),
     }
-    return render(request, "benchmarks/experiment_list.html", context)
+    return render(request, "benchmarks/experiments/experiment_list.html", context)
 
 
 # --- A new one ------------------------------------------------------------------------------------
@@ -62,12 +62,17 @@ def experiment_new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         text, context = _first_text(request)
         form = DesignForm(initial={"text": text})
-        return render(request, "benchmarks/experiment_new.html", {"form": form, **context})
+        return render(
+            request, "benchmarks/experiments/experiment_new.html", {"form": form, **context}
+        )
     form = DesignForm(request.POST, request.FILES)
     context = _choices(request)
     if not form.is_valid():
         return render(
-            request, "benchmarks/experiment_new.html", {"form": form, **context}, status=422
+            request,
+            "benchmarks/experiments/experiment_new.html",
+            {"form": form, **context},
+            status=422,
         )
     text = form.cleaned_data["text"]
     given = {"text": text, "take": True}
@@ -78,7 +83,7 @@ def experiment_new(request: HttpRequest) -> HttpResponse:
             return _start(request, plan, form)
     except FileRefused as error:
         context |= {"form": DesignForm(initial=given), "refused": error}
-        return render(request, "benchmarks/experiment_new.html", context, status=422)
+        return render(request, "benchmarks/experiments/experiment_new.html", context, status=422)
     context |= {
         "form": DesignForm(initial={**given, "counted": counted}),
         "plan": plan,
@@ -86,7 +91,7 @@ def experiment_new(request: HttpRequest) -> HttpResponse:
         "cost": plan.cost(plan.cells),
         "calls": plan.calls(plan.cells),
     }
-    return render(request, "benchmarks/experiment_new.html", context)
+    return render(request, "benchmarks/experiments/experiment_new.html", context)
 
 
 def _start(request: HttpRequest, plan: Plan, form: DesignForm) -> HttpResponse:
@@ -197,7 +202,7 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
         "pair": [place.run.pk for place in places[:2]] if len(places) > 1 else [],
         "system": places[0].run.dataset.system if places else "",
     }
-    return render(request, "benchmarks/experiment.html", context)
+    return render(request, "benchmarks/experiments/experiment.html", context)
 
 
 def _progress(request: HttpRequest, found: Experiment, whole: bool) -> dict[str, Any]:
@@ -241,7 +246,7 @@ def experiment_progress(request: HttpRequest, experiment_id: int) -> HttpRespons
     context = _progress(request, found, whole)
     if context["moving"] and request.GET.get("v") == context["version"]:
         return HttpResponse(status=204)
-    response = render(request, "benchmarks/_experiment_progress.html", context)
+    response = render(request, "benchmarks/experiments/_experiment_progress.html", context)
     if not context["moving"]:
         response.status_code = STOP_POLLING
         response["HX-Trigger"] = "experiment-ended"

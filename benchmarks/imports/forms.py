@@ -1,15 +1,9 @@
-"""Forms for what comes in from outside: files of trajectories, and tokens of programs."""
-
-from datetime import datetime, timedelta
+"""The form that imports a file of trajectories."""
 
 from django import forms
 from django.conf import settings
-from django.utils import timezone
 
-from benchmarks.core.problems import text_fault
 from benchmarks.imports.selectors import import_formats
-
-DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("0", "Until it is revoked"))
 
 
 class TrajectoryImportForm(forms.Form):
@@ -60,27 +54,3 @@ def too_large() -> str:
         f"The file is larger than {settings.UPLOAD_BYTES >> 20} MB. Gzip it, or import it on the "
         "server: manage.py import_trajectories."
     )
-
-
-class TokenForm(forms.Form):
-    """A new token."""
-
-    use_required_attribute = False
-
-    name = forms.CharField(
-        label="Name", max_length=80, help_text="What it is for, such as “nightly export”."
-    )
-    days = forms.ChoiceField(label="Lasts", choices=DAYS, initial="90")
-    read_only = forms.BooleanField(label="May only read", required=False, initial=True)
-
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if fault := text_fault(name, 80):
-            raise forms.ValidationError(f"Expected {fault}.")
-        return name
-
-    @property
-    def expires_at(self) -> datetime | None:
-        """The moment from which it no longer works."""
-        days = int(self.cleaned_data["days"])
-        return timezone.now() + timedelta(days=days) if days else None

@@ -65,7 +65,7 @@ def bounded_upload(
             allow(request, START)
             throw_away(request, most())
             context = {"most": most(), "todo": todo, "back": request.path}
-            return render(request, "benchmarks/upload_too_large.html", context, status=413)
+            return render(request, "benchmarks/imports/upload_too_large.html", context, status=413)
 
         # The token is in the body, which is not read before its length is known.
         return csrf_exempt(guarded)
@@ -102,7 +102,7 @@ def _form(
         "latest": [ImportView(job) for job in visibility(request).of(import_jobs())[:LATEST]],
         **more,
     }
-    return render(request, "benchmarks/trajectory_import.html", context, status=status)
+    return render(request, "benchmarks/imports/trajectory_import.html", context, status=status)
 
 
 @signed_in
@@ -117,7 +117,7 @@ def import_job(request: HttpRequest, job_id: int) -> HttpResponse:
         "form": TrajectoryImportForm(initial=kept) if view.over and not view.result else None,
         "formats": import_formats(),
     }
-    return render(request, "benchmarks/import_job.html", context)
+    return render(request, "benchmarks/imports/import_job.html", context)
 
 
 @signed_in
@@ -131,7 +131,7 @@ def answer_progress(request: HttpRequest, view: ImportView) -> HttpResponse:
     """How far an import is, if that differs from what is shown."""
     if not view.over and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)
-    response = render(request, "benchmarks/_import_progress.html", {"view": view})
+    response = render(request, "benchmarks/imports/_import_progress.html", {"view": view})
     if view.over:
         response.status_code = STOP_POLLING
         response["HX-Refresh"] = "true"

@@ -44,7 +44,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "may_start": request.user.has_perm(START),
     }
-    return render(request, "benchmarks/judge_list.html", context)
+    return render(request, "benchmarks/judging/judge_list.html", context)
 
 
 # --- Judging anew ---------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def judging_new(request: HttpRequest) -> HttpResponse:
         "more_runs": len(found.shares) - SHARES,
         "choice": [(name, value) for name in CHOOSING for value in given.getlist(name)],
     }
-    page = "benchmarks/judging_new.html"
+    page = "benchmarks/judging/judging_new.html"
     try:
         rejudging = get_rejudging(system_of_runs(found.runs))
     except CoreError as error:
@@ -78,7 +78,7 @@ def judging_new(request: HttpRequest) -> HttpResponse:
     )
     context |= {"form": form, **_planned(form, chosen, found)}
     if request.method != "POST":
-        return respond(request, page, "benchmarks/_judging_size.html", context)
+        return respond(request, page, "benchmarks/judging/_judging_size.html", context)
     if form.is_valid() and (started := _start(request, form, chosen, found)):
         words = "1 trajectory is" if found.trajectories == 1 else f"{found.trajectories:,} are"
         messages.success(request, f"{words} judged anew. What was scored before is kept.")
@@ -158,7 +158,7 @@ def judge_try(request: HttpRequest) -> HttpResponse:
     allow(request, START)
     given = request.POST if request.method == "POST" else request.GET
     words = given.get("trajectory", "").strip()
-    page = "benchmarks/judge_try.html"
+    page = "benchmarks/judging/judge_try.html"
     found = _tried(request, words)
     if found is None:
         empty = {"trajectory": None, "unknown": words, "latest": _latest(request)}
@@ -210,7 +210,10 @@ def judge_trial(request: HttpRequest, trial_id: int) -> HttpResponse:
         return HttpResponse(status=204)
     context = {"view": view, "trajectory": trajectory}
     response = respond(
-        request, "benchmarks/judge_trial.html", "benchmarks/_judge_trial.html", context
+        request,
+        "benchmarks/judging/judge_trial.html",
+        "benchmarks/judging/_judge_trial.html",
+        context,
     )
     if wants_part(request) and not view.moving:
         response.status_code = STOP_POLLING

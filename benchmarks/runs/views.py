@@ -56,7 +56,9 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "may_start": request.user.has_perm(START),
         "waiting": asks.open_asks(seen).count() if _answers(request) else 0,
     }
-    response = respond(request, "benchmarks/run_list.html", "benchmarks/_run_results.html", context)
+    response = respond(
+        request, "benchmarks/runs/run_list.html", "benchmarks/runs/_run_results.html", context
+    )
     response["HX-Push-Url"] = address(request)
     return response
 
@@ -81,7 +83,7 @@ def _runs() -> Any:
 @require_safe
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     found = fetch(request, _runs(), pk=run_id)
-    part = "benchmarks/_run_report.html"
+    part = "benchmarks/runs/_run_report.html"
     if wants_part(request):  # the run has ended while its page was open
         more = {"judgeable": is_judgeable(found), "may_start": request.user.has_perm(START)}
         return render(request, part, {**_report(found), **more})
@@ -96,7 +98,7 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
         "others": _beside(request, found),
         "judgings": run_judgings(found),
     }
-    return render(request, "benchmarks/run.html", context)
+    return render(request, "benchmarks/runs/run.html", context)
 
 
 def _beside(request: HttpRequest, found: Run) -> int:
@@ -187,7 +189,7 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
     context = _progress(request, found)
     if context["moving"] and request.GET.get("v") == context["version"]:
         return HttpResponse(status=204)
-    response = render(request, "benchmarks/_run_progress.html", context)
+    response = render(request, "benchmarks/runs/_run_progress.html", context)
     if not context["moving"]:
         response.status_code = STOP_POLLING
         response["HX-Trigger"] = "run-ended"
@@ -262,7 +264,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
     wanted = (request.POST or request.GET).get("dataset", "")
     chosen = next((d for d in datasets if str(d.pk) == wanted), datasets[0] if datasets else None)
     if chosen is None:
-        return render(request, "benchmarks/run_new.html", {"datasets": []})
+        return render(request, "benchmarks/runs/run_new.html", {"datasets": []})
     system = system_of(chosen.system)
     assert system is not None
     asked = request.method == "POST" or "agents" in request.GET
@@ -271,21 +273,23 @@ def run_new(request: HttpRequest) -> HttpResponse:
     )
     context = {"datasets": datasets, "dataset": chosen, "form": form, "size": _size(form)}
     if request.method != "POST":
-        return respond(request, "benchmarks/run_new.html", "benchmarks/_run_size.html", context)
+        return respond(
+            request, "benchmarks/runs/run_new.html", "benchmarks/runs/_run_size.html", context
+        )
     if "propose" in request.POST and form.is_valid():
         data = _with(request.POST.copy(), form.fitting_roles())
         form = NewRunForm(data, dataset=chosen, system=system, seen=seen)
         context |= {"form": form, "size": _size(form), "proposed": True}
-        return render(request, "benchmarks/run_new.html", context)
+        return render(request, "benchmarks/runs/run_new.html", context)
     if form.is_valid() and form.misfits and not form.cleaned_data["accept_undefined"]:
         form.add_error(None, "The judges cannot read what an agent writes: see below.")
-        return render(request, "benchmarks/run_new.html", context, status=422)
+        return render(request, "benchmarks/runs/run_new.html", context, status=422)
     if form.is_valid() and (started := _start(request, chosen, form)):
         messages.success(request, _started(started))
         url = reverse("benchmarks:run_list") + f"?experiment={started[0].experiment_id}"
         alone = reverse("benchmarks:run", args=[started[0].pk])
         return HttpResponseRedirect(alone if len(started) == 1 else url)
-    return render(request, "benchmarks/run_new.html", context, status=422)
+    return render(request, "benchmarks/runs/run_new.html", context, status=422)
 
 
 def _with(data: QueryDict, changed: Mapping[str, str]) -> QueryDict:

@@ -29,7 +29,10 @@ def trajectory_exchanges(request: HttpRequest, trajectory_id: int) -> HttpRespon
         "exchanges": exchanges_of(found, shown) if shown or not parts else [],
     }
     return respond(
-        request, "benchmarks/trajectory_exchanges.html", "benchmarks/_exchanges.html", context
+        request,
+        "benchmarks/trajectories/trajectory_exchanges.html",
+        "benchmarks/trajectories/_exchanges.html",
+        context,
     )
 
 

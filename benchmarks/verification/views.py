@@ -48,7 +48,10 @@ def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
         "may_start": request.user.has_perm(START),
         "caution": run_caution(found),
     }
-    page, part = "benchmarks/verification.html", "benchmarks/_verification.html"
+    page, part = (
+        "benchmarks/verification/verification.html",
+        "benchmarks/verification/_verification.html",
+    )
     response = respond(request, page, part, context)
     if wants_part(request) and not (view and view.moving):
         response.status_code = STOP_POLLING
@@ -72,4 +75,4 @@ def prompts(request: HttpRequest, key: str, version: int) -> HttpResponse:
         "versions": found.versions(),
         "files": files,
     }
-    return render(request, "benchmarks/prompts.html", context)
+    return render(request, "benchmarks/verification/prompts.html", context)

@@ -67,7 +67,7 @@ class Command(BaseCommand):
         from analysis.reproduction import folder
         from analysis.reproduction.files import made_files
         from benchmarks.experiments.selectors import experiment_runs
-        from benchmarks.management.commands.run_benchmark import carry_run
+        from benchmarks.runs.command_line import carry_run
 
         design = running.design_of_preset(preset, _changes(preset, options))
         out, force = options["out"], options["force"]
@@ -121,7 +121,7 @@ class Command(BaseCommand):
 
 def _changes(preset: Preset, options: dict[str, Any]) -> dict[str, Any]:
     """The fields of the design that the command line changes."""
-    from benchmarks.management.commands.run_benchmark import read_pairs
+    from benchmarks.runs.command_line import read_pairs
 
     roles = {role: tuple(names.split(",")) for role, names in read_pairs(options["role"]).items()}
     return {

@@ -9,8 +9,8 @@ from benchmarks.construction.selectors import dataset_name
 from benchmarks.construction.services import make_dataset, start_construction
 from benchmarks.core.errors import CoreError
 from benchmarks.datasets.selectors import find_dataset
-from benchmarks.management.commands.run_benchmark import carry_run, read_pairs
 from benchmarks.models import Run
+from benchmarks.runs.command_line import carry_run, read_pairs
 
 
 class Command(BaseCommand):

@@ -10,8 +10,8 @@ from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.judging.plans import JudgingPlan, plan_judging
 from benchmarks.judging.selectors import Chosen
 from benchmarks.judging.services import choose_judging, start_judging
-from benchmarks.management.commands.run_benchmark import carry_run, read_pairs
 from benchmarks.models import Judging, Run
+from benchmarks.runs.command_line import carry_run, read_pairs
 from benchmarks.runs.selectors import run_metrics
 
 

@@ -1,71 +1,24 @@
 """Start a run from the terminal."""
 
 import json
-import sys
-import time
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.errors import CoreError
 from benchmarks.datasets.selectors import find_dataset
-from benchmarks.models import Agent, Run
+from benchmarks.models import Run
 from benchmarks.roles.judge_fit import refuse_unfit_judges
 from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.selectors import RunProgress, run_metrics, runs_progress
+from benchmarks.runs.command_line import carry_run, find_agents, read_pairs
+from benchmarks.runs.selectors import run_metrics
 from benchmarks.runs.services import start_runs
-from benchmarks.runs.worker import WORKABLE, work_on_run
-from benchmarks.tasks import owner_name
 
 REMEDY = (
     "Name judges that can, such as --role rubric_judge=endpoint:NAME, or start all the same with "
     "--accept-undefined."
 )
-
-
-def find_agents(names: list[str]) -> list[Agent]:
-    """Agents by name, in the order given."""
-    agents = Agent.objects.in_bulk(names, field_name="name")
-    for name in names:
-        if name not in agents:
-            raise UnknownName("agent", name, sorted(Agent.objects.values_list("name", flat=True)))
-    return [agents[name] for name in names]
-
-
-def read_pairs(pairs: list[str]) -> dict[str, str]:
-    """``key=value`` arguments as a mapping."""
-    read = {}
-    for pair in pairs:
-        key, separator, value = pair.partition("=")
-        if not separator or not key:
-            raise CommandError(f"--set and --role want key=value, found {pair!r}")
-        read[key] = value
-    return read
-
-
-def speed(progress: RunProgress) -> str:
-    """Rate and time left in words, where they are known."""
-    if progress.rate is None:
-        return ""
-    words = f", {progress.rate:.0f} a minute"
-    return words if progress.left is None else f"{words}, {progress.left:.0f} s left"
-
-
-def carry_run(run: Run) -> None:
-    """Carry a run in this process; where workers share it, wait for them too."""
-    while True:
-        work_on_run(run_id=run.pk, owner=owner_name())
-        run.refresh_from_db()
-        progress = runs_progress([run])[run.pk]
-        sys.stderr.write(
-            f"\rrun {run.pk} {run.agent.name}: {progress.done} of {progress.total} done, "
-            f"{progress.failed} failed{speed(progress)} "
-        )
-        if run.status not in WORKABLE or run.status == Run.Status.WAITING:
-            break
-        time.sleep(1)
-    sys.stderr.write("\n")
 
 
 class Command(BaseCommand):

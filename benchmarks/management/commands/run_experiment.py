@@ -13,8 +13,8 @@ from benchmarks.experiments.control import resume_experiment
 from benchmarks.experiments.plans import Plan, plan_design
 from benchmarks.experiments.selectors import experiment_results, experiment_runs
 from benchmarks.experiments.services import make_experiment, make_missing
-from benchmarks.management.commands.run_benchmark import carry_run
 from benchmarks.models import Experiment
+from benchmarks.runs.command_line import carry_run
 
 
 class Command(BaseCommand):
