@@ -18,7 +18,7 @@ from analysis.reports.content import Report
 from analysis.reproduction.experiment import NotReady, reproduction_of
 from analysis.reproduction.files import Reproduction, made_files, report_page, source_of
 from analysis.reproduction.manifest import banners_of
-from analysis.reproduction.presets import PRESETS, parts_of
+from analysis.reproduction.presets import known_presets, parts_of
 from analysis.reproduction.sections import reports_of, sections_of
 from annotation.access import person
 from benchmarks.access import fetch, signed_in, visibility
@@ -33,7 +33,7 @@ def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     experiment = _open(request, experiment_id)
     context: dict[str, Any] = {
         "experiment": experiment,
-        "preset": PRESETS.get(experiment.preset),
+        "preset": known_presets().get(experiment.preset),
     }
     try:
         made = _made(request, experiment)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
+from benchmarks.core.plans import normal_words
 from benchmarks.models import Task, Trajectory, Turn
-from benchmarks.systems.adaplanbench.macgyver.build import normal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,7 +35,7 @@ def verdict_frame(runs: Sequence[ChosenRun]) -> "DataFrame":
     for run, trajectory, task, text, valid in turns.values_list(
         "trajectory__run", "trajectory", "trajectory__task", "text", "payload__valid"
     ):
-        verdict = pools[task].get(normal(text))
+        verdict = pools[task].get(normal_words(text))
         if verdict is not None:
             records.append((run, labels[run], trajectory, task, verdict, valid))
     frame = pd.DataFrame.from_records(records, columns=list(COLUMNS))
@@ -47,7 +47,7 @@ def _verdicts(payload: Mapping[str, Any]) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for row in payload.get("plans", ()):
         given = row.get("verdicts") or [row.get("verdict", "")]
-        words = normal("\n".join(row["steps"]))
+        words = normal_words("\n".join(row["steps"]))
         found.setdefault(words, set()).update(verdict for verdict in given if verdict)
     if not any(found.values()):
         return {}

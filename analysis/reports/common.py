@@ -15,11 +15,10 @@ from analysis.reports.content import Badge, Banner, Cell, Empty, FigureSpec, Not
 from analysis.reports.formatting import listed, plural
 from analysis.stats.results import Estimate
 from benchmarks.access import START
-from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.core.system import Dimension
 from benchmarks.models import Agent
 from benchmarks.runs.cautions import tasks_cautions
-from benchmarks.systems.external.labels import MISSING
 
 LABEL_WORDS = {
     "scripted": Badge("scripted", "aside", "A script, not a model: it shows how things work."),
@@ -218,7 +217,8 @@ def no_runs(purpose: str, selection: Selection) -> Empty:
 def made_elsewhere(purpose: str, selection: Selection) -> Empty:
     """Why a page about judges or constraints has nothing on imported runs, and which page has."""
     known = {"dataset": selection.filters.dataset} if selection.filters.dataset else {}
-    text = f"{purpose} {MISSING} Rewards, endings and turns are under Outcomes."
+    why = find_system(EXTERNAL).labels.not_judged
+    text = f"{purpose} {why} Rewards, endings and turns are under Outcomes."
     return Empty(
         "Not known of trajectories made elsewhere",
         text,

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from analysis.reports.content import PUBLISHED, Cell, Column, how_interval, rounded
 from analysis.reports.formatting import counted, ends, number
-from analysis.reports.references import PublishedCount
 from analysis.stats.descriptive.rates import Rate
 from analysis.stats.results import Estimate
+from benchmarks.core.published import PublishedCount
 
 
 def rate_column(label: str, part: str = "", help: str = "") -> Column:

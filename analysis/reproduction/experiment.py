@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.reproduction.files import Reproduction
-from analysis.reproduction.presets import Preset
+from analysis.reproduction.presets import PaperPreset, preset_design
 from analysis.reproduction.sections import About
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
@@ -36,10 +36,10 @@ class NotReady(CoreError):
     """Runs that have not come to their end; the text says what to do."""
 
 
-def design_of_preset(preset: Preset, changes: Mapping[str, Any]) -> Design:
+def design_of_preset(preset: PaperPreset, changes: Mapping[str, Any]) -> Design:
     """The design of a preset with fields changed; those that are empty are left as they are."""
     given = {name: value for name, value in changes.items() if value not in (None, (), [])}
-    return replace(preset.design, **given)
+    return replace(preset_design(preset), **given)
 
 
 def plan_preset(design: Design) -> Plan:

@@ -17,7 +17,7 @@ from analysis.reports.formatting import plural
 from analysis.reports.leading import PUBLISHED
 from analysis.reproduction.figure_files import Drawings
 from analysis.reproduction.manifest import banners_of, metrics_of, product_now, run_record
-from analysis.reproduction.presets import PRESETS, parts_of
+from analysis.reproduction.presets import known_presets, parts_of
 from analysis.reproduction.sections import About, reports_of, sections_of
 from benchmarks.core.registry import get_system
 from benchmarks.experiments.design import Design
@@ -41,7 +41,7 @@ class Reproduction:
     @property
     def lead(self) -> str:
         """What this is, in one line."""
-        preset = PRESETS.get(self.preset)
+        preset = known_presets().get(self.preset)
         dataset = self.about.runs[0].dataset
         paper = f"{preset.paper} of the {preset.of} paper, on " if preset else ""
         name = dataset.name if dataset.version == "1" else str(dataset)
@@ -137,7 +137,7 @@ def _manifest(
         "product": {"name": "PlanJury", "version": version(), **product_now()},
         "preset": made.preset,
         "title": made.title,
-        "paper": PRESETS[made.preset].paper if made.preset in PRESETS else "",
+        "paper": known_presets()[made.preset].paper if made.preset in known_presets() else "",
         "labels": [f"{mark.title}: {mark.text}" for mark in banners_of(sections)],
         "design": made.design.data,
         "design_digest": made.design.digest,

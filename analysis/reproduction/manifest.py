@@ -9,7 +9,7 @@ from django.db.models import Count
 
 from analysis.exports.report_file import Section
 from analysis.reports.content import Banner
-from analysis.reproduction.presets import PRESETS
+from analysis.reproduction.presets import known_presets
 from benchmarks.core.registry import get_system
 from benchmarks.experiments.design import Design
 from benchmarks.models import Judging, Run
@@ -23,7 +23,7 @@ PACKAGES = ("Django", "numpy", "scipy", "pandas")
 def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, Any]:
     """The metrics of every run, and what the paper reports of the same metrics."""
     published = get_system(runs[0].dataset.system).published
-    sources = PRESETS[preset].sources if preset in PRESETS else ()
+    sources = known_presets()[preset].sources if preset in known_presets() else ()
     return {
         "preset": preset,
         "design_digest": design.digest,

@@ -17,7 +17,7 @@ from analysis.pages.views import subject_of
 from analysis.reports.common import banners
 from analysis.reports.content import Report
 from analysis.reports.deferred import kept_later
-from analysis.reproduction.presets import Part
+from analysis.reproduction.presets import ReportPart
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 
@@ -40,7 +40,7 @@ class About:
     server: str = ""
 
 
-def sections_of(parts: Sequence[Part], about: About) -> Iterator[Section]:
+def sections_of(parts: Sequence[ReportPart], about: About) -> Iterator[Section]:
     """A section for each part; where runs are replicates, one for each seed."""
     system = about.runs[0].dataset.system
     fits = [PAGES[part.page].fits for part in parts]
@@ -93,7 +93,7 @@ def _replicates(about: About) -> Section:
     )
 
 
-def _section(part: Part, about: About) -> Section | None:
+def _section(part: ReportPart, about: About) -> Section | None:
     """What a part comes to; None for people's answers that there are none of."""
     page = PAGES[part.page]
     if page.of_study:
@@ -134,7 +134,7 @@ def _section(part: Part, about: About) -> Section | None:
     )
 
 
-def _study_section(part: Part, page: Page, about: About) -> Section | None:
+def _study_section(part: ReportPart, page: Page, about: About) -> Section | None:
     """A page on people's answers, from the newest study with answers on these runs.
 
     Only the command writes it: on a page, who may read a study's results depends on the reader.

@@ -6,9 +6,9 @@ Simulated annotators judge by it, and training items of the demo expect it. Nobo
 from collections.abc import Mapping
 
 from annotation.models import Item
+from benchmarks.core.plans import KnownPlans, PoolPlan
 from benchmarks.mappers import core_task
 from benchmarks.models import Candidate, Constraint, Task, Trajectory, Turn
-from benchmarks.systems.adaplanbench.plans import KnownPlans, PoolPlan
 
 KEEP, REMOVE = 1, 0
 

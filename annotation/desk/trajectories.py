@@ -12,9 +12,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.models import Item
+from benchmarks.core.plans import split_steps
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
 from benchmarks.prepared import Prepared
-from benchmarks.systems.adaplanbench.plans import split_steps
 from benchmarks.trajectories.diffs import Line, diff_steps
 
 # With more turns than this only the last two are unfolded at first.

@@ -43,7 +43,9 @@ class Labels:
     beside constraints. ``choices`` explains the choices of settings, by setting and choice;
     ``first_settings`` are the settings that forms do not fold away. ``explain`` says why a
     trajectory ended, ``explain_reason`` rewords why a metric is undefined. ``replies`` describes,
-    by kind of reply, what form a reply needs and gives an example.
+    by kind of reply, what form a reply needs and gives an example. ``answer_verdicts`` are people's
+    verdicts on recorded answers, best first. ``not_judged`` is what pages about judges and hidden
+    constraints say of a system without them, ``no_verdict`` why a trajectory has no violations.
     """
 
     endings: Mapping[str, Ending] = field(default_factory=dict)
@@ -60,6 +62,9 @@ class Labels:
     replies: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, str]]] = field(
         default_factory=dict
     )
+    answer_verdicts: Mapping[str, str] = field(default_factory=dict)
+    not_judged: str = ""
+    no_verdict: str = "not recorded"
 
     def ending(self, termination: str) -> Ending:
         """Return the label of an ending; an unknown code is its own title."""

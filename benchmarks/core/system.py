@@ -18,6 +18,7 @@ from benchmarks.core.labels import Labels
 from benchmarks.core.making import Making
 from benchmarks.core.people import Mode, People, Place
 from benchmarks.core.prompts import Prompts
+from benchmarks.core.published import PaperPreset, PaperStatements, Published
 from benchmarks.core.types import Constraint, Episode, Json, Outcome, Profile, Task, Turn
 
 # Under this name the settings of an episode say which version of its prompts it uses, where a run
@@ -129,7 +130,7 @@ class ScriptedPolicy:
     A judge with ``pool_only`` knows the plans of the task's own pool; any other text it cannot
     read. ``can_decide`` says of a constraint whether a judge can decide about it (None: of each).
     ``unscored`` are dimensions that a judge never scores. ``has_recordings`` says of a task whether
-    a recorded agent has an answer to it.
+    a recorded agent has an answer to it, ``pool_size`` how many different ones.
     """
 
     name: str
@@ -143,24 +144,7 @@ class ScriptedPolicy:
     can_decide: Callable[[Constraint], bool] | None = None
     unscored: tuple[str, ...] = ()
     has_recordings: Callable[[Task], bool] | None = None
-
-
-@dataclass(frozen=True)
-class Published:
-    """A figure from a paper, with where it stands there and with how many decimals."""
-
-    model: str
-    metric: str
-    value: float
-    n: int | None
-    source: str
-    note: str = ""
-    digits: int = 2
-
-    @property
-    def printed(self) -> str:
-        """The number with the digits that the paper prints."""
-        return f"{self.value:.{self.digits}f}"
+    pool_size: Callable[[Task], int] | None = None
 
 
 class System:
@@ -183,6 +167,8 @@ class System:
 
     dimensions: tuple[Dimension, ...] = ()
     published: tuple[Published, ...] = ()
+    paper: PaperStatements = PaperStatements()
+    presets: tuple[PaperPreset, ...] = ()
     prompts: Prompts | None = None
     labels: Labels = Labels()
     people: People = People()

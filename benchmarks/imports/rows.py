@@ -25,9 +25,9 @@ from benchmarks.formats.trajectory import (
     ImportedTurn,
     ToolCall,
     split_turns,
+    trajectory_metrics,
 )
 from benchmarks.models import Agent, Dataset, Run, StoredMessage, Task, Trajectory, Turn
-from benchmarks.systems.external.metrics import trajectory_metrics
 
 # A chunk ends when it holds this many messages: trajectories differ in size a hundredfold.
 CHUNK = 2000

@@ -9,11 +9,10 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from benchmarks.core.labels import Ending, Measure, Tone
-from benchmarks.core.registry import EXTERNAL, find_system, get_system
+from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.judging.selectors import outcomes_by
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.roles.selectors import system_of
-from benchmarks.systems.external.metrics import summarise as summarise_imported
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,7 @@ def _progress(run: Run, row: Mapping[str, Any]) -> RunProgress:
 
 def run_metrics(run: Run) -> dict[str, Any]:
     """The run's metrics under its primary judging, with what is outside them counted by reason."""
-    external = run.dataset.system == EXTERNAL
-    summarise = summarise_imported if external else get_system(run.dataset.system).summarise
+    summarise = find_system(run.dataset.system).summarise
     rows = list(run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk"))
     counts = dict(run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status"))
     return {

@@ -7,14 +7,13 @@ from statistics import fmean
 from django import template
 
 from benchmarks.asks.suggestion_selectors import SuggestedView, suggestions_of
+from benchmarks.core.plans import PoolPlan, normal_words, pool_of
 from benchmarks.core.types import Task as CoreTask
 from benchmarks.mappers import core_task
 from benchmarks.models import Task, Trajectory
 from benchmarks.systems.adaplanbench.asks import JUDGE_ROLES
-from benchmarks.systems.adaplanbench.macgyver.build import normal
 from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
 from benchmarks.systems.adaplanbench.macgyver.verdicts import verdict_words
-from benchmarks.systems.adaplanbench.plans import PoolPlan, pool_of
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 register = template.Library()
@@ -58,7 +57,7 @@ class Record:
     by_text: Mapping[str, KnownPlan]
 
     def find(self, text: str) -> KnownPlan | None:
-        return self.by_text.get(normal(text)) if self.by_text else None
+        return self.by_text.get(normal_words(text)) if self.by_text else None
 
 
 @register.simple_tag
@@ -77,7 +76,7 @@ def record(trajectory: Trajectory) -> Record:
     own = pool_for(task, policy) if policy in POOLS else ()
     by_text: dict[str, KnownPlan] = {}
     for plan in (*own, *pool_of(task)):
-        by_text.setdefault(normal(plan.text), _known(plan))
+        by_text.setdefault(normal_words(plan.text), _known(plan))
     made = Record(len(own) if policy in POOLS else None, by_text)
     trajectory.__dict__["_record"] = made
     return made

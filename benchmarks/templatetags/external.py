@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 
 from benchmarks.core.labels import plain
-from benchmarks.systems.external.labels import MISSING
+from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.trajectories.messages import Said, as_text, messages_of
 from benchmarks.trajectories.turns import TurnView
 
@@ -38,4 +38,4 @@ def facts(value: Mapping[str, Any]) -> list[tuple[str, str]]:
 @register.simple_tag
 def what_is_missing() -> str:
     """Why pages about judges and constraints have nothing to say here."""
-    return MISSING
+    return find_system(EXTERNAL).labels.not_judged

@@ -12,7 +12,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
-from benchmarks.systems.adaplanbench.plans import split_steps
+from benchmarks.core.plans import split_steps
 from benchmarks.trajectories.turns import PlanChange, plan_change
 
 register = template.Library()

@@ -11,7 +11,6 @@ from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.mappers import core_outcome
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
 from benchmarks.roles.selectors import system_of
-from benchmarks.systems.external.labels import NO_VERDICT
 from benchmarks.visibility import EVERYTHING, Visibility
 
 S = Trajectory.Status
@@ -321,9 +320,8 @@ def verdict(trajectory: Trajectory, name: str, known: Measured | None = None) ->
     known = known or measured([trajectory])[trajectory.pk]
     value = known.metrics.get(name)
     if value is None:
-        made_here = trajectory.run.dataset.system != EXTERNAL
-        otherwise = "not recorded" if made_here else NO_VERDICT
-        return Verdict(None, known.undefined.get(name) or otherwise)
+        labels = find_system(trajectory.run.dataset.system).labels
+        return Verdict(None, known.undefined.get(name) or labels.no_verdict)
     return Verdict(bool(value))
 
 

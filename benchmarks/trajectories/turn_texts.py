@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.core.plans import split_steps
 from benchmarks.models import Trajectory, Turn
-from benchmarks.systems.adaplanbench.plans import split_steps
 from benchmarks.trajectories.messages import as_text, stored_rows
 
 # Signs of context on either side of what was found.

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from analysis.browser.comparison.address import BASE, BEFORE, END, PORTION
 from analysis.browser.comparison.candidates import Chosen, Column
+from benchmarks.core.plans import split_steps
 from benchmarks.responses import own_template
-from benchmarks.systems.adaplanbench.plans import split_steps
 from benchmarks.trajectories.turns import (
     DimensionScores,
     PlanChange,

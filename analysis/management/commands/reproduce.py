@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.reproduction.presets import PRESETS, Preset, find_preset
+from analysis.reproduction.presets import PaperPreset, find_preset, known_presets, preset_design
 from benchmarks.core.errors import CoreError
 
 
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         except CoreError as error:
             raise CommandError(str(error)) from None
 
-    def _reproduce(self, preset: Preset, options: dict[str, Any]) -> None:
+    def _reproduce(self, preset: PaperPreset, options: dict[str, Any]) -> None:
         from analysis.reproduction import experiment as running
         from analysis.reproduction import folder
         from analysis.reproduction.files import made_files
@@ -91,7 +91,7 @@ class Command(BaseCommand):
         """What each preset gives, and what its runs come to here."""
         from analysis.reproduction.experiment import design_of_preset, plan_preset
 
-        for preset in PRESETS.values():
+        for preset in known_presets().values():
             self.stdout.write(f"{preset.name}: {preset.paper}\n  {preset.gives}")
             try:
                 plan = plan_preset(design_of_preset(preset, _changes(preset, options)))
@@ -119,7 +119,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{folder}: {said}")
 
 
-def _changes(preset: Preset, options: dict[str, Any]) -> dict[str, Any]:
+def _changes(preset: PaperPreset, options: dict[str, Any]) -> dict[str, Any]:
     """The fields of the design that the command line changes."""
     from benchmarks.runs.command_line import read_pairs
 
@@ -130,6 +130,6 @@ def _changes(preset: Preset, options: dict[str, Any]) -> dict[str, Any]:
         "levels": tuple(options["levels"] or ()),
         "tasks": options["tasks"],
         "seeds": tuple(options["seed"]),
-        "roles": {**preset.design.roles, **roles} if roles else None,
+        "roles": {**preset_design(preset).roles, **roles} if roles else None,
         "cost_cap": options["cost_cap"],
     }

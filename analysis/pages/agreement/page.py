@@ -37,7 +37,6 @@ from analysis.reports.people import (
     simulated_banner,
     who,
 )
-from analysis.reports.references import Reference, reference_of
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.rater_agreement.differences import (
     EXACT_RULE,
@@ -47,6 +46,8 @@ from analysis.stats.rater_agreement.differences import (
 )
 from analysis.stats.results import Estimate
 from annotation.questionnaires import load_questionnaire
+from benchmarks.core.published import PaperStatements
+from benchmarks.core.registry import find_system
 from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def agreement_report(selection: Selection) -> Report:
     dimensions = common.dimensions_of(selection.system)
     judged = final_scores(study, selection.runs, [dimension.key for dimension in dimensions])
     results, overall, means = compare(frame, dimensions, judged)
-    reference = reference_of(selection.system)
+    reference = find_system(selection.system).paper
     own = questions_table(frame, questions, reference)
     figures = []
     if results and overall is not None and overall.n:
@@ -151,7 +152,10 @@ def compare(frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFr
 
 
 def sentence(
-    results: Sequence[Agreement], overall: Agreement | None, people: People, reference: Reference
+    results: Sequence[Agreement],
+    overall: Agreement | None,
+    people: People,
+    reference: PaperStatements,
 ) -> str:
     """How often judges meet people, in how many dimensions, and in which direction they err."""
     people_said = who(people)
@@ -240,7 +244,7 @@ def _how(
     people: People,
     everyone: People,
     selection: Selection,
-    reference: Reference,
+    reference: PaperStatements,
 ) -> list[str]:
     lines = how_people(people, everyone, selection)
     if overall is not None:

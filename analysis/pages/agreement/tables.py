@@ -16,18 +16,18 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import counted
-from analysis.reports.references import Reference
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.rater_agreement.differences import EXACT_RULE, ROUNDED_RULE, Agreement
 from analysis.stats.results import Estimate
 from annotation.questionnaires import Question
+from benchmarks.core.published import PaperStatements
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
 def agreement_table(
-    results: Sequence[Agreement], overall: Agreement | None, reference: Reference
+    results: Sequence[Agreement], overall: Agreement | None, reference: PaperStatements
 ) -> Table:
     """How often both sides are equal or close, and the direction in which judges err."""
     columns = (
@@ -100,7 +100,7 @@ def means_table(means: Mapping[str, tuple[Estimate, Estimate]]) -> list[Table]:
 
 
 def questions_table(
-    frame: "DataFrame", questions: Sequence[Question], reference: Reference
+    frame: "DataFrame", questions: Sequence[Question], reference: PaperStatements
 ) -> list[Table]:
     """Means of the questions that are no rubric dimension, beside the published ones."""
     rows = []

@@ -22,8 +22,8 @@ from analysis.reports.content import FigureSpec, Notice, Report, Table, exclusio
 from analysis.reports.formatting import counted, ends, level, listed, number, plural
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Contrasts
+from benchmarks.core.published import Published
 from benchmarks.core.registry import find_system, get_system
-from benchmarks.core.system import Published
 
 NEARLY = 1e-9
 PURPOSE = "This page compares the accuracy of agents under the conditions that they were run in."

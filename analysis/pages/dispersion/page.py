@@ -21,7 +21,6 @@ from analysis.reports.content import (
     Report,
 )
 from analysis.reports.formatting import listed, number, plural, stated
-from analysis.reports.references import Reference, reference_of
 from analysis.stats.judges.dispersion import (
     DimensionSpread,
     Dispersion,
@@ -32,6 +31,8 @@ from analysis.stats.judges.dispersion import (
     leave_one_judge_out,
 )
 from analysis.stats.results import Estimate
+from benchmarks.core.published import PaperStatements
+from benchmarks.core.registry import find_system
 
 PURPOSE = "The dispersion page shows how far the judges differ from each other."
 
@@ -61,7 +62,7 @@ def dispersion_report(selection: Selection) -> Report:
     scored = [cell for cell in result.means if cell.n]
     without = leave_one_judge_out(scored) if len(result.judges) > 1 else ()
     gone = unread(selection.runs, [d.key for d in dimensions], final=final)
-    reference = reference_of(selection.system)
+    reference = find_system(selection.system).paper
     labels = [run.label for run in selection.runs]
     bars = dispersion_bars(result, reference.dispersion, common.styles(labels))
     dots = severity_dots(result)
@@ -136,7 +137,7 @@ def _number(value: float) -> float | None:
     )  # the frame's missing value is not equal to itself
 
 
-def sentence(result: Dispersion, reference: Reference) -> str:
+def sentence(result: Dispersion, reference: PaperStatements) -> str:
     """The widest spread, beside the paper's bound, and the strictest and most lenient judge."""
     known = [row for row in result.dimensions if row.mean_sd.value is not None]
     if not known:

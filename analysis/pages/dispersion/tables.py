@@ -17,16 +17,16 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import number, plural
-from analysis.reports.references import Reference
 from analysis.stats.judges.dispersion import Dispersion, WithoutJudge
 from analysis.stats.results import Estimate
+from benchmarks.core.published import PaperStatements
 
 NOBODY = "no judge scored it"
 NOTHING = Estimate.without_value(NOBODY)
 MOST_ROWS = 100
 
 
-def spread_table(result: Dispersion, reference: Reference) -> Table:
+def spread_table(result: Dispersion, reference: PaperStatements) -> Table:
     """The standard deviation between judges by dimension, over all agents and of each."""
     paper = ""
     if reference.dispersion is not None:

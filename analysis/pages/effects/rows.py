@@ -18,8 +18,8 @@ from analysis.stats.comparison.condition_effects import (
 from analysis.stats.comparison.logit_gee import OddsRatios, odds_ratios
 from benchmarks.core.comparisons import Factor
 from benchmarks.core.labels import Measure
+from benchmarks.core.published import Published
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
-from benchmarks.core.system import Published
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ from analysis.stats.descriptive.means import mean_t
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Factor
 from benchmarks.core.labels import plain
+from benchmarks.core.registry import find_system
 from benchmarks.models import Dataset
-from benchmarks.systems.adaplanbench.published import PROFILE_SIZES
 
 AGENT = Column("Agent", ("agent", "kind"), num=False)
 
@@ -190,7 +190,7 @@ def profile_table(dataset: Dataset, closed_tasks: frozenset[int], factor: Factor
             known = sizes.get((level, kind), [])
             mean = mean_t(known) if known else Estimate.without_value("no constraint of this kind")
             cells.append(estimate_cell(mean, "number", show_n=True))
-            printed = PROFILE_SIZES.get((level, kind))
+            printed = find_system(dataset.system).paper.profile_sizes.get((level, kind))
             cells.append(
                 Cell(f"{printed:.2f}", (printed,))
                 if printed is not None

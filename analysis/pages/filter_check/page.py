@@ -37,7 +37,6 @@ from analysis.reports.people import (
     who,
 )
 from analysis.reports.rates import how_rates, published_estimate, read_first
-from analysis.reports.references import Reference, reference_of
 from analysis.stats.descriptive.rates import Rate
 from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
 from analysis.stats.rater_agreement.interrater import category_agreement
@@ -45,6 +44,8 @@ from analysis.stats.rater_agreement.majority import Majorities, majority_vote
 from analysis.stats.rater_agreement.reliability import Reliability
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.voting import State
+from benchmarks.core.published import PaperStatements
+from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -107,7 +108,7 @@ def filter_check_report(selection: Selection) -> Report:
         if name == ALL or any(candidate.kind in kinds for candidate in candidates)
     ]
     whole = results[0]
-    reference = reference_of(selection.system)
+    reference = find_system(selection.system).paper
     return Report(
         sentence=sentence(whole, people, reference),
         figures=(_figure(whole, reference),),
@@ -170,7 +171,7 @@ def check(
     )
 
 
-def sentence(whole: Checked, people: People, reference: Reference) -> str:
+def sentence(whole: Checked, people: People, reference: PaperStatements) -> str:
     """How much the checker removed, and how often people see it otherwise."""
     found = whole.decisions
     removed = found.decided_positive
@@ -189,7 +190,7 @@ def sentence(whole: Checked, people: People, reference: Reference) -> str:
     return f"{begin}; against the majority of {who(people)} it {through}, and {gone}{left}."
 
 
-def _said(rate: Rate, word: str, decision: str, reference: Reference, name: str) -> str:
+def _said(rate: Rate, word: str, decision: str, reference: PaperStatements, name: str) -> str:
     """Such as ``let through 1 of 4 that they would remove (FNR 25.0 %)``."""
     short = "FNR" if decision == REMOVE else "FPR"
     if rate.wilson.value is None:
@@ -202,7 +203,7 @@ def _said(rate: Rate, word: str, decision: str, reference: Reference, name: str)
     )
 
 
-def _paper(reference: Reference, measure: str) -> str:
+def _paper(reference: PaperStatements, measure: str) -> str:
     published = reference.checks.get(measure)
     if published is None:
         return ""
@@ -210,7 +211,7 @@ def _paper(reference: Reference, measure: str) -> str:
     return f"; paper: {100 * published.share:.2f} %{mean}"
 
 
-def _figure(whole: Checked, reference: Reference) -> FigureSpec:
+def _figure(whole: Checked, reference: PaperStatements) -> FigureSpec:
     estimates = [read_first(whole.rate(measure)) for measure in SHOWN]
     published = {
         words: published_estimate(reference.checks[measure])
@@ -255,7 +256,7 @@ def _notices(whole: Checked, minimum: int) -> list[Notice]:
 
 
 def _how(
-    whole: Checked, candidates: Sequence[AskedCandidate], minimum: int, reference: Reference
+    whole: Checked, candidates: Sequence[AskedCandidate], minimum: int, reference: PaperStatements
 ) -> list[str]:
     found = whole.decisions
     checkers = sorted({c.decided_by for c in candidates if c.decided_by})

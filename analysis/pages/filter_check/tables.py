@@ -21,9 +21,9 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import counted
 from analysis.reports.rates import published_rate_cell, rate_cell, rate_column
-from analysis.reports.references import Reference
 from analysis.stats.results import Estimate
 from annotation.ratings.voting import State
+from benchmarks.core.published import PaperStatements
 
 if TYPE_CHECKING:
     from analysis.pages.filter_check.page import Checked
@@ -37,7 +37,7 @@ MEASURES = {
 }
 
 
-def rate_table(results: Sequence["Checked"], reference: Reference) -> Table:
+def rate_table(results: Sequence["Checked"], reference: PaperStatements) -> Table:
     """Every rate, for all candidates and by kind, beside the published."""
     columns = (
         text_column("Candidates"),

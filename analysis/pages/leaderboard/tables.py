@@ -21,9 +21,9 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import counted, ends, listed, plural
-from analysis.reports.references import reference_of
 from analysis.stats.rater_agreement.correlation import pearson
 from benchmarks.core.labels import Measure
+from benchmarks.core.registry import find_system
 
 PUBLISHED_NOTE = (
     " Published rows: n inferred from the printed percentages, level not stated, means without "
@@ -212,7 +212,7 @@ def counted_table(rows: Sequence[Row]) -> list[Table]:
 def correlation_table(
     rows: Sequence[Row], system: str, measures: Mapping[str, Measure]
 ) -> list[Table]:
-    reference = reference_of(system)
+    reference = find_system(system).paper
     if not reference.correlations:
         return []
     cells = []

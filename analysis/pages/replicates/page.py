@@ -19,8 +19,8 @@ from analysis.reports.content import (
 from analysis.reports.formatting import Unit, counted, ends, listed, number, plural
 from analysis.stats.descriptive.replicates import ReplicatedMean, replicated_mean
 from benchmarks.core.labels import Measure
+from benchmarks.core.published import Published
 from benchmarks.core.registry import find_system, get_system
-from benchmarks.core.system import Published
 from benchmarks.models import Run
 
 ACCURATE = "accurate"

@@ -38,12 +38,12 @@ from analysis.reports.people import (
     simulated_banner,
     who,
 )
-from analysis.reports.references import NONE
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.rater_agreement.interrater import score_agreement
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import Alignment, Curve, Slope, score_by_turn, within_slope
 from annotation.questionnaires import Question, load_questionnaire
+from benchmarks.core.published import PaperStatements
 from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def turn_scores_report(selection: Selection) -> Report:
     tables = [_slope_table(slopes)]
     if overall is not None:
         tables += [
-            agreement_table(results, overall, NONE),
+            agreement_table(results, overall, PaperStatements()),
             _turn_table(frame, dimensions, judged),
             difference_table([*results, overall]),
         ]

@@ -25,17 +25,13 @@ from analysis.reports.formatting import counted, plural, stated
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate
 from benchmarks.core.labels import plain
-from benchmarks.core.registry import EXTERNAL
-from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
+from benchmarks.core.registry import EXTERNAL, find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 PURPOSE = "This page holds what people said of recorded answers beside what the judges say of them."
-# MacGyver's verdicts, best first; others follow by name.
-ORDER = tuple(VERDICTS)
 TITLES: Mapping[str, str] = {
-    **{code: words.capitalize() for code, words in VERDICTS.items()},
     SEVERAL: "Several verdicts that differ",
     "": "No verdict recorded",
 }
@@ -63,7 +59,7 @@ def verdicts_report(selection: Selection) -> Report:
         index="trajectory", columns="dimension", values="score", dropna=False
     ).reindex(columns=[d.key for d in dimensions])
     joined = frame.join(wide, on="trajectory")
-    groups = _groups(joined)
+    groups = _groups(joined, find_system(selection.system).labels.answer_verdicts)
     estimates = {
         title: {
             "valid": _mean(rows, "valid", UNKNOWN),
@@ -105,11 +101,12 @@ def verdicts_report(selection: Selection) -> Report:
     )
 
 
-def _groups(frame: "DataFrame") -> list[tuple[str, "DataFrame"]]:
+def _groups(frame: "DataFrame", labels: Mapping[str, str]) -> list[tuple[str, "DataFrame"]]:
     """The rows by verdict, best first, and before them all correct and all wrong ones."""
+    titles = {**{code: words.capitalize() for code, words in labels.items()}, **TITLES}
     found = set(frame["verdict"])
-    ordered = [verdict for verdict in ORDER if verdict in found]
-    ordered += sorted(verdict for verdict in found if verdict and verdict not in ORDER)
+    ordered = [verdict for verdict in labels if verdict in found]
+    ordered += sorted(verdict for verdict in found if verdict and verdict not in labels)
     ordered += [""] if "" in found else []
     groups = []
     for title, prefix in GROUPS:
@@ -117,7 +114,7 @@ def _groups(frame: "DataFrame") -> list[tuple[str, "DataFrame"]]:
         if len(rows):
             groups.append((title, rows))
     groups += [
-        (TITLES.get(verdict) or plain(verdict), frame[frame["verdict"] == verdict])
+        (titles.get(verdict) or plain(verdict), frame[frame["verdict"] == verdict])
         for verdict in ordered
     ]
     return groups

@@ -39,7 +39,6 @@ from analysis.reports.people import (
     who,
 )
 from analysis.reports.rates import how_rates, published_estimate, read_first
-from analysis.reports.references import Reference, reference_of
 from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
 from analysis.stats.rater_agreement.interrater import (
     SetAgreement,
@@ -50,6 +49,8 @@ from analysis.stats.rater_agreement.majority import majority_vote
 from analysis.stats.rater_agreement.marked_sets import SetComparison, TurnState, compare_marked_sets
 from analysis.stats.rater_agreement.reliability import Reliability
 from annotation.questionnaires import load_questionnaire
+from benchmarks.core.published import PaperStatements
+from benchmarks.core.registry import find_system
 
 PURPOSE = (
     "The violation check compares the constraints that the majority of people marked as violated, "
@@ -103,7 +104,7 @@ def violation_check_report(selection: Selection) -> Report:
         if name == ALL or any(kind in item.kinds for item in items for kind in kinds)
     ]
     whole = results[0]
-    reference = reference_of(selection.system)
+    reference = find_system(selection.system).paper
     return Report(
         sentence=sentence(whole, people, minimum, reference),
         figures=(_figure(results, reference),) if whole.sets.turns else (),
@@ -187,7 +188,7 @@ def _decision(marked: frozenset[str] | None, key: str) -> str | None:
     return VIOLATED if key in marked else RESPECTED
 
 
-def sentence(whole: Checked, people: People, minimum: int, reference: Reference) -> str:
+def sentence(whole: Checked, people: People, minimum: int, reference: PaperStatements) -> str:
     """On how many turns judges and the majority of people are at one, and within one."""
     sets, subject = whole.sets, _subject(people, minimum)
     if not sets.turns:
@@ -221,7 +222,7 @@ def _share(value: float | None) -> str:
     return number(value or 0.0, "share")
 
 
-def _figure(results: Sequence[Checked], reference: Reference) -> FigureSpec:
+def _figure(results: Sequence[Checked], reference: PaperStatements) -> FigureSpec:
     names = [f"{result.name}" for result in results]
     looks = (
         ("exact", "equal sets", "circle", ACCENT),
@@ -270,7 +271,7 @@ def _notices(whole: Checked, minimum: int) -> list[Notice]:
     return found
 
 
-def _how(results: Sequence[Checked], minimum: int, reference: Reference) -> list[str]:
+def _how(results: Sequence[Checked], minimum: int, reference: PaperStatements) -> list[str]:
     whole = results[0]
     sets = whole.sets
     lines = [

@@ -21,8 +21,8 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import counted
 from analysis.reports.rates import published_rate_cell, rate_cell, rate_column
-from analysis.reports.references import Reference
 from analysis.stats.rater_agreement.marked_sets import SetComparison, TurnComparison, TurnState
+from benchmarks.core.published import PaperStatements
 
 if TYPE_CHECKING:
     from analysis.pages.violation_check.page import Checked
@@ -35,7 +35,7 @@ DRAWN = (
 )
 
 
-def set_table(results: Sequence["Checked"], reference: Reference) -> Table:
+def set_table(results: Sequence["Checked"], reference: PaperStatements) -> Table:
     """Equal sets and sets within one, for all constraints and by kind, beside the published."""
     columns = (
         text_column("Constraints"),

@@ -10,13 +10,13 @@ from textwrap import shorten
 from annotation.desk.trajectories import is_all
 from annotation.models import LivePlace
 from benchmarks.core.people import Dialogue, Line, Story
+from benchmarks.core.plans import split_steps
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, OpenAsk, Task, Turn
 from benchmarks.prepared import Prepared
-from benchmarks.systems.adaplanbench.plans import split_steps
 from benchmarks.trajectories.turns import PlanChange, plan_change
 
 YOU = "You"

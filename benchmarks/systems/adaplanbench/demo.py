@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.core.plans import PoolPlan, combine, pool_of, stages_of
 from benchmarks.core.types import Constraint, Profile, Task
 from benchmarks.core.yaml_files import read_yaml
-from benchmarks.systems.adaplanbench.plans import PoolPlan, combine, pool_of, stages_of
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import mentions_name
 

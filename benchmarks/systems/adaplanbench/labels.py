@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.core.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
+from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 ENDINGS: Mapping[str, Ending] = {
@@ -180,4 +181,5 @@ LABELS = Labels(
     explain=explain,
     explain_reason=reword_reason,
     replies=REPLIES,
+    answer_verdicts=VERDICTS,
 )

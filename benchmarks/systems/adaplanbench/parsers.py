@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.errors import UnreadableReply
+from benchmarks.core.plans import parse_plan
 from benchmarks.llm.replies import read_json_object
-from benchmarks.systems.adaplanbench.plans import parse_plan
 
 
 def _reasons(reply: Mapping[str, Any], keys: list[str]) -> dict[str, str]:

@@ -19,10 +19,10 @@ from benchmarks.core.people import (
     ReplyForm,
     Story,
 )
+from benchmarks.core.plans import parse_plan, split_steps
 from benchmarks.core.system import Dimension
 from benchmarks.core.types import Json
 from benchmarks.systems.adaplanbench.hints import MEASURED, feedback_hints
-from benchmarks.systems.adaplanbench.plans import parse_plan, split_steps
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import feedback_on
 

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator
 
-from benchmarks.core.system import Published
+from benchmarks.core.published import (
+    PaperPreset,
+    PaperStatements,
+    Published,
+    PublishedCount,
+    ReportPart,
+    effect_parts,
+)
 
 # The paper states 307 tasks. Two models' percentages are whole counts of fewer: 306 in all tables,
 # and 304 in Tables 3 and 9 and in the column of Table 10 that repeats Table 3.
@@ -112,3 +119,96 @@ def _rows() -> Iterator[Published]:
 
 
 PUBLISHED = tuple(_rows())
+
+VIOLATION_CHECK = "appendix C.2: 166 turns of 30 trajectories"
+FILTER_CHECK = "appendix C.2: 30 instances, three annotators each"
+PAPER = PaperStatements(
+    name="AdaPlanBench paper",
+    tasks="307 household tasks of the paper, level not stated",
+    correlations=CORRELATIONS,
+    correlations_source="section 3.2",
+    correlations_n=len(MODELS),
+    tolerance=CORRELATION_TOLERANCE,
+    agreement=(
+        "The AdaPlanBench paper reports at least 60 % of items exactly equal on six of eight "
+        "dimensions (not on physical plausibility and effectiveness) and more than 80 % of all "
+        "differences within one point, over 240 trajectories with one annotator each "
+        "(appendix F.2)."
+    ),
+    agreement_below=("physical_plausibility", "effectiveness"),
+    questions={"feedback_reasonable": 4.45, "feedback_clear": 4.66},
+    dispersion=0.30,
+    dispersion_source="appendix F.2, Figure 19",
+    checks={
+        "exact": PublishedCount(0.8976, VIOLATION_CHECK, 30, 149, 166),
+        "within_one": PublishedCount(161 / 166, VIOLATION_CHECK, 30, 161, 166),
+        "removed": PublishedCount(0.4218, FILTER_CHECK, 30),
+        "false_negative_rate": PublishedCount(0.0231, FILTER_CHECK, 30),
+        "false_positive_rate": PublishedCount(0.0372, FILTER_CHECK, 30),
+    },
+    profile_sizes=PROFILE_SIZES,
+)
+
+PRESETS = (
+    PaperPreset(
+        "main-table", "Main table",
+        "Table 3, with Tables 4, 8 and 9 and Figures 3 and 19 to 23",
+        "Accuracy, valid plans, turns and violations of each agent, beside the published rows, "
+        "with several seeds the mean and spread over them; rubric scores of final plans and by "
+        "turn; how far judges differ from each other, and from people where people answered; "
+        "which differences are real.",
+        (
+            ReportPart("leaderboard", "leaderboard"),
+            ReportPart("compare-models", "compare-models"),
+            ReportPart("rubric", "rubric"),
+            ReportPart("decline", "decline"),
+            ReportPart("dispersion", "dispersion", later=True),
+            ReportPart("agreement", "agreement"),
+        ),
+        ("Table 3", "Table 8", "Table 9"),
+        of="AdaPlanBench",
+    ),
+    PaperPreset(
+        "complexity", "Complexity", "Figure 2, with Table 2",
+        "Accuracy and valid plans at the levels low, mid and high, and the sizes of profiles.",
+        effect_parts("level"),
+        of="AdaPlanBench",
+    ),
+    PaperPreset(
+        "tracking", "Constraint tracking", "Figure 4",
+        "Accuracy and valid plans with and without a block of all constraints told so far.",
+        effect_parts("tracking"),
+        of="AdaPlanBench",
+    ),
+    PaperPreset(
+        "refinement", "Refinement", "Figure 5",
+        "Accuracy and valid plans after 0 to 6 extra turns with feedback on the rubric.",
+        (
+            ReportPart("refinement", "refinement"),
+            ReportPart("refinement", "refinement-refined", {"among": "refined"}),
+        ),
+        of="AdaPlanBench",
+    ),
+    PaperPreset(
+        "ablation", "Dual ablation", "Figure 6",
+        "Accuracy and valid plans under both kinds of constraints, and under each kind alone; "
+        "user against world constraints on the same tasks.",
+        effect_parts("constraints"),
+        of="AdaPlanBench",
+    ),
+    PaperPreset(
+        "temperature", "Temperature", "Table 5",
+        "Accuracy and valid plans at temperatures of 0, 0.7 and 1.",
+        effect_parts("temperature"),
+        ("Table 5",),
+        of="AdaPlanBench",
+    ),
+    PaperPreset(
+        "threshold", "Thresholds", "Table 10",
+        "Accuracy and order of the agents at rubric thresholds τ from 2 to 5, with intervals "
+        "of ranks.",
+        (ReportPart("sweeps", "sweeps", later=True),),
+        ("Table 10",),
+        of="AdaPlanBench",
+    ),
+)  # fmt: skip

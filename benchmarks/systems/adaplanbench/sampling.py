@@ -5,9 +5,9 @@ import random
 from collections.abc import Mapping
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
+from benchmarks.core.plans import KnownPlans, combine, stages_of
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
-from benchmarks.systems.adaplanbench.plans import KnownPlans, combine, stages_of
 from benchmarks.systems.adaplanbench.scripted import (
     Temperament,
     appeals,

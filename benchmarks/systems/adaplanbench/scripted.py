@@ -14,16 +14,16 @@ from typing import Any
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import canonical_json
-from benchmarks.core.seeds import derive_seed
-from benchmarks.core.system import ScriptedPolicy
-from benchmarks.core.types import Ask, Json, Task
-from benchmarks.systems.adaplanbench.plans import (
+from benchmarks.core.plans import (
     KnownPlans,
     PoolPlan,
     combine,
     normal_steps,
     stages_of,
 )
+from benchmarks.core.seeds import derive_seed
+from benchmarks.core.system import ScriptedPolicy
+from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 VERSION = "1"

@@ -29,7 +29,7 @@ from benchmarks.systems.adaplanbench.labels import LABELS
 from benchmarks.systems.adaplanbench.macgyver import policies as macgyver
 from benchmarks.systems.adaplanbench.people import PEOPLE
 from benchmarks.systems.adaplanbench.protocol import SETTINGS
-from benchmarks.systems.adaplanbench.published import PUBLISHED
+from benchmarks.systems.adaplanbench.published import PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 
@@ -63,6 +63,8 @@ class AdaPlanBench(System):
     }
     dimensions: tuple[Dimension, ...] = DIMENSIONS
     published: tuple[Published, ...] = PUBLISHED
+    paper = PAPER
+    presets = PRESETS
     prompts = prompts.PROMPTS
     labels = LABELS
     people = PEOPLE

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.making import Made, Making
+from benchmarks.core.plans import normal_words, number_steps, split_steps
 from benchmarks.core.types import Candidate, Constraint, Json, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench.candidates import KINDS
 from benchmarks.systems.adaplanbench.dataset import LEVELS
 from benchmarks.systems.adaplanbench.macgyver import judges, policies
-from benchmarks.systems.adaplanbench.macgyver.build import normal, plan_of, slug, theme_of
-from benchmarks.systems.adaplanbench.plans import number_steps, split_steps
+from benchmarks.systems.adaplanbench.macgyver.build import plan_of, slug, theme_of
 from benchmarks.systems.adaplanbench.scripted import mentions_name
 from benchmarks.systems.adaplanbench_construction.planners import offered_tools
 from benchmarks.systems.adaplanbench_construction.protocol import CONSTRUCTED, FILTERED_OUT
@@ -139,12 +139,12 @@ def _pool(
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for text, said in [*(recorded or ((text, {}) for text in proposed)), (reference, {})]:
         author = said.get("author", "")
-        same = (author, normal(text))
+        same = (author, normal_words(text))
         if split_steps(text) and same not in rows:
             number = 1 + sum(of == author for of, _ in rows)
             key = f"{slug(author) if author else 'plan'}-{number}"
             rows[same] = _row(text, key, listed) | said
-    last = rows.get(("", normal(reference)))
+    last = rows.get(("", normal_words(reference)))
     if last is not None:
         last["key"] = REFERENCE
     return list(rows.values())

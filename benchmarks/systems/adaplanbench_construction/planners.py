@@ -13,13 +13,13 @@ from itertools import islice
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import canonical_json
+from benchmarks.core.plans import number_steps
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.adaplanbench.macgyver.lexicon import named, uses
 from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
-from benchmarks.systems.adaplanbench.plans import number_steps
 from benchmarks.systems.adaplanbench.protocol import USER
 
 VERSION = "2"

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.core.plans import number_steps
 from benchmarks.core.types import Task
 from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
 from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle, read_riddles
-from benchmarks.systems.adaplanbench.plans import number_steps
 
 FILE = Path(__file__).parent / "demo_problems.yaml"
 # Two that the filter keeps.

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.making import Making
-from benchmarks.core.system import Dimension, Published, Role, Setting, System
+from benchmarks.core.published import Published
+from benchmarks.core.system import Dimension, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench_construction import (
     episode,

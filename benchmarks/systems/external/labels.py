@@ -50,4 +50,10 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-LABELS = Labels(endings=ENDINGS, measures=MEASURES, explain=explain)
+LABELS = Labels(
+    endings=ENDINGS,
+    measures=MEASURES,
+    explain=explain,
+    not_judged=MISSING,
+    no_verdict=NO_VERDICT,
+)

@@ -2,48 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 from benchmarks.core.types import Outcome
-from benchmarks.formats.trajectory import ImportedTrajectory
+from benchmarks.formats.trajectory import NOT_STATED
 from benchmarks.systems.external.labels import MEASURES
-
-NOT_STATED = "the file does not state it"
-
-
-def trajectory_metrics(
-    trajectory: ImportedTrajectory, turns: int
-) -> tuple[dict[str, float | None], dict[str, str]]:
-    """What the file states as scores, and what the messages show; why something is undefined."""
-    agents = [m for m in trajectory.messages if m.speaker == "assistant"]
-    written = [m.tokens_out for m in agents if m.tokens_out is not None]
-    costs = [m.cost for m in agents if m.cost is not None]
-    reward = trajectory.scores.get("reward")
-    counted: dict[str, float | None] = {
-        "full_reward": None if reward is None else float(reward >= 1),
-        "turns": float(turns),
-        "tool_calls": float(sum(call.by == "agent" for m in agents for call in m.calls)),
-        "cost": _sum(costs),
-        "tokens": _sum(written),
-    }
-    stated = {name: value for name, value in trajectory.scores.items() if value is not None}
-    metrics = {**dict.fromkeys(trajectory.scores), **counted, **stated}
-    undefined = {
-        name: trajectory.undefined.get(name, NOT_STATED)
-        for name, value in metrics.items()
-        if value is None
-    }
-    return metrics, undefined
-
-
-def _sum(values: Sequence[float]) -> float | None:
-    """The sum of what is stated; None where nothing is, or where it is too large a number."""
-    try:
-        total = float(sum(values))
-    except OverflowError:
-        return None
-    return total if values and isfinite(total) else None
 
 
 def summarise(outcomes: Sequence[Outcome]) -> Mapping[str, Any]:

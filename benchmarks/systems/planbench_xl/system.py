@@ -4,7 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.system import Dimension, Published, Role, Setting, System
+from benchmarks.core.published import Published
+from benchmarks.core.system import Dimension, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.planbench_xl import episode, metrics, prompts, world
 from benchmarks.systems.planbench_xl.actions import parse_tagged
@@ -12,7 +13,7 @@ from benchmarks.systems.planbench_xl.comparisons import COMPARISONS
 from benchmarks.systems.planbench_xl.labels import LABELS
 from benchmarks.systems.planbench_xl.native import parse_native
 from benchmarks.systems.planbench_xl.people import PEOPLE
-from benchmarks.systems.planbench_xl.published import PUBLISHED
+from benchmarks.systems.planbench_xl.published import PRESETS, PUBLISHED
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.settings import SETTINGS
 
@@ -32,6 +33,7 @@ class PlanBenchXL(System):
     scripted = POLICIES
     dimensions: tuple[Dimension, ...] = ()
     published: tuple[Published, ...] = PUBLISHED
+    presets = PRESETS
     prompts = prompts.PROMPTS
     labels = LABELS
     people = PEOPLE

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from analysis.reproduction import folder
 from analysis.reproduction.files import FORMAT
-from analysis.reproduction.presets import PRESETS, Part, find_preset
+from analysis.reproduction.presets import ReportPart, find_preset, known_presets
 from analysis.reproduction.sections import About, sections_of
 from benchmarks.core.errors import UnknownName
 from benchmarks.datasets.files import import_planbench_xl
@@ -122,12 +122,12 @@ def test_runs_that_are_there_are_taken(sample: None, tmp_path: Path) -> None:
 def test_every_preset_can_be_run(sample: None) -> None:
     planbench_xl_dataset("Nursery demo")
     told = reproduce("--list", "--dataset", "Sample", "--tasks", "2")
-    assert all(f"{name}: {preset.paper}" in told for name, preset in PRESETS.items())
-    ours = [name for name, preset in PRESETS.items() if preset.of == "AdaPlanBench"]
+    assert all(f"{name}: {preset.paper}" in told for name, preset in known_presets().items())
+    ours = [name for name, preset in known_presets().items() if preset.of == "AdaPlanBench"]
     assert told.count("calls cannot be told yet") == len(ours)
     assert "3 runs with 6 trajectories" in told
     told = reproduce("--list", "--dataset", "Nursery demo", "--tasks", "2")
-    assert told.count("calls cannot be told yet") == len(PRESETS) - len(ours) == 2
+    assert told.count("calls cannot be told yet") == len(known_presets()) - len(ours) == 2
     assert "48 runs with 96 trajectories" in told
     with pytest.raises(UnknownName, match="main-table"):
         find_preset("table")
@@ -242,7 +242,7 @@ def test_judges_are_held_against_people_who_answered_about_the_runs(db: None) ->
     for task, safety in ((1, 4), (2, 2)):
         item = make_trajectory(run, task, scores=[flat(4)])
         make_ratings(study, ann, item, {"safety": safety})
-    parts = (Part("agreement", "agreement"),)
+    parts = (ReportPart("agreement", "agreement"),)
 
     (section,) = sections_of(parts, About((run,)))
     assert section.report is not None and section.url.startswith("/analysis/agreement/?study=")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from benchmarks.core.plans import PoolPlan, normal_words, number_steps
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.types import Profile, Task
 from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
@@ -23,7 +24,6 @@ from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
 from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle
 from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 from benchmarks.systems.adaplanbench.macgyver.words import sentences
-from benchmarks.systems.adaplanbench.plans import PoolPlan, number_steps
 
 BUILD_VERSION = "2"
 SEED = 1
@@ -119,18 +119,13 @@ def _plans(
                 }
             )
             continue
-        same = (row.author, normal(number_steps(answer.steps)))
+        same = (row.author, normal_words(number_steps(answer.steps)))
         if same not in plans:
             counts[row.author] = counts.get(row.author, 0) + 1
             plan = plan_of(answer.steps, f"{slug(row.author)}-{counts[row.author]}", listed)
             plans[same] = replace(plan, author=row.author)
         verdicts.setdefault(plans[same].key, []).append(row.verdict)
     return list(plans.values()), verdicts, others
-
-
-def normal(text: str) -> str:
-    """A text by its words alone: two answers that differ only in layout are the same answer."""
-    return " ".join(re.findall(r"[a-z]+|\d+(?!\d*\.\s)", text.lower()))
 
 
 def _plan_row(plan: PoolPlan, verdicts: Sequence[str]) -> dict[str, Any]:

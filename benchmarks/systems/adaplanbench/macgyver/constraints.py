@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from benchmarks.core.plans import PoolPlan
 from benchmarks.core.types import Constraint, Profile
 from benchmarks.core.yaml_files import read_yaml
 from benchmarks.systems.adaplanbench.macgyver.lexicon import mentions, tools_of_words
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import FOLDER, load_lexicon
 from benchmarks.systems.adaplanbench.macgyver.words import plural, sentences
-from benchmarks.systems.adaplanbench.plans import PoolPlan
 
 # New constraints per level: (world, user). A level holds those of the levels below it too.
 SIZES = {"low": (3, 2), "mid": (3, 2), "high": (3, 2)}

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from benchmarks.core.plans import split_steps
 from benchmarks.systems.adaplanbench.macgyver.context import (
     Status,
     deed_status,
@@ -23,7 +24,6 @@ from benchmarks.systems.adaplanbench.macgyver.vocabulary import (
     match_end,
 )
 from benchmarks.systems.adaplanbench.macgyver.words import is_done, is_noun, is_verb, sentences
-from benchmarks.systems.adaplanbench.plans import split_steps
 
 
 @dataclass(frozen=True)

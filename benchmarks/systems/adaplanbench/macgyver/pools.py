@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
+from benchmarks.core.plans import PoolPlan, normal_words, pool_of
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
-from benchmarks.systems.adaplanbench.macgyver.build import normal
-from benchmarks.systems.adaplanbench.plans import PoolPlan, pool_of
 
 VERSION = "1"
 PEOPLE = "Prolific"
@@ -58,13 +57,8 @@ def pool_for(task: Task, policy: str) -> tuple[PoolPlan, ...]:
     found: dict[str, PoolPlan] = {}
     for plan in pool_of(task):
         if pool.holds(plan.author):
-            found.setdefault(normal(plan.text), plan)
+            found.setdefault(normal_words(plan.text), plan)
     return tuple(found.values())
-
-
-def pool_size(task: Task, policy: str) -> int | None:
-    """How many answers a recorded agent has for a task; None for policies that have no pool."""
-    return len(pool_for(task, policy)) if policy in POOLS else None
 
 
 def _recorded(name: str) -> Callable[[Task, Json], Answerer]:
@@ -73,9 +67,9 @@ def _recorded(name: str) -> Callable[[Task, Json], Answerer]:
         random.Random(derive_seed("pool", name, task.id)).shuffle(order)
 
         def rule(ask: Ask, seed: int) -> Answer:
-            proposed = {normal(text) for text in ask.context["plans"]}
+            proposed = {normal_words(text) for text in ask.context["plans"]}
             disclosed = {said["about"] for turn in ask.context["told"] for said in turn}
-            left = [plan for plan in order if normal(plan.text) not in proposed]
+            left = [plan for plan in order if normal_words(plan.text) not in proposed]
             fits = [plan for plan in left if not any(plan.uses(about) for about in disclosed)]
             if fits:
                 return Answer(fits[0].text)
@@ -88,6 +82,10 @@ def _recorded(name: str) -> Callable[[Task, Json], Answerer]:
         return Scripted(name, VERSION, rule, {"pool": name}, kind="recorded")
 
     return build
+
+
+def _counter(name: str) -> Callable[[Task], int]:
+    return lambda task: len(pool_for(task, name))
 
 
 def _holder(pool: Pool) -> Callable[[Task], bool]:
@@ -105,6 +103,7 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
         _recorded(name),
         label="recorded",
         has_recordings=_holder(pool),
+        pool_size=_counter(name),
     )  # fmt: skip
     for name, pool in POOLS.items()
 }

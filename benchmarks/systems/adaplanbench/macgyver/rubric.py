@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import canonical_json
+from benchmarks.core.plans import split_steps
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
-from benchmarks.systems.adaplanbench.plans import split_steps
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 VERSION = f"1-lexicon-{vocabulary.VERSION}"

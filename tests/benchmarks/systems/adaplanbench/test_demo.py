@@ -5,6 +5,7 @@ from statistics import fmean
 
 import pytest
 
+from benchmarks.core.plans import KnownPlans, pool_of, split_steps, stages_of
 from benchmarks.systems.adaplanbench.demo import (
     LEVELS,
     full_problems,
@@ -12,7 +13,6 @@ from benchmarks.systems.adaplanbench.demo import (
     load_full_tasks,
     problems,
 )
-from benchmarks.systems.adaplanbench.plans import KnownPlans, pool_of, split_steps, stages_of
 
 
 def test_they_are_sound():

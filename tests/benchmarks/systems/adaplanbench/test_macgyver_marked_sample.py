@@ -15,11 +15,11 @@ import pytest
 
 from analysis.stats.descriptive.proportions import share
 from benchmarks.core.digests import digest_text
+from benchmarks.core.plans import pool_of
 from benchmarks.core.types import Task
 from benchmarks.systems.adaplanbench.macgyver import build
 from benchmarks.systems.adaplanbench.macgyver.judges import violations
 from benchmarks.systems.adaplanbench.macgyver.reader import read_riddles
-from benchmarks.systems.adaplanbench.plans import pool_of
 from tests.shared_data import shared_data
 
 FILE = Path(__file__).with_name("macgyver_marked_sample.json")

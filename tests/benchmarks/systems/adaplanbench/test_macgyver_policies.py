@@ -10,15 +10,16 @@ import pytest
 from benchmarks.core.answerers import Answer, Answerer, Cast
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
+from benchmarks.core.plans import pool_of
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Constraint, Expect, Message, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench.macgyver.build import build_task
 from benchmarks.systems.adaplanbench.macgyver.judges import grounds, violations
 from benchmarks.systems.adaplanbench.macgyver.policies import POLICIES, ROLES
-from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for, pool_size
+from benchmarks.systems.adaplanbench.macgyver.pools import POLICIES as POOL_POLICIES
+from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
 from benchmarks.systems.adaplanbench.macgyver.rubric import CHARACTERS
-from benchmarks.systems.adaplanbench.plans import pool_of
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from benchmarks.systems.adaplanbench.system import SYSTEM
 from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, RIDDLE
@@ -48,16 +49,16 @@ class TestRecordedAgents:
         ],
     )  # fmt: skip
     def test_a_pool_holds_the_answers_of_its_authors(self, policy: str, size: int) -> None:
-        assert pool_size(TASK, policy) == size
+        assert POOL_POLICIES[policy].pool_size(TASK) == size
         assert all(POOLS[policy].holds(plan.author) for plan in pool_for(TASK, policy))
 
     def test_others_have_no_pool(self) -> None:
-        assert pool_size(TASK, "lexicon-world") is None
-        assert pool_size(TASK, "careful-tracker") is None
+        assert POLICIES["lexicon-world"].pool_size is None
+        assert SYSTEM.scripted["careful-tracker"].pool_size is None
 
     def test_the_same_answer_of_two_authors_is_one(self) -> None:
         twice = (*ANSWERS, replace(ANSWERS[0], author="solutions_bard"))
-        assert pool_size(build_task(RIDDLE, twice)[0], "all-models") == 3
+        assert POOL_POLICIES["all-models"].pool_size(build_task(RIDDLE, twice)[0]) == 3
 
     def test_answers_come_in_an_order_of_their_own_and_none_twice(self) -> None:
         said: list[str] = []

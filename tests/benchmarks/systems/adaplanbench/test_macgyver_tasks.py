@@ -8,14 +8,10 @@ from functools import cache
 import pytest
 
 from benchmarks.core.digests import canonical_json
+from benchmarks.core.plans import normal_words, number_steps, pool_of
 from benchmarks.core.types import Profile, Task
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
-from benchmarks.systems.adaplanbench.macgyver.build import (
-    build_task,
-    dataset_checksum,
-    normal,
-    theme_of,
-)
+from benchmarks.systems.adaplanbench.macgyver.build import build_task, dataset_checksum, theme_of
 from benchmarks.systems.adaplanbench.macgyver.constraints import (
     derive_profiles,
     goal_of,
@@ -24,7 +20,6 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import (
 )
 from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle, read_riddles
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
-from benchmarks.systems.adaplanbench.plans import number_steps, pool_of
 from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, QUERY, RIDDLE
 from tests.shared_data import shared_data
 
@@ -129,8 +124,8 @@ def test_themes_come_from_the_words_of_the_query() -> None:
 
 
 def test_layout_makes_no_other_answer() -> None:
-    assert normal("1. Take it.\n2. Go!") == normal("take it go")
-    assert normal("Take 2 cups") != normal("Take 3 cups")
+    assert normal_words("1. Take it.\n2. Go!") == normal_words("take it go")
+    assert normal_words("Take 2 cups") != normal_words("Take 3 cups")
 
 
 BACON = Riddle(

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from benchmarks.core.plans import number_steps, split_steps
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
 from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
 from benchmarks.systems.adaplanbench.macgyver.reader import read_riddles
-from benchmarks.systems.adaplanbench.plans import number_steps, split_steps
 from tests.benchmarks.systems.adaplanbench.riddles import PROBLEM, QUERY
 from tests.shared_data import shared_data
 

@@ -5,9 +5,9 @@ from dataclasses import asdict
 
 import pytest
 
+from benchmarks.core.plans import KnownPlans, split_steps
 from benchmarks.core.types import Ask, Expect, Message, Task
 from benchmarks.systems.adaplanbench import sampling
-from benchmarks.systems.adaplanbench.plans import KnownPlans, split_steps
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import POLICIES, SEVERITIES, TEMPERAMENTS
 

@@ -9,10 +9,10 @@ import pytest
 from benchmarks.core.answerers import Cast
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import Call, MemoryLog
+from benchmarks.core.plans import pool_of
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Outcome, Task
 from benchmarks.systems.adaplanbench.macgyver.pools import pool_for
-from benchmarks.systems.adaplanbench.plans import pool_of
 from benchmarks.systems.adaplanbench_construction.making import MAKING
 from benchmarks.systems.adaplanbench_construction.system import SYSTEM
 

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.types import Task
-from benchmarks.systems.adaplanbench.plans import (
+from benchmarks.core.plans import (
     PoolPlan,
     number_steps,
     parse_plan,
     pool_of,
     split_steps,
 )
+from benchmarks.core.types import Task
 
 
 @pytest.mark.parametrize(

@@ -132,3 +132,8 @@ def _plan(row: Mapping[str, Any]) -> PoolPlan:
         author=row.get("author", ""),
         verdict=row.get("verdict", ""),
     )
+
+
+def normal_words(text: str) -> str:
+    """Return a text by its words alone; answers that differ only in layout are the same answer."""
+    return " ".join(re.findall(r"[a-z]+|\d+(?!\d*\.\s)", text.lower()))
