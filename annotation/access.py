@@ -1,11 +1,15 @@
 """Who may do what in a study. Every view of a study begins with one of these."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, QuerySet
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Membership, Participant, Study
@@ -14,6 +18,7 @@ from annotation.studies.setup import add_member
 from annotation.texts.selectors import has_read_information
 from benchmarks.prepared import Prepared
 
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 Role = Membership.Role
 # Who sees how far everybody is, and who sees every answer.
 OVERSEERS = frozenset({Role.MANAGER, Role.RESEARCHER, Role.OBSERVER})
@@ -22,8 +27,8 @@ LARGEST = 2**31 - 1
 READERS = frozenset({Role.MANAGER, Role.RESEARCHER})
 
 
-class NotYet(Exception):
-    """The item's part is not reached yet; `annotation.steps.access` redirects to the next step."""
+class StepNotReached(Exception):
+    """The item's part is not reached yet; `redirect_to_next_step` redirects to the next step."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +131,10 @@ def fetch_annotator(request: HttpRequest, pk: int) -> tuple[StudyAccess, Partici
     access = fetch_study(request, pk)
     if not access.annotates:
         raise Http404
-    return access, place_of(access)
+    return access, participant_of(access)
 
 
-def place_of(access: StudyAccess) -> Participant:
+def participant_of(access: StudyAccess) -> Participant:
     """An annotator's place in the study.
 
     Whoever was given the role on the administration pages gets a place when they first come.
@@ -147,10 +152,10 @@ def fetch_assignment(
 ) -> tuple[StudyAccess, Assignment]:
     """One of this person's own items, in two queries; somebody else's cannot be named.
 
-    At an item nobody is more than its annotator, whatever other roles they have. Raises ``NotYet``
-    for what comes later than the step that they are at. What they had open when a step came in
-    between (a new consent text) may still be sent, so that the page can keep it on the screen; it
-    is the services that refuse it.
+    At an item nobody is more than its annotator, whatever other roles they have. Raises
+    ``StepNotReached`` for an item of a later step than theirs. What they had open when a new step
+    (such as a new consent text) came in between may still be sent, so that the page can keep it on
+    the screen; the services refuse it.
     """
     user, item = _own(request, pk, position, part, _ITEM)
     participant = _PLACE.first(study=pk, user=user.pk)
@@ -163,18 +168,18 @@ def fetch_assignment(
         or step_before(item.study, participant, item.part) is not None
         or not has_read_information(item.study, user)
     ):
-        raise NotYet
+        raise StepNotReached
     return access, item
 
 
-def fetch_seat(
+def fetch_assignment_key(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[User, Assignment]:
     """The same in one query, and no more of it than where it is: services read it under a lock."""
     return _own(request, pk, position, part, _SEAT)
 
 
-def _seats(study: int, user: int, part: str, position: int) -> QuerySet[Assignment]:
+def _own_assignments(study: int, user: int, part: str, position: int) -> QuerySet[Assignment]:
     """Their seat at this position, as long as they are an annotator of the study."""
     roles = Membership.objects.filter(study=study, user=user, role=Role.ANNOTATOR)
     rows = Assignment.objects.filter(study=study, annotator=user, part=part, position=position)
@@ -182,11 +187,11 @@ def _seats(study: int, user: int, part: str, position: int) -> QuerySet[Assignme
 
 
 _SEAT = Prepared(
-    lambda **at: _seats(**at).only("study", "annotator", "part", "position"),
+    lambda **at: _own_assignments(**at).only("study", "annotator", "part", "position"),
     study=int, user=int, part=str, position=int,
 )  # fmt: skip
 _ITEM = Prepared(
-    lambda **at: _seats(**at).select_related("study", "item__task", "trajectory"),
+    lambda **at: _own_assignments(**at).select_related("study", "item__task", "trajectory"),
     study=int, user=int, part=str, position=int,
 )  # fmt: skip
 _PLACE = Prepared(
@@ -206,3 +211,16 @@ def _own(
         raise Http404
     item.annotator = user
     return user, item
+
+
+def redirect_to_next_step(view: View) -> View:
+    """Send on whoever is not there yet, or is taking a break, to what comes first for them."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, pk: int, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return view(request, pk, *args, **kwargs)
+        except StepNotReached:
+            return redirect("annotation:next_item", pk=pk)
+
+    return cast(View, guarded)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from annotation.access import fetch_read_study, fetch_study, person
 from annotation.exports.scope import scope_of
-from annotation.exports.services import Wish
+from annotation.exports.services import ExportRequest
 from annotation.exports.views import file_of
 from annotation.models import Membership, Study
 from benchmarks.api.errors import refusals
@@ -65,14 +65,14 @@ def _study(row: Study, roles: list[str]) -> dict[str, Any]:
     return {"id": row.pk, "roles": roles, **{name: getattr(row, name) for name in names}}
 
 
-class ExportWish(Schema):
+class ExportOptions(Schema):
     """What a file is to hold."""
 
     names: bool = Field(False, description="Names of accounts beside pseudonyms; for managers.")
     withdrawn: bool = Field(False, description="With those who withdrew.")
 
 
-class DocumentWish(ExportWish):
+class DocumentOptions(ExportOptions):
     """What the whole study is to hold."""
 
     events: bool = Field(False, description="With the record of what was done.")
@@ -80,7 +80,7 @@ class DocumentWish(ExportWish):
 
 @router.get("/{int:study_id}/ratings.csv", response=refusals(404), openapi_extra=CSV)
 def list_ratings_as_csv(
-    request: HttpRequest, study_id: int, wish: Query[ExportWish]
+    request: HttpRequest, study_id: int, wish: Query[ExportOptions]
 ) -> StreamingHttpResponse:
     """What was said, one row for each rater, item, turn and question.
 
@@ -92,7 +92,7 @@ def list_ratings_as_csv(
 
 @router.get("/{int:study_id}/history.csv", response=refusals(404), openapi_extra=CSV)
 def list_rating_edits_as_csv(
-    request: HttpRequest, study_id: int, wish: Query[ExportWish]
+    request: HttpRequest, study_id: int, wish: Query[ExportOptions]
 ) -> StreamingHttpResponse:
     """Every edit of every answer, under the same rules."""
     return _file(request, study_id, "history", wish)
@@ -100,7 +100,7 @@ def list_rating_edits_as_csv(
 
 @router.get("/{int:study_id}/study.json", response=refusals(404), openapi_extra=JSON)
 def export_study(
-    request: HttpRequest, study_id: int, wish: Query[DocumentWish]
+    request: HttpRequest, study_id: int, wish: Query[DocumentOptions]
 ) -> StreamingHttpResponse:
     """The whole study, under the same rules: design, questionnaires, items, people, edits, rows.
 
@@ -110,10 +110,10 @@ def export_study(
 
 
 def _file(
-    request: HttpRequest, study_id: int, format: str, said: ExportWish, events: bool = False
+    request: HttpRequest, study_id: int, format: str, said: ExportOptions, events: bool = False
 ) -> StreamingHttpResponse:
     access = fetch_read_study(request, study_id)
     if said.names and not access.manages:
         raise PermissionDenied("Names of accounts are for the study's managers.")
     scope = scope_of(access, names=said.names, withdrawn=said.withdrawn)
-    return file_of(Wish(scope, events=events), format, access)
+    return file_of(ExportRequest(scope, events=events), format, access)

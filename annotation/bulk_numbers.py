@@ -15,7 +15,7 @@ class _Fields(Func):
     output_field = TextField()
 
 
-class _Joined(Aggregate):
+class _StringAggregate(Aggregate):
     function = "STRING_AGG"
     template = f"%(function)s(%(expressions)s, '{BETWEEN}')"
     output_field = TextField()
@@ -24,15 +24,15 @@ class _Joined(Aggregate):
         return self.as_sql(compiler, connection, function="GROUP_CONCAT", **extra)
 
 
-def joined(first: str, second: str, *more: str) -> Aggregate:
+def aggregate_numbers(first: str, second: str, *more: str) -> Aggregate:
     """The fields of a group's rows, with commas within a row and between rows; in no order.
 
     What they hold must have no comma in it. A row with a null among them is left out.
     """
-    return _Joined(_Fields(first, second, *more))
+    return _StringAggregate(_Fields(first, second, *more))
 
 
-def whole_numbers(text: str, columns: int) -> Any:
+def parse_numbers(text: str, columns: int) -> Any:
     """A text of joined whole numbers as an array, a row for each of the rows."""
     import numpy as np  # slow to import, and few pages need it
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from annotation.ratings.trajectory_ratings import Place, SaidInStudy
+from annotation.ratings.trajectory_ratings import RatedPlace, StudyRatings
 from annotation.remarks.selectors import Note, PutLabel
 from benchmarks.trajectories.timeline import Bin, Spread, Timeline, TurnLine, bins_of
 from benchmarks.trajectories.turn_use import TurnUse
@@ -232,7 +232,7 @@ class Multiples:
         return any(point.people for panel in self.panels for point in panel.points)
 
 
-def multiples_of(timeline: Timeline, said: Sequence[SaidInStudy]) -> Multiples | None:
+def multiples_of(timeline: Timeline, said: Sequence[StudyRatings]) -> Multiples | None:
     """The drawings of a trajectory's scores; none with a single turn or without any score."""
     if len(timeline.lines) < 2 or not timeline.dimensions:
         return None
@@ -250,7 +250,7 @@ def multiples_of(timeline: Timeline, said: Sequence[SaidInStudy]) -> Multiples |
 
 
 def people_by_turn(
-    timeline: Timeline, said: Sequence[SaidInStudy]
+    timeline: Timeline, said: Sequence[StudyRatings]
 ) -> dict[tuple[str, int], list[int]]:
     """People's scores by dimension and turn; what was said of the last plan is at the last turn."""
     found: dict[tuple[str, int], list[int]] = defaultdict(list)
@@ -268,11 +268,11 @@ def people_of(values: Sequence[int]) -> People | None:
     return People(fmean(values), min(values), max(values), len(values)) if values else None
 
 
-def _scored(said: Sequence[SaidInStudy]) -> list[Place]:
+def _scored(said: Sequence[StudyRatings]) -> list[RatedPlace]:
     return [p for study in said for p in study.places if p.question.dimension and p.values]
 
 
-def header_marks(last: TurnView | None, said: Sequence[SaidInStudy]) -> list[dict[str, Any]]:
+def header_marks(last: TurnView | None, said: Sequence[StudyRatings]) -> list[dict[str, Any]]:
     """The small marks of the last plan: judges by dimension with people's mean as a dot.
 
     Questions that are answered with a score by people alone (such as those on the feedback) follow

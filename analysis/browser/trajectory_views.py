@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from analysis.browser import reading
 from analysis.browser.list_views import in_list, list_query
 from annotation.access import person
-from annotation.ratings.trajectory_ratings import said_about
+from annotation.ratings.trajectory_ratings import ratings_of_trajectory
 from annotation.remarks.selectors import label_menu, labels_of, notes_of
 from benchmarks import paging
 from benchmarks.access import START, fetch, signed_in
@@ -48,7 +48,9 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
     remarks = remarks_context(request, found)
     turns = shown_turns(found, shown, remarks)
     last = turns[indices[-1]].turn if indices else None
-    said = said_about(trajectory=found.pk, profile=found.profile_id, user=person(request))
+    said = ratings_of_trajectory(
+        trajectory=found.pk, profile=found.profile_id, user=person(request)
+    )
     judging = found.run.primary_judging
     return {
         **card_context(found),
@@ -167,7 +169,9 @@ def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     """The small drawings as a table: every turn, every dimension."""
     found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
     timeline = timeline_of(found)
-    said = said_about(trajectory=found.pk, profile=found.profile_id, user=person(request))
+    said = ratings_of_trajectory(
+        trajectory=found.pk, profile=found.profile_id, user=person(request)
+    )
     given = reading.people_by_turn(timeline, said)
     rows = [
         (

@@ -33,7 +33,7 @@ from analysis.reports.common import banners
 from analysis.reports.content import Banner
 from analysis.reports.deferred import kept_later
 from annotation.access import fetch_overseen_study, person
-from annotation.studies.banner import study_banner
+from annotation.studies.selectors import study_banner
 from benchmarks.access import VIEW, fetch, signed_in, visibility
 from benchmarks.models import Run
 from benchmarks.runs.cautions import run_caution

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db.models import Count, F, Sum, TextField
 from django.db.models.functions import Cast
 
-from annotation.bulk_numbers import joined, whole_numbers
+from annotation.bulk_numbers import aggregate_numbers, parse_numbers
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
 from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
 from benchmarks.models import JudgeScore
@@ -162,14 +162,14 @@ def _numbers(study: Study, row_of: Mapping[int, int]) -> tuple[dict[str, int], "
     import numpy as np
 
     rows = _answers(study).filter(value__isnull=False).values_list("question", "subject")
-    texts = list(rows.annotate(text=joined("assignment", "value")))
+    texts = list(rows.annotate(text=aggregate_numbers("assignment", "value")))
     columns: dict[str, int] = {}
     numbers = np.full((len(row_of), len(texts) + 1), np.nan)
     seats = np.fromiter(row_of, dtype=np.int64, count=len(row_of))
     order = np.argsort(seats)
     for column, (question, subject, text) in enumerate(texts):
         columns[_name(question, subject)] = column
-        seat, value = whole_numbers(text, 2).T
+        seat, value = parse_numbers(text, 2).T
         place = np.searchsorted(seats, seat, sorter=order)
         here = order[np.minimum(place, len(order) - 1)] if len(order) else place
         there = seats[here] == seat if len(order) else np.zeros(0, dtype=bool)

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, Subquery
 
 from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
-from annotation.bulk_numbers import joined, whole_numbers
+from annotation.bulk_numbers import aggregate_numbers, parse_numbers
 from annotation.models import (
     Adjudication,
     Annotator,
@@ -121,11 +121,11 @@ def study_said(version: StudyVersion) -> StudySaid:
     scores = (
         ratings.filter(aspect=Aspect.ANSWER, value__isnull=False, question__in=list(dimensions))
         .values_list("question", "subject")
-        .annotate(text=joined("assignment__trajectory", "value"))
+        .annotate(text=aggregate_numbers("assignment__trajectory", "value"))
     )
     answers = []
     for question, subject, text in scores:
-        trajectory, value = whole_numbers(text, 2).T
+        trajectory, value = parse_numbers(text, 2).T
         answers.append(Answer(dimensions[question], turn_of(subject), trajectory, value))
     flags = ratings.filter(aspect=Aspect.FLAG, value=1).values_list("assignment__trajectory")
     decided = Adjudication.objects.filter(item__study=version.pk, item__trajectory__isnull=False)

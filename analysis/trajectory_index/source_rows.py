@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from analysis.frames.outcomes import metrics_judged_anew
 from analysis.trajectory_index.columns import NONE, STATES, Columns, empty
-from annotation.bulk_numbers import BETWEEN, joined
+from annotation.bulk_numbers import BETWEEN, aggregate_numbers
 from benchmarks.models import Exchange, JudgeScore, Judging, Run, Trajectory, Violation
 
 # A mean of exactly the threshold must pass, though thirds are not exact in binary.
@@ -154,7 +154,7 @@ def _scores(
     groups = list(
         rows.filter(value__isnull=False)
         .values_list("dimension", "seat")
-        .annotate(text=joined("trajectory", "value"))
+        .annotate(text=aggregate_numbers("trajectory", "value"))
     )
     missing = list(
         rows.filter(value=None).values_list("dimension", "trajectory").annotate(n=Count("pk"))

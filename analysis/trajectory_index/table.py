@@ -22,7 +22,7 @@ from analysis.trajectory_index.columns import NONE, STATES, Columns, join, keep,
 from analysis.trajectory_index.runs import RunRow, Version, run_rows
 from analysis.trajectory_index.services import batches, keep_facts, read_each
 from analysis.trajectory_index.source_rows import read_facts
-from annotation.bulk_numbers import joined, whole_numbers
+from annotation.bulk_numbers import aggregate_numbers, parse_numbers
 from benchmarks.models import Trajectory
 
 # As many trajectories are read while somebody waits.
@@ -172,8 +172,8 @@ def _states(run: int) -> tuple[Any, Any]:
     """The ids of a run's trajectories, ascending, and where each stands."""
     rows = Trajectory.objects.filter(run=run).order_by().values_list("status")
     found = [
-        (whole_numbers(text, 2)[:, 0], STATES.index(status))
-        for status, text in rows.annotate(text=joined("pk", "pk"))
+        (parse_numbers(text, 2)[:, 0], STATES.index(status))
+        for status, text in rows.annotate(text=aggregate_numbers("pk", "pk"))
     ]
     ids = np.concatenate([ids for ids, _ in found])
     states = np.concatenate([np.full(len(ids), code) for ids, code in found])

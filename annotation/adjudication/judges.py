@@ -15,7 +15,7 @@ DECISIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgeVerdict:
     """What one judge said: ``words`` to show, and why where it is known."""
 
     judge: str
@@ -23,7 +23,7 @@ class Judged:
     reason: str = ""
 
 
-def judges_said(item: Item, slot: Slot) -> list[Judged]:
+def judge_verdicts(item: Item, slot: Slot) -> list[JudgeVerdict]:
     """Scores of the run's own judging, violations found, or the checker's decision.
 
     Empty where no judge was asked what the annotators were asked.
@@ -37,7 +37,7 @@ def judges_said(item: Item, slot: Slot) -> list[Judged]:
     return []
 
 
-def _scored(item: Item, slot: Slot) -> list[Judged]:
+def _scored(item: Item, slot: Slot) -> list[JudgeVerdict]:
     trajectory = item.trajectory
     if trajectory is None or trajectory.run.primary_judging_id is None:
         return []
@@ -52,12 +52,12 @@ def _scored(item: Item, slot: Slot) -> list[Judged]:
         rows = rows.filter(is_final=True)
     found = rows.order_by("seat", "replicate", "pk").values_list("judge__name", "value", "reason")
     return [
-        Judged(name, "no score" if value is None else f"{value:g}", reason)
+        JudgeVerdict(name, "no score" if value is None else f"{value:g}", reason)
         for name, value, reason in found
     ]
 
 
-def _found_violated(item: Item, slot: Slot) -> list[Judged]:
+def _found_violated(item: Item, slot: Slot) -> list[JudgeVerdict]:
     """The judges' findings in a turn; a turn that they could not decide is said to be so."""
     turns = Turn.objects.filter(trajectory=item.trajectory_id)
     turn = turns.filter(index=int(slot.part)).first() if slot.part.isdecimal() else None
@@ -65,15 +65,15 @@ def _found_violated(item: Item, slot: Slot) -> list[Judged]:
         return []
     judge = "The judges of the run"
     if turn.payload.get("valid", True) is None:
-        return [Judged(judge, "no decision")]
+        return [JudgeVerdict(judge, "no decision")]
     keys = markable(item.subjects, slot.question.scale.of)
     rows = Violation.objects.filter(turn=turn, key__in=keys).order_by("pk")
     texts = list(dict.fromkeys(rows.values_list("text", flat=True)))
-    return [Judged(judge, "; ".join(texts) or "nothing violated")]
+    return [JudgeVerdict(judge, "; ".join(texts) or "nothing violated")]
 
 
-def _checked(item: Item, key: str) -> list[Judged]:
+def _checked(item: Item, key: str) -> list[JudgeVerdict]:
     row = Candidate.objects.filter(task=item.task_id, key=key).first()
     if row is None or not row.decision:
         return []
-    return [Judged(row.decided_by or "The checker", DECISIONS[row.decision], row.reason)]
+    return [JudgeVerdict(row.decided_by or "The checker", DECISIONS[row.decision], row.reason)]

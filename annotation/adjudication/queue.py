@@ -26,7 +26,7 @@ from annotation.adjudication.disagreement import (
     split_of,
     variance_of,
 )
-from annotation.bulk_numbers import BETWEEN, joined, whole_numbers
+from annotation.bulk_numbers import BETWEEN, aggregate_numbers, parse_numbers
 from annotation.models import Adjudication, Study
 from annotation.questionnaires import Question, Questionnaire
 from benchmarks.source_digest import source_digest
@@ -45,7 +45,7 @@ KEEP_SECONDS = 24 * 60 * 60
 
 
 @dataclass(frozen=True)
-class Narrowed:
+class QueueSelection:
     """What of the queue is asked for: one question or all, decided places or open ones or all."""
 
     question: str = ""
@@ -53,7 +53,7 @@ class Narrowed:
 
 
 @dataclass(frozen=True)
-class Places:
+class DisagreementTable:
     """Every place where raters disagree, most first, in columns; found from ``seats``."""
 
     slots: tuple[tuple[str, str], ...]
@@ -94,12 +94,12 @@ class Queue:
 
 
 def disagreement_queue(
-    study: Study, questionnaire: Questionnaire, narrowed: Narrowed | None = None
+    study: Study, questionnaire: Questionnaire, narrowed: QueueSelection | None = None
 ) -> Queue:
     """The queue of a study, or what of it is asked for."""
     import numpy as np  # slow to import, and few pages need it
 
-    narrowed = narrowed or Narrowed()
+    narrowed = narrowed or QueueSelection()
     places = _load(study, questionnaire)
     columns = places.columns
     kept = np.ones(len(columns["rank"]), dtype=bool)
@@ -111,7 +111,7 @@ def disagreement_queue(
     return Queue(places.slots, {name: columns[name][kept] for name in COLUMNS})
 
 
-def _is_decided(study: Study, places: Places) -> Any:
+def _is_decided(study: Study, places: DisagreementTable) -> Any:
     """Which of the places have a decision."""
     import numpy as np
 
@@ -128,12 +128,12 @@ def _is_decided(study: Study, places: Places) -> Any:
 # --- What is kept ---------------------------------------------------------------------------------
 
 
-def _load(study: Study, questionnaire: Questionnaire) -> Places:
+def _load(study: Study, questionnaire: Questionnaire) -> DisagreementTable:
     made = study.created_at.isoformat()
     key = f"disagreements:{source_digest()}:{study.pk}:{made}:{study.questionnaire}"
     # Before the answers: what is submitted in between is compared again the next time.
     seats = _seats(study)
-    kept: Places | None = caches["reports"].get(key)
+    kept: DisagreementTable | None = caches["reports"].get(key)
     changed = None if kept is None else _changed(kept.seats, seats)
     if kept is not None and changed is not None and len(changed) <= MANY:
         if not changed:
@@ -148,7 +148,7 @@ def _load(study: Study, questionnaire: Questionnaire) -> Places:
 def _seats(study: Study) -> str:
     """Which seats are compared, and since when: of items that two people have submitted."""
     rows = compared_seats(study).filter(item__done__gte=2)
-    found = rows.aggregate(text=joined("item__rank", "pk", "submitted_at"))
+    found = rows.aggregate(text=aggregate_numbers("item__rank", "pk", "submitted_at"))
     return found["text"] or ""
 
 
@@ -163,8 +163,11 @@ def _rows(text: str) -> set[tuple[str, ...]]:
 
 
 def _joined_to(
-    kept: Places, found: tuple[tuple[tuple[str, str], ...], Columns], ranks: set[int], seats: str
-) -> Places:
+    kept: DisagreementTable,
+    found: tuple[tuple[tuple[str, str], ...], Columns],
+    ranks: set[int],
+    seats: str,
+) -> DisagreementTable:
     """What is kept of the items that did not change, and what was found of the others."""
     import numpy as np
 
@@ -177,13 +180,13 @@ def _joined_to(
     return _sorted(tuple(known), both, seats)
 
 
-def _sorted(slots: tuple[tuple[str, str], ...], columns: Columns, seats: str) -> Places:
+def _sorted(slots: tuple[tuple[str, str], ...], columns: Columns, seats: str) -> DisagreementTable:
     import numpy as np
 
     order = np.lexsort(
         (columns["first"], columns["rank"], -columns["spread"], -columns["far"])
     )  # the last is the first key: as `Disagreement.key`
-    return Places(slots, {name: columns[name][order] for name in COLUMNS}, seats)
+    return DisagreementTable(slots, {name: columns[name][order] for name in COLUMNS}, seats)
 
 
 # --- Comparing ------------------------------------------------------------------------------------
@@ -223,11 +226,11 @@ def _of_values(
     asked = {q.key: q for q in questionnaire.questions if q.scale.kind in ("points", "choice")}
     rows = _ratings(study, asked.values(), ranks).filter(value__isnull=False)
     texts = rows.values_list("question", "subject").annotate(
-        text=joined("assignment__item__rank", "value", "pk")
+        text=aggregate_numbers("assignment__item__rank", "value", "pk")
     )
     for question, subject, text in texts.iterator():
         slot = slots.setdefault((question, subject), len(slots))
-        yield _apart(asked[question], slot, whole_numbers(text, 3))
+        yield _apart(asked[question], slot, parse_numbers(text, 3))
 
 
 def _apart(question: Question, slot: int, answers: Any) -> Any:

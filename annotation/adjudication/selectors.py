@@ -12,7 +12,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from annotation.adjudication.disagreement import Disagreement, compared_ratings
 from annotation.models import Adjudication, Aspect, Assignment, Item, Rating, Study, StudyEvent
 from annotation.questionnaires import Question, Questionnaire, Slot
-from annotation.ratings.voting import State, marked_by_majority, outcome
+from annotation.ratings.voting import VoteOutcome, marked_by_majority, vote_outcome
 from benchmarks.core.seeds import derive_seed
 from benchmarks.models import Candidate, Constraint
 
@@ -35,7 +35,7 @@ class RaterView:
 
 
 @dataclass(frozen=True)
-class Tally:
+class ConditionTally:
     """How many of the raters marked a condition; ``tied``: exactly half of them."""
 
     text: str
@@ -46,7 +46,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Row:
+class QueueRow:
     """A line of the queue."""
 
     place: Disagreement
@@ -59,7 +59,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Result:
+class AdjudicationResult:
     """What an adjudicator decided about a place. ``revealed``: after seeing the judges'."""
 
     item: int
@@ -77,7 +77,7 @@ class Result:
     revealed: bool
 
 
-def adjudicated(study: Study) -> Iterator[Result]:
+def adjudicated(study: Study) -> Iterator[AdjudicationResult]:
     """The decision that counts of every decided place: the latest. Ratings stay beside it."""
     later = Adjudication.objects.filter(
         item=OuterRef("item"), question=OuterRef("question"), subject=OuterRef("subject"),
@@ -90,7 +90,7 @@ def adjudicated(study: Study) -> Iterator[Result]:
     )  # fmt: skip
     ordered = rows.order_by("item__rank", "question", "subject")
     for row in ordered.values_list(*fields).iterator():
-        yield Result(*row)
+        yield AdjudicationResult(*row)
 
 
 # --- One place ------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> l
         views.append(
             RaterView(
                 letter=letter(place),
-                answer=in_words(slot.question, answer, texts),
+                answer=answer_text(slot.question, answer, texts),
                 marks=[texts.get(key, key) for key in answer.chosen or []],
                 comment=_text(found.get((Aspect.COMMENT, True))),
                 flag=_flag(found.get((Aspect.FLAG, True))),
@@ -154,7 +154,7 @@ def letter(place: int) -> str:
     return (letter(more - 1) if more else "") + LETTERS[last]
 
 
-def in_words(question: Question, said: Rating | Adjudication, texts: Mapping[str, str]) -> str:
+def answer_text(question: Question, said: Rating | Adjudication, texts: Mapping[str, str]) -> str:
     """An answer as it is read: the label of a value, the conditions that were marked."""
     if said.chosen is not None:
         return "; ".join(texts.get(key, key) for key in said.chosen) or "none marked"
@@ -184,7 +184,9 @@ def _quotes(row: Rating | None) -> list[str]:
     return [span["quote"] for span in (row.chosen or [])] if row is not None else []
 
 
-def tallies_of(slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str]) -> list[Tally]:
+def tallies_of(
+    slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str]
+) -> list[ConditionTally]:
     """How many raters marked each condition, the most marked first; empty where none is marked."""
     if slot.question.scale.kind != "marks":
         return []
@@ -192,12 +194,12 @@ def tallies_of(slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str]) 
     marked, tied = marked_by_majority(sets)
     counts = Counter(key for chosen in sets for key in set(chosen))
     return [
-        Tally(texts.get(key, key), count, len(sets), key in marked, key in tied)
+        ConditionTally(texts.get(key, key), count, len(sets), key in marked, key in tied)
         for key, count in sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     ]
 
 
-def vote_in_words(slot: Slot, ratings: Sequence[Rating]) -> str:
+def vote_text(slot: Slot, ratings: Sequence[Rating]) -> str:
     """What the majority says; a tie is said to be one. Scores have no majority, but a middle."""
     scale = slot.question.scale
     values = sorted(rating.value for rating in ratings if rating.value is not None)
@@ -207,9 +209,9 @@ def vote_in_words(slot: Slot, ratings: Sequence[Rating]) -> str:
         middle = (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
         return f"Scores from {values[0]} to {values[-1]}, median {middle:g}."
     count: Counter[Hashable] = Counter(values)
-    state, value = outcome(count)
+    state, value = vote_outcome(count)
     votes = ", ".join(f"{scale.label(v)} {count[v]}" for v in scale.values if count[v])
-    if state is State.TIED:
+    if state is VoteOutcome.TIED:
         return f"Tied: {votes}."
     if not isinstance(value, int):
         return f"No majority: {votes}."
@@ -233,7 +235,7 @@ def was_revealed(item: Item, slot: Slot, user: User) -> bool:
 
 def queue_rows(
     study: Study, questionnaire: Questionnaire, places: Sequence[Disagreement]
-) -> list[Row]:
+) -> list[QueueRow]:
     """The lines of a page of the queue, in three queries."""
     ranks = {place.rank for place in places}
     items = {
@@ -259,13 +261,13 @@ def queue_rows(
         key = (place.rank, place.question, place.subject)
         task = items[place.rank].task
         rows.append(
-            Row(
+            QueueRow(
                 place=place,
                 name=slot.name,
                 title=question.title,
                 part=place.subject.replace("-", " "),
                 prompt=task.prompt if task else "",
-                answers=[in_words(question, rating, {}) for rating in answers.get(key, [])],
+                answers=[answer_text(question, rating, {}) for rating in answers.get(key, [])],
                 decided=key in decided,
             )
         )

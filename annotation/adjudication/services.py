@@ -10,7 +10,7 @@ from annotation.adjudication.selectors import place_ratings, was_revealed
 from annotation.errors import Refused
 from annotation.models import Adjudication, Item, Study, StudyEvent
 from annotation.questionnaires import Slot, load_questionnaire
-from annotation.ratings.checks import check_said
+from annotation.ratings.checks import check_answer
 from annotation.record.events import record_event
 
 Kind = StudyEvent.Kind
@@ -36,7 +36,7 @@ def decide_place(
         raise Refused("invalid", "say in a few words why this is right")
     if len(reason) > LONGEST_REASON:
         raise Refused("invalid", f"a reason has at most {LONGEST_REASON} characters")
-    check_said(
+    check_answer(
         item=item, questionnaire=load_questionnaire(study.questionnaire),
         question=slot.question.key, subject=slot.subject, aspect="answer",
         value=value, chosen=chosen, text="",

@@ -12,32 +12,32 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import StudyAccess, fetch_managed_study
 from annotation.adjudication.disagreement import Disagreement, disagreement_at
-from annotation.adjudication.judges import judges_said
+from annotation.adjudication.forms import QueueFilter
+from annotation.adjudication.judges import judge_verdicts
 from annotation.adjudication.queue import Queue, disagreement_queue
 from annotation.adjudication.selectors import (
+    answer_text,
     decided_count,
     find_slot,
-    in_words,
     place_ratings,
     queue_rows,
     raters_of,
     tallies_of,
     texts_of,
-    vote_in_words,
+    vote_text,
     was_revealed,
 )
 from annotation.adjudication.services import decide_place, reveal_judges
-from annotation.desk.answer_views import STATUS
-from annotation.desk.form import NOTHING, Row, Said, build_form
+from annotation.desk.form import NOTHING, FormRow, StoredAnswer, build_form
 from annotation.desk.posted_form import typed_places
-from annotation.desk.selectors import Desk, load_desk
+from annotation.desk.selectors import DeskPage, load_desk
 from annotation.desk.trajectories import Statement, load_candidates, load_conditions
+from annotation.desk.views import STATUS
 from annotation.errors import Refused
 from annotation.models import Adjudication, Assignment, Item, Rating
 from annotation.questionnaires import Questionnaire, Slot, load_questionnaire
 from annotation.ratings.selectors import left_out
-from annotation.record.forms import QueueFilter
-from annotation.studies.settings_views import study_context
+from annotation.studies.views import study_context
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 from benchmarks.paging import as_id
@@ -129,7 +129,7 @@ def _show(
     item: Item,
     slot: Slot,
     *,
-    said: Said | None = None,
+    said: StoredAnswer | None = None,
     refused: Refused | None = None,
 ) -> HttpResponse:
     ratings = list(place_ratings(item, slot))
@@ -143,7 +143,7 @@ def _show(
     )
     own = [row for row in decisions if row.by_id == access.user.pk]
     if said is None and own:
-        said = Said(own[-1].value, own[-1].chosen)
+        said = StoredAnswer(own[-1].value, own[-1].chosen)
     revealed = was_revealed(item, slot, access.user)
     narrowed = QueueFilter(request.GET, questionnaire=questionnaire).narrowed()
     places = disagreement_queue(access.study, questionnaire, narrowed)
@@ -161,7 +161,7 @@ def _show(
             "annotation/partials/_reading.html",
         ],
         "raters": raters_of(item, slot, texts, access.user),
-        "vote": vote_in_words(slot, ratings),
+        "vote": vote_text(slot, ratings),
         "tallies": tallies_of(slot, ratings, texts),
         "row": row,
         "form": form,
@@ -169,9 +169,9 @@ def _show(
         "refused": refused,
         "own": own,
         "others": sum(row.by_id != access.user.pk for row in decisions),
-        "decisions": [(row, in_words(slot.question, row, texts)) for row in decisions],
+        "decisions": [(row, answer_text(slot.question, row, texts)) for row in decisions],
         "revealed": revealed,
-        "judges": judges_said(item, slot) if revealed else [],
+        "judges": judge_verdicts(item, slot) if revealed else [],
         "queue_url": reverse("annotation:study_adjudication", args=[item.study_id])
         + _query(request.GET),
         "previous_url": _neighbour(request, access, places, here, backwards=True),
@@ -181,13 +181,15 @@ def _show(
     return render(request, "annotation/adjudicate.html", context, status=status)
 
 
-def _desk(item: Item, ratings: list[Rating]) -> Desk:
+def _desk(item: Item, ratings: list[Rating]) -> DeskPage:
     """The item as its raters saw it: of one of their desks only what there is to read is shown."""
     rows = Assignment.objects.select_related("study", "item__task", "trajectory", "annotator")
     return load_desk(rows.get(pk=ratings[0].assignment_id), locked=True)
 
 
-def _field(questionnaire: Questionnaire, item: Item, slot: Slot, said: Said) -> tuple[Row, Any]:
+def _field(
+    questionnaire: Questionnaire, item: Item, slot: Slot, said: StoredAnswer
+) -> tuple[FormRow, Any]:
     """The field in which the adjudicator answers, as it stands on the annotators' desk."""
     candidates: dict[str, Statement] = {}
     conditions: list[Statement] = []

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
-from annotation.assignments.returned import CLOSED
+from annotation.assignments.selectors import CLOSED
 from annotation.assignments.services import lock_study
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
 
@@ -20,7 +20,9 @@ CHUNK = 500
 Row = tuple[int, int, int, str]
 
 
-def return_seats(*, study: Study, seats: QuerySet[Assignment], by: User | None, reason: str) -> int:
+def return_assignments(
+    *, study: Study, seats: QuerySet[Assignment], by: User | None, reason: str
+) -> int:
     """Give back those of ``seats`` that are open; returns how many."""
     with transaction.atomic():
         rows = _locked(study, seats.filter(study=study, state=State.OPEN))
@@ -28,7 +30,7 @@ def return_seats(*, study: Study, seats: QuerySet[Assignment], by: User | None, 
         return len(rows)
 
 
-def take_up_seats(*, study: Study, by: User | None) -> int:
+def restore_assignments(*, study: Study, by: User | None) -> int:
     """Give dealt items back to whom closing the study took them from; returns how many.
 
     In a pool they come back by themselves as soon as somebody asks for the next item. What

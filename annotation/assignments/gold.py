@@ -13,7 +13,7 @@ from operator import or_
 from django.contrib.auth.models import User
 from django.db.models import Q, Sum
 
-from annotation.assignments.pool import free_items, played_by
+from annotation.assignments.selectors import free_items, played_trajectory_ids
 from annotation.designs.placement import is_gold_next
 from annotation.models import Assignment, Item, Participant, Study
 from benchmarks.core.seeds import derive_seed
@@ -31,7 +31,7 @@ def gold_ranks(study: Study) -> list[int]:
     return kept
 
 
-def gold_given(studies: Iterable[Study]) -> Counter[int]:
+def count_gold_assignments(studies: Iterable[Study]) -> Counter[int]:
     """How many seats of gold items are held in each study; no query where there is no gold."""
     gold = [Q(study=study, rank__in=ranks) for study in studies if (ranks := gold_ranks(study))]
     if not gold:
@@ -47,7 +47,7 @@ def draw_gold(study: Study, user: User, participant: Participant) -> Item | None
     ranks = gold_ranks(study)
     if not ranks:
         return None
-    played = played_by(user)
+    played = played_trajectory_ids(user)
     free = free_items(study, user, played).order_by("rank")
     following = free.filter(rank__gt=participant.cursor).first() or free.first()
     if following is None:

@@ -16,8 +16,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.assignments.gold import draw_gold
-from annotation.assignments.pool import free_items, played_by, unheld_items
-from annotation.assignments.returned import not_taken_back, taken_back
+from annotation.assignments.selectors import (
+    free_items,
+    not_taken_back,
+    played_trajectory_ids,
+    taken_back,
+    unassigned_items,
+)
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
 from annotation.record.events import record_event
@@ -108,7 +113,7 @@ def refuse_unless_working(study: Study, participant: Participant, part: str = Pa
 # --- Seats ----------------------------------------------------------------------------------------
 
 
-def take_next(*, study: Study, user: User) -> Assignment | None:
+def claim_next_item(*, study: Study, user: User) -> Assignment | None:
     """The item at hand, or the next free one of the pool; None when nothing is left for them.
 
     Nobody gets an item twice, nor a trajectory in which they played. What somebody had begun when
@@ -117,29 +122,29 @@ def take_next(*, study: Study, user: User) -> Assignment | None:
     """
     pool = study.dealing == Study.Dealing.POOL
     if pool:
-        return_expired(study=study)
+        return_expired_assignments(study=study)
     with transaction.atomic():
         participant = lock_participant(study=study, user=user)
         refuse_unless_working(study, participant)
-        at_hand = _at_hand(study, user)
+        at_hand = _open_assignment(study, user)
         if at_hand is not None or not pool:
             return at_hand
-        begun = _take_again(study, user, participant)
+        begun = _reclaim_returned_item(study, user, participant)
         if begun is not None:
             return begun
         gold = draw_gold(study, user, participant)
-        if gold is not None and _take_seat(gold.pk):
+        if gold is not None and _claim_slot(gold.pk):
             item: Item | None = gold
         else:
-            item = _take_free(study, user, participant)
+            item = _claim_free_item(study, user, participant)
         if item is None:
             return None
-        assignment = _seat(study, user, participant, item, until=lease_end(study))
+        assignment = _add_assignment(study, user, participant, item, until=lease_end(study))
         record_event(study=study, kind=Kind.LEASED, by=user, assignment=assignment)
         return assignment
 
 
-def give_item(
+def assign_item(
     *, study: Study, item: Item, to: User, by: User | None, reason: str = ""
 ) -> Assignment:
     """Give one item to one person, where it has a free seat.
@@ -159,12 +164,12 @@ def give_item(
         if item.trajectory_id is not None and played.filter(pk=item.trajectory_id).exists():
             raise Refused("conflict", "this person played in this trajectory")
         if had is not None:
-            move_assignment(had, State.OPEN, by=by, reason=reason, kind=Kind.ASSIGNED)
+            change_assignment_state(had, State.OPEN, by=by, reason=reason, kind=Kind.ASSIGNED)
             return had
-        if not _take_seat(item.pk):
+        if not _claim_slot(item.pk):
             raise Refused("conflict", "all seats of this item are taken")
         until = lease_end(study) if study.dealing == Study.Dealing.POOL else None
-        assignment = _seat(study, to, participant, item, until=until)
+        assignment = _add_assignment(study, to, participant, item, until=until)
         record_event(
             study=study, kind=Kind.ASSIGNED, by=by, assignment=assignment, reason=reason,
             detail={"items": 1},
@@ -172,7 +177,7 @@ def give_item(
         return assignment
 
 
-def move_assignment(
+def change_assignment_state(
     assignment: Assignment, state: str, *, by: User | None, reason: str = "", kind: str = ""
 ) -> None:
     """Bring a locked assignment into another state, with seats, counters and event.
@@ -184,7 +189,7 @@ def move_assignment(
     done = int(state == State.SUBMITTED) - int(before == State.SUBMITTED)
     if before == State.RETURNED and kind != Kind.ASSIGNED and was_taken_back(assignment):
         raise Refused("gone", "a manager has taken this item back; they can give it to you again")
-    if holds and not held and not _take_seat(assignment.item_id):
+    if holds and not held and not _claim_slot(assignment.item_id):
         raise Refused("gone", "somebody else has taken this item meanwhile")
     given = -1 if held and not holds else 0
     if done or given:
@@ -241,7 +246,7 @@ _EXPIRED = Prepared(
 )
 
 
-def return_expired(*, study: Study) -> int:
+def return_expired_assignments(*, study: Study) -> int:
     """Give back the seats whose lease ran out; returns how many."""
     now = timezone.now()
     count = 0
@@ -255,7 +260,7 @@ def return_expired(*, study: Study) -> int:
             if assignment is None:
                 continue
             assignment.study = study
-            move_assignment(assignment, State.RETURNED, by=None, reason="the lease ran out")
+            change_assignment_state(assignment, State.RETURNED, by=None, reason="the lease ran out")
             count += 1
     return count
 
@@ -284,14 +289,14 @@ _AT_HAND = Prepared(
 )
 
 
-def _at_hand(study: Study, user: User) -> Assignment | None:
+def _open_assignment(study: Study, user: User) -> Assignment | None:
     found = _AT_HAND.first(study=study.pk, user=user.pk)
     if found is not None:
         found.study, found.annotator = study, user
     return found
 
 
-def _take_again(study: Study, user: User, participant: Participant) -> Assignment | None:
+def _reclaim_returned_item(study: Study, user: User, participant: Participant) -> Assignment | None:
     """The first seat of theirs that was returned and may come back to them, if it is free."""
     if not participant.returned:
         return None
@@ -303,29 +308,29 @@ def _take_again(study: Study, user: User, participant: Participant) -> Assignmen
         return None
     found.study, found.annotator = study, user
     try:
-        move_assignment(found, State.OPEN, by=user, kind=Kind.LEASED)
+        change_assignment_state(found, State.OPEN, by=user, kind=Kind.LEASED)
     except Refused:
         return None  # somebody else was quicker
     return found
 
 
-def _take_free(study: Study, user: User, participant: Participant) -> Item | None:
+def _claim_free_item(study: Study, user: User, participant: Participant) -> Item | None:
     """Take a seat of the first free item behind the cursor, then of any before it.
 
     At first items that somebody else is about to take are passed over; where nothing else is left
     they are waited for.
     """
-    played = played_by(user)
+    played = played_trajectory_ids(user)
     if not played:
         item = _FREE.first(study=study.pk, user=user.pk, cursor=participant.cursor)
-        if item is not None and _take_seat(item.pk):
+        if item is not None and _claim_slot(item.pk):
             participant.cursor = item.rank
             return item
     rows = free_items(study, user, played).order_by("rank")
     passing = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
     for found in (passing.filter(rank__gt=participant.cursor), rows):
         while (item := found.first()) is not None:
-            if _take_seat(item.pk):
+            if _claim_slot(item.pk):
                 participant.cursor = item.rank
                 return item
     return None
@@ -333,7 +338,7 @@ def _take_free(study: Study, user: User, participant: Participant) -> Item | Non
 
 _FREE = Prepared(
     lambda study, user, cursor: (
-        unheld_items(study, user)
+        unassigned_items(study, user)
         .filter(rank__gt=cursor)
         .order_by("rank")
         .select_for_update(of=("self",), no_key=True, skip_locked=True)[:1]
@@ -350,11 +355,11 @@ _TAKEN = PreparedUpdate(
 )
 
 
-def _take_seat(item: int) -> bool:
+def _claim_slot(item: int) -> bool:
     return bool(_TAKEN.run(pk=item))
 
 
-def _seat(
+def _add_assignment(
     study: Study, user: User, participant: Participant, item: Item, *, until: datetime | None
 ) -> Assignment:
     participant.assigned += 1

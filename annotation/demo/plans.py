@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from annotation.demo.ground_truth import expected_violations, known_plan
 from annotation.designs.sampling import Sample
 from annotation.models import Item
-from annotation.planning.plans import Source, SpecialItem, StudyPlan
+from annotation.planning.plans import ItemSource, SpecialItem, StudyPlan
 from annotation.planning.sources import usable_trajectories
 from annotation.questionnaires import load_questionnaire
-from annotation.questionnaires.requirements import trajectory_parts, what_trajectories_have
+from annotation.questionnaires.requirements import trajectory_content, trajectory_parts
 from benchmarks.models import Dataset, Run, Trajectory, Turn
 
 LEVEL = "mid"
@@ -74,7 +74,7 @@ def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> St
     return StudyPlan(
         name=name,
         questionnaire=FILTERS,
-        items=Source(dataset=str(dataset.pk)),
+        items=ItemSource(dataset=str(dataset.pk)),
         sample=Sample(way="total", count=ITEMS, take_fewer=True),
         annotators=tuple(annotators),
         dealing="named" if annotators else "pool",
@@ -108,9 +108,9 @@ def _demo_runs(dataset: Dataset) -> list[Run]:
     return list(runs.filter(experiment=runs.values("experiment")[:1]))
 
 
-def _runs(dataset: Dataset) -> Source:
+def _runs(dataset: Dataset) -> ItemSource:
     first = _demo_runs(dataset)[0]
-    return Source(experiment=str(first.experiment_id), levels=(LEVEL,))
+    return ItemSource(experiment=str(first.experiment_id), levels=(LEVEL,))
 
 
 def _lessons(dataset: Dataset) -> Iterator[tuple[int, Mapping[str, object]]]:
@@ -129,7 +129,7 @@ def _lessons(dataset: Dataset) -> Iterator[tuple[int, Mapping[str, object]]]:
         pk = trajectory.pk
         item = Item(
             trajectory=trajectory,
-            asked=questionnaire.asked(what_trajectories_have([pk])[pk]),
+            asked=questionnaire.asked(trajectory_content([pk])[pk]),
             subjects=trajectory_parts([pk], questionnaire.wants)[pk],
         )
         expected = expected_violations(item, trajectory)

@@ -7,7 +7,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.demo.plans import LEVEL
-from annotation.demo.sessions import ensure_demo_sessions
 from annotation.demo.studies import (
     ACCOUNTS,
     ANNOTATOR,
@@ -15,6 +14,7 @@ from annotation.demo.studies import (
     TEN_QUESTIONS,
     VIOLATION_CHECK,
     DemoStudy,
+    ensure_demo_sessions,
     ensure_demo_study,
     simulate_demo_study,
 )

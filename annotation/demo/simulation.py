@@ -25,7 +25,7 @@ from annotation.errors import Refused
 from annotation.models import Annotator, Assignment, Study, StudyText
 from annotation.questionnaires import Slot, load_questionnaire
 from annotation.ratings.checks import markable
-from annotation.ratings.services import Edit, record_edits
+from annotation.ratings.services import EditRequest, record_edits
 from annotation.texts.selectors import text_version
 from annotation.texts.services import answer_consent, note_information_read
 from benchmarks.core.registry import SYSTEMS
@@ -41,7 +41,7 @@ MISSES, INVENTS, DIFFERS = 0.06, 0.006, 0.06
 
 
 @dataclass(frozen=True)
-class Character:
+class SimulatedCharacter:
     """How a simulated annotator differs from the truth: a shift, a scatter, and one soft spot."""
 
     bias: float
@@ -51,7 +51,7 @@ class Character:
 
 
 @dataclass(frozen=True)
-class Truth:
+class GroundTruth:
     """What is right about one item, as far as it is known: by question, turn, and candidate."""
 
     levels: Mapping[str, float] = field(default_factory=dict)
@@ -114,9 +114,9 @@ def _come_in(study: Study, user: User) -> None:
             note_information_read(study=study, user=user, version=version)
 
 
-def _character(seed: int, name: str) -> Character:
+def _character(seed: int, name: str) -> SimulatedCharacter:
     rng = random.Random(derive_seed(seed, "character", name))
-    return Character(
+    return SimulatedCharacter(
         bias=rng.uniform(-0.35, 0.35),
         spread=rng.uniform(0.3, 0.6),
         soft_on=rng.choice(("effectiveness", "concreteness", "safety", "autonomy")),
@@ -128,11 +128,16 @@ def _character(seed: int, name: str) -> Character:
 
 # From an item, somebody's character and chance to what they say at a place.
 Say = Callable[[Slot], tuple[int | None, list[str] | None, str]]
-Judge = Callable[[Assignment, Character, random.Random], Say]
+Judge = Callable[[Assignment, SimulatedCharacter, random.Random], Say]
 
 
 def _do(
-    item: Assignment, user: User, judge: Judge, character: Character, *, may_skip: bool = False
+    item: Assignment,
+    user: User,
+    judge: Judge,
+    character: SimulatedCharacter,
+    *,
+    may_skip: bool = False,
 ) -> None:
     """Answer and submit one item, or skip it, in one transaction."""
     if item.trajectory is not None:
@@ -146,7 +151,7 @@ def _do(
     for slot in slots_of(item):
         value, chosen, text = say(slot)
         edits.append(
-            Edit(
+            EditRequest(
                 uuid.uuid5(NAMESPACE, f"{item.pk}:{slot.name}"),
                 slot.question.key,
                 value,
@@ -166,7 +171,7 @@ def _do(
             submit_assignment(assignment=item, by=user)
 
 
-def _judgement(item: Assignment, character: Character, rng: random.Random) -> Say:
+def _judgement(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
     """What somebody of this character says of an item, near the truth."""
     truth = _truth_about(item)
 
@@ -187,14 +192,14 @@ def _judgement(item: Assignment, character: Character, rng: random.Random) -> Sa
     return say
 
 
-def _truth_about(item: Assignment) -> Truth:
+def _truth_about(item: Assignment) -> GroundTruth:
     questionnaire = load_questionnaire(item.study.questionnaire)
     if item.trajectory is None:
         task = item.item.task_id
-        return Truth(decisions=true_decisions(task) if task is not None else {})
+        return GroundTruth(decisions=true_decisions(task) if task is not None else {})
     kinds = {q.scale.kind for q in questionnaire.questions}
     whole = any(q.about != "turn" for q in questionnaire.questions)
-    return Truth(
+    return GroundTruth(
         levels={**feedback_levels(item.trajectory), **true_levels(item.trajectory)}
         if whole
         else {},
@@ -203,7 +208,7 @@ def _truth_about(item: Assignment) -> Truth:
     )
 
 
-def _tell_of_oneself(item: Assignment, character: Character, rng: random.Random) -> Say:
+def _tell_of_oneself(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
     """Background questions: any answer, as there is nobody to tell of."""
 
     def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
@@ -213,7 +218,7 @@ def _tell_of_oneself(item: Assignment, character: Character, rng: random.Random)
     return say
 
 
-def _as_expected(item: Assignment, character: Character, rng: random.Random) -> Say:
+def _as_expected(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
     """Training items: as expected, so that everybody passes; else like any other item."""
     otherwise = _judgement(item, character, rng)
 
@@ -226,7 +231,7 @@ def _as_expected(item: Assignment, character: Character, rng: random.Random) -> 
     return say
 
 
-def _score(level: float | None, key: str, character: Character, rng: random.Random) -> int:
+def _score(level: float | None, key: str, character: SimulatedCharacter, rng: random.Random) -> int:
     """A score near the true level; where nobody knows that, a guess around the middle."""
     if level is None:
         return min(5, max(1, round(rng.gauss(3.2, 1.0))))
@@ -235,7 +240,10 @@ def _score(level: float | None, key: str, character: Character, rng: random.Rand
 
 
 def _marks(
-    violated: Mapping[str, object], allowed: list[str], character: Character, rng: random.Random
+    violated: Mapping[str, object],
+    allowed: list[str],
+    character: SimulatedCharacter,
+    rng: random.Random,
 ) -> list[str]:
     """The violated conditions, some overlooked, and now and then one that is not violated."""
     haste = 1 / character.hurry
@@ -247,7 +255,7 @@ def _marks(
 
 
 def _choice(
-    known: int | None, values: tuple[int, ...], character: Character, rng: random.Random
+    known: int | None, values: tuple[int, ...], character: SimulatedCharacter, rng: random.Random
 ) -> int:
     """The right choice, now and then another one; any where nobody knows."""
     if known not in values or rng.random() < DIFFERS / character.hurry:

@@ -8,13 +8,14 @@ from django.db import transaction
 
 from annotation.demo.plans import LEVEL, filter_plan, paper_plan, violation_plan
 from annotation.demo.simulation import ensure_simulated_annotator, simulate_annotator
+from annotation.live.setup.services import SessionRequest, add_session, store_session_request
 from annotation.models import Membership, Study
 from annotation.planning.planned_study import plan_study
 from annotation.planning.plans import StudyPlan
 from annotation.planning.services import create_planned_study
 from annotation.studies.setup import add_member
 from benchmarks.jobs.services import Progress
-from benchmarks.models import Dataset
+from benchmarks.models import Agent, Dataset
 
 Role = Membership.Role
 # Marks accounts whose password is public knowledge, so that they are never taken for others.
@@ -75,3 +76,46 @@ def simulate_demo_study(study: Study, kind: DemoStudy) -> Iterator[str]:
     for number, share in enumerate(kind.shares, 1):
         yield f"{study.name}: simulated annotator {number} of {len(kind.shares)}"
         simulate_annotator(study=study, user=ensure_simulated_annotator(number=number), share=share)
+
+
+KEY, NAME = "sessions", "Play the user"
+SESSION_LEVEL = "high"
+# Agents, and tasks whose first plans leave something to say for a few turns.
+MEETINGS = (
+    ("world-minded", "rainy-hour-next-door"),
+    ("shortcut-taker", "animal-costume-by-tomorrow"),
+)
+
+
+def ensure_demo_sessions(dataset: Dataset, progress: Progress | None = None) -> Study | None:
+    """The study of sessions, made if it is missing; None where the demo's accounts are gone."""
+    stored = Study.objects.filter(is_demo=True, settings__demo=KEY).first()
+    if stored is not None:
+        return stored
+    accounts = User.objects.filter(groups__name=ACCOUNTS).in_bulk(field_name="username")
+    maker, player = accounts.get("manager"), accounts.get(ANNOTATOR)
+    if maker is None or player is None:
+        return None
+    wish = SessionRequest(name=NAME, dataset=dataset, mode="simulator", level=SESSION_LEVEL, seed=1)
+    tasks = {task.external_id: task for task in dataset.tasks.order_by("pk")}
+    first = next(iter(tasks.values()))
+    with transaction.atomic():
+        if progress is not None:
+            progress.report()  # raises when another worker has taken the job over
+        study, plan = store_session_request(wish=wish, by=maker)
+        study.settings = {**study.settings, "demo": KEY}
+        study.save(update_fields=["settings"])
+        for name, role in ROLES:
+            if name in accounts and role != Membership.Role.MANAGER:
+                add_member(study=study, user=accounts[name], role=role, by=maker)
+        for order, (name, task) in enumerate(MEETINGS, 1):
+            add_session(
+                study=study,
+                plan=plan,
+                agent=Agent.objects.get(name=name),
+                task=tasks.get(task, first),
+                players={1: player},
+                order=order,
+                by=maker,
+            )
+    return study

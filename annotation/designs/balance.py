@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class BalanceCell:
     row: str
     column: str
     count: int
@@ -40,7 +40,7 @@ class Balance:
         share = self.rows[row] * self.columns[column]
         return share * self.total / self.weight if share else 0.0
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[BalanceCell]:
         """Every cell that counts, empty ones too."""
         for row in self.rows:
             for column in self.columns:
@@ -78,10 +78,12 @@ class Balance:
             "words": self._words(found),
         }
 
-    def _cell(self, row: str, column: str) -> Cell:
-        return Cell(row, column, self.counts.get((row, column), 0), self.expected(row, column))
+    def _cell(self, row: str, column: str) -> BalanceCell:
+        return BalanceCell(
+            row, column, self.counts.get((row, column), 0), self.expected(row, column)
+        )
 
-    def _words(self, worst: Cell | None) -> str:
+    def _words(self, worst: BalanceCell | None) -> str:
         if worst is None:
             words = "nothing to count"
         elif abs(worst.count - worst.expected) < 1e-9:

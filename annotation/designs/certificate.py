@@ -12,8 +12,16 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from annotation.designs.balance import Balance, count_pairs
-from annotation.designs.placement import Placed
-from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, DesignError, Option, Seat
+from annotation.designs.placement import ItemLists
+from annotation.designs.types import (
+    GOLD,
+    ITEM,
+    TRAINING,
+    Allocation,
+    DesignError,
+    DesignOption,
+    ListEntry,
+)
 from benchmarks.core.digests import canonical_json
 
 # Of the certificate's form and of what is digested.
@@ -101,7 +109,7 @@ class Certificate:
 
 def certify_design(
     *,
-    design: Dealt | Placed,
+    design: Allocation | ItemLists,
     raters: int,
     exclusions: Mapping[str, Collection[int]] | None = None,
 ) -> Certificate:
@@ -110,7 +118,7 @@ def certify_design(
     Raises DesignError where the design names an item that is not among its options, or gives a
     person one twice: then it is no design.
     """
-    dealt = design.dealt if isinstance(design, Placed) else design
+    dealt = design.dealt if isinstance(design, ItemLists) else design
     known = {option.id: option for option in dealt.options}
     seats = _seats(design)
     _check(seats, known)
@@ -142,18 +150,18 @@ def certify_design(
         ),
         training=_places(seats, TRAINING),
         gold=_places(seats, GOLD),
-        warnings=dealt.warnings + (design.warnings if isinstance(design, Placed) else ()),
+        warnings=dealt.warnings + (design.warnings if isinstance(design, ItemLists) else ()),
         sha256=digest_design(design),
     )
 
 
-def digest_design(design: Dealt | Placed) -> str:
+def digest_design(design: Allocation | ItemLists) -> str:
     """SHA-256 of the canonical JSON of version, method, seed, and everybody's list in order.
 
     {"method": …, "seats": {annotator: [[option, part], …]}, "seed": …, "version": …}: sorted keys,
     no spaces, UTF-8.
     """
-    dealt = design.dealt if isinstance(design, Placed) else design
+    dealt = design.dealt if isinstance(design, ItemLists) else design
     text = canonical_json(
         {
             "version": VERSION,
@@ -168,16 +176,16 @@ def digest_design(design: Dealt | Placed) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _seats(design: Dealt | Placed) -> dict[str, tuple[Seat, ...]]:
-    if isinstance(design, Placed):
+def _seats(design: Allocation | ItemLists) -> dict[str, tuple[ListEntry, ...]]:
+    if isinstance(design, ItemLists):
         return dict(sorted(design.seats.items()))
     return {
-        name: tuple(Seat(pk, place) for place, pk in enumerate(order, 1))
+        name: tuple(ListEntry(pk, place) for place, pk in enumerate(order, 1))
         for name, order in sorted(design.orders.items())
     }
 
 
-def _check(seats: Mapping[str, tuple[Seat, ...]], known: Mapping[int, Option]) -> None:
+def _check(seats: Mapping[str, tuple[ListEntry, ...]], known: Mapping[int, DesignOption]) -> None:
     for name, listed in seats.items():
         strange = [s.option for s in listed if s.part == ITEM and s.option not in known]
         if strange:
@@ -186,7 +194,9 @@ def _check(seats: Mapping[str, tuple[Seat, ...]], known: Mapping[int, Option]) -
             raise DesignError("options", f"{name} has the same item twice")
 
 
-def _tables(orders: Mapping[str, list[Option]], options: tuple[Option, ...]) -> Iterator[Balance]:
+def _tables(
+    orders: Mapping[str, list[DesignOption]], options: tuple[DesignOption, ...]
+) -> Iterator[Balance]:
     models = {option.model for option in options}
     sizes = Counter(option.task for option in options)
     yield count_pairs(
@@ -247,7 +257,7 @@ def _tables(orders: Mapping[str, list[Option]], options: tuple[Option, ...]) -> 
         )
 
 
-def _places_in_tasks(orders: Mapping[str, list[Option]]) -> Iterator[tuple[str, str]]:
+def _places_in_tasks(orders: Mapping[str, list[DesignOption]]) -> Iterator[tuple[str, str]]:
     """Model, and the how-manieth of its task's items it is for the person."""
     for order in orders.values():
         seen: Counter[str] = Counter()
@@ -256,7 +266,7 @@ def _places_in_tasks(orders: Mapping[str, list[Option]]) -> Iterator[tuple[str, 
             yield option.model, str(seen[option.task])
 
 
-def _together(orders: Mapping[str, list[Option]]) -> Iterator[tuple[str, str]]:
+def _together(orders: Mapping[str, list[DesignOption]]) -> Iterator[tuple[str, str]]:
     """Pairs of people for every item that both judge, both ways round."""
     raters: dict[int, list[str]] = defaultdict(list)
     for name, order in orders.items():
@@ -268,7 +278,7 @@ def _together(orders: Mapping[str, list[Option]]) -> Iterator[tuple[str, str]]:
             yield two, one
 
 
-def _places(seats: Mapping[str, tuple[Seat, ...]], part: str) -> dict[str, tuple[int, ...]]:
+def _places(seats: Mapping[str, tuple[ListEntry, ...]], part: str) -> dict[str, tuple[int, ...]]:
     return {
         name: tuple(seat.position for seat in listed if seat.part == part)
         for name, listed in seats.items()

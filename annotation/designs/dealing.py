@@ -5,14 +5,13 @@ gets is drawn by seed.
 """
 
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from annotation.designs.drawing import Draw
-from annotation.designs.loads import Bounds, Kind, Loads, TooFew, TooMany
+from annotation.designs.loads import LoadBounds, LoadTable, TooFew, TooMany, UnitKind
 from annotation.designs.packing import Undecided, even_items, pack_kinds
-from annotation.designs.types import Dealt, DesignError, Option, index_options, name_some
+from annotation.designs.types import Allocation, DesignError, DesignOption, index_options, name_some
 from benchmarks.core.seeds import derive_seed
 
 Unit = Literal["item", "task"]
@@ -31,20 +30,20 @@ class _Unit:
     """What is dealt as one: an option, or all options of a task."""
 
     name: str
-    options: list[Option]
+    options: list[DesignOption]
     barred: frozenset[int]
 
 
 def deal_options(
     *,
-    options: Iterable[Option],
+    options: Iterable[DesignOption],
     annotators: Sequence[str],
     raters: int,
     seed: int,
     unit: Unit = "item",
     exclusions: Mapping[str, Collection[int]] | None = None,
     capacities: Mapping[str, Capacity] | None = None,
-) -> Dealt:
+) -> Allocation:
     """Give every option ``raters`` different annotators, with loads as equal as can be.
 
     ``exclusions``: annotator → ids of options that they must not get (names and ids that are not
@@ -65,7 +64,7 @@ def deal_options(
         grouped.setdefault((one.barred, label, len(one.options)), []).append(one)
     everyone = frozenset(range(len(people)))
     order = sorted(grouped, key=lambda key: (sorted(key[0]), *key[1:]))
-    kinds = [Kind(len(grouped[key]), everyone - key[0], *key[1:]) for key in order]
+    kinds = [UnitKind(len(grouped[key]), everyone - key[0], *key[1:]) for key in order]
     members = [grouped[key] for key in order]
     given = _share(kinds, members, people, raters, capacities, unit)
     orders: dict[str, list[int]] = {name: [] for name in people}
@@ -78,7 +77,7 @@ def deal_options(
             for person in chosen:
                 orders[people[person]] += [option.id for option in one.options]
     loads = [sum(row.get(person, 0) for row in given) for person in range(len(people))]
-    return Dealt(
+    return Allocation(
         orders={name: tuple(sorted(orders[name])) for name in sorted(orders)},
         options=tuple(known.values()),
         method=f"deal {unit} × {raters}",
@@ -90,7 +89,7 @@ def deal_options(
 
 
 def _check(
-    known: Mapping[int, Option],
+    known: Mapping[int, DesignOption],
     annotators: Sequence[str],
     raters: int,
     capacities: Mapping[str, Capacity],
@@ -115,7 +114,9 @@ def _check(
 
 
 def _barred(
-    known: Mapping[int, Option], people: Sequence[str], exclusions: Mapping[str, Collection[int]]
+    known: Mapping[int, DesignOption],
+    people: Sequence[str],
+    exclusions: Mapping[str, Collection[int]],
 ) -> dict[int, set[int]]:
     barred: dict[int, set[int]] = {}
     for person, name in enumerate(people):
@@ -126,7 +127,7 @@ def _barred(
 
 
 def _make_units(
-    known: Mapping[int, Option], unit: Unit, barred: Mapping[int, set[int]]
+    known: Mapping[int, DesignOption], unit: Unit, barred: Mapping[int, set[int]]
 ) -> list[_Unit]:
     nobody: frozenset[int] = frozenset()
     if unit == "item":
@@ -134,7 +135,7 @@ def _make_units(
             _Unit(str(pk), [option], frozenset(barred[pk]) if pk in barred else nobody)
             for pk, option in known.items()
         ]
-    tasks: dict[str, list[Option]] = {}
+    tasks: dict[str, list[DesignOption]] = {}
     for option in known.values():
         tasks.setdefault(option.task, []).append(option)
     return [
@@ -175,7 +176,7 @@ def _describe(units: Sequence[_Unit]) -> str:
 
 
 def _share(
-    kinds: Sequence[Kind],
+    kinds: Sequence[UnitKind],
     members: Sequence[Sequence[_Unit]],
     people: Sequence[str],
     raters: int,
@@ -186,11 +187,11 @@ def _share(
     sizes = {kind.weight for kind in kinds}
     seats = sum(kind.count * kind.weight for kind in kinds) * raters
     limits = [capacities.get(name, Capacity()) for name in people]
-    in_items = [Bounds(c.least, seats if c.most is None else c.most) for c in limits]
+    in_items = [LoadBounds(c.least, seats if c.most is None else c.most) for c in limits]
     if len(sizes) > 1 and capacities:
         return _pack(kinds, members, in_items, raters)
     size = max(sizes) if capacities else 1
-    bounds = [Bounds(-(-b.least // size), b.most // size) for b in in_items]
+    bounds = [LoadBounds(-(-b.least // size), b.most // size) for b in in_items]
     for name, bound, limit in zip(people, bounds, limits, strict=True):
         if bound.least > bound.most:
             raise DesignError(
@@ -198,7 +199,7 @@ def _share(
                 f"{name}: no number of whole tasks of {size} items lies from {limit.least} to "
                 f"{limit.most} items",
             )
-    loads = Loads(kinds=kinds, bounds=bounds, raters=raters)
+    loads = LoadTable(kinds=kinds, bounds=bounds, raters=raters)
     noun = "items" if unit == "item" else "tasks"
     try:
         loads.settle()
@@ -227,9 +228,9 @@ def _share(
 
 
 def _pack(
-    kinds: Sequence[Kind],
+    kinds: Sequence[UnitKind],
     members: Sequence[Sequence[_Unit]],
-    bounds: Sequence[Bounds],
+    bounds: Sequence[LoadBounds],
     raters: int,
 ) -> list[dict[int, int]]:
     sizes = name_some(sorted({kind.weight for kind in kinds}))
@@ -268,3 +269,105 @@ def _unequal(
             else "limits and whole tasks of unequal size left no better exchange"
         ),
     )
+
+
+def deal_queries(
+    *,
+    annotators: Sequence[str],
+    queries: Mapping[int, Sequence[int]],
+    each: int,
+    seed: int,
+    raters: int = 1,
+) -> dict[str, list[int]]:
+    """The paper's design: every annotator gets all trajectories of up to ``each`` queries.
+
+    ``queries`` maps a query to its trajectories (one per agent). A query goes to ``raters``
+    annotators: to one in the paper, to more where people are to be compared with each other.
+    Queries are dealt round by round, so that nobody has two more than another where there are too
+    few; each annotator's trajectories come in an order of their own. The result depends on names,
+    ids and seed alone, not on the order in which they are given.
+    """
+    if not 1 <= raters <= max(1, len(annotators)):
+        raise ValueError(f"{len(annotators)} annotators cannot give a query {raters} of them")
+    people, stock = sorted(annotators), sorted(queries)
+    random.Random(derive_seed(seed, "queries")).shuffle(stock)
+    random.Random(derive_seed(seed, "annotators")).shuffle(people)
+    dealt: dict[str, list[int]] = {name: [] for name in annotators}
+    seats = [query for query in stock for _ in range(raters)]
+    most = each * len(people) // raters * raters
+    for place, query in enumerate(seats[:most]):
+        dealt[people[place % len(people)]] += sorted(queries[query])
+    for name, items in dealt.items():
+        random.Random(derive_seed(seed, "order", name)).shuffle(items)
+    return dealt
+
+
+# A person has met nobody this often, so that a cost compares tasks before meetings.
+TASK = 10**9
+
+
+class Draw:
+    """Draws people kind by kind, and remembers who had which task and who judged with whom."""
+
+    def __init__(self, *, people: int, raters: int, chance: random.Random) -> None:
+        self.raters, self.chance = raters, chance
+        self.of_task: dict[str, list[int]] = {}
+        self.met = [[0] * people for _ in range(people)]
+
+    def people_for(self, *, tasks: Sequence[str], quotas: Mapping[int, int]) -> Iterator[list[int]]:
+        """People for each unit of one kind, given its tasks, with ``quotas`` units per person.
+
+        First comes who has fewest of the unit's task, then who has most left to get, then who met
+        the unit's other raters least, then the lot. Only the two levels of people with most left
+        are looked at, and who has as many left as there are units must be chosen, so the draw
+        never runs into a dead end. The quotas add up to units × raters, none above the units.
+        """
+        levels: dict[int, list[int]] = {}
+        for person in sorted(quotas):
+            if quotas[person]:
+                levels.setdefault(quotas[person], []).append(person)
+        for there in levels.values():
+            self.chance.shuffle(there)
+        for done, task in enumerate(tasks):
+            had = self.of_task.setdefault(task, [0] * len(self.met))
+            costs = [TASK * times for times in had] if any(had) else None
+            chosen: list[tuple[int, int]] = []
+            while len(chosen) < self.raters:
+                top = max(levels)
+                two = (top,) if top == len(tasks) - done else (top, top - 1)
+                person, level = _cheapest(levels, two, costs)
+                levels[level].remove(person)
+                if not levels[level]:
+                    del levels[level]
+                chosen.append((person, level))
+                if len(chosen) < self.raters:
+                    met = self.met[person]
+                    costs = [a + b for a, b in zip(costs, met, strict=True)] if costs else met
+            for person, level in chosen:
+                had[person] += 1
+                row = self.met[person]
+                for other, _ in chosen:
+                    row[other] += 1
+                if level > 1:
+                    there = levels.setdefault(level - 1, [])
+                    there.insert(int(self.chance.random() * (len(there) + 1)), person)
+            yield [person for person, _ in chosen]
+
+
+def _cheapest(
+    levels: Mapping[int, Sequence[int]], two: Sequence[int], costs: Sequence[int] | None
+) -> tuple[int, int]:
+    """The person to take and their level; of equals the first of the higher level."""
+    if costs is None:
+        return levels[two[0]][0], two[0]
+    best: tuple[int, int, int] | None = None
+    for level in two:
+        if there := levels.get(level):
+            person = min(there, key=costs.__getitem__)
+            if best is None or costs[person] // TASK < best[0]:
+                best = costs[person] // TASK, person, level
+            if not best[0]:
+                break
+    if best is None:
+        raise AssertionError("there are fewer people left than quotas promise")
+    return best[1], best[2]

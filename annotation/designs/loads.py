@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class UnitKind:
     """``count`` interchangeable units, and the people (by index) who may judge them.
 
     ``label`` is what a person's units should be spread over (a model), ``weight`` the items that
@@ -28,7 +28,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class LoadBounds:
     """Least and most units of one person."""
 
     least: int
@@ -51,14 +51,16 @@ class TooMany(Exception):
         super().__init__(f"{need} needed, {room} there are")
 
 
-class Loads:
+class LoadTable:
     """A table kinds × people of units, always with ``raters`` seats for each unit.
 
     ``people`` in the order of their lots, by which ties are broken. Every kind must allow at least
     ``raters`` people.
     """
 
-    def __init__(self, *, kinds: Sequence[Kind], bounds: Sequence[Bounds], raters: int) -> None:
+    def __init__(
+        self, *, kinds: Sequence[UnitKind], bounds: Sequence[LoadBounds], raters: int
+    ) -> None:
         self.kinds, self.bounds, self.raters = kinds, bounds, raters
         self.given: list[dict[int, int]] = [{} for _ in kinds]
         self.load = [0] * len(bounds)

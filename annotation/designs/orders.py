@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from annotation.designs.colouring import colour_edges
-from annotation.designs.squares import williams_row
-from annotation.designs.types import Dealt, Option, index_options, name_some
+from annotation.designs.types import Allocation, DesignOption, index_options, name_some
 from benchmarks.core.seeds import derive_seed
 
 Method = Literal["random", "blocks", "latin"]
@@ -22,7 +21,7 @@ LONG = 2_000
 ATTEMPTS = 8
 
 
-def order_options(*, dealt: Dealt, method: Method) -> Dealt:
+def order_options(*, dealt: Allocation, method: Method) -> Allocation:
     """Put everybody's items in order, by the seed they were dealt by; who judges what stays.
 
     ``random``: a shuffle each. ``blocks``: successive blocks hold each model at most once, tasks
@@ -52,14 +51,14 @@ def order_options(*, dealt: Dealt, method: Method) -> Dealt:
     )
 
 
-def order_pool(*, options: Iterable[Option], method: Method, seed: int) -> Dealt:
+def order_pool(*, options: Iterable[DesignOption], method: Method, seed: int) -> Allocation:
     """The rank of every option in a pool from which people take the next item, as one list."""
     known = index_options(options)
-    pool = Dealt({POOL: tuple(known)}, tuple(known.values()), "pool", seed)
+    pool = Allocation({POOL: tuple(known)}, tuple(known.values()), "pool", seed)
     return order_options(dealt=pool, method=method)
 
 
-def _shuffled(items: Sequence[Option], seed: int, name: str) -> tuple[int, ...]:
+def _shuffled(items: Sequence[DesignOption], seed: int, name: str) -> tuple[int, ...]:
     ids = [option.id for option in items]
     random.Random(derive_seed(seed, "order", name)).shuffle(ids)
     return tuple(ids)
@@ -69,14 +68,14 @@ def _shuffled(items: Sequence[Option], seed: int, name: str) -> tuple[int, ...]:
 
 
 def _order_blocks(
-    items: Sequence[Option], seed: int, name: str, warnings: list[str]
+    items: Sequence[DesignOption], seed: int, name: str, warnings: list[str]
 ) -> tuple[int, ...]:
     """The best of a few arrangements: fewest tasks side by side, no fewer than there must be."""
     if not items:
         return ()
     most = max(Counter(option.task for option in items).values())
     least = max(0, 2 * most - len(items) - 1)
-    best: list[Option] = []
+    best: list[DesignOption] = []
     fewest = len(items)
     for attempt in range(ATTEMPTS if len(items) <= LONG else 1):
         chance = random.Random(derive_seed(seed, "blocks", name, attempt))
@@ -94,40 +93,42 @@ def _order_blocks(
     return tuple(option.id for option in best)
 
 
-def _arrange_blocks(items: Sequence[Option], chance: random.Random) -> list[Option]:
+def _arrange_blocks(items: Sequence[DesignOption], chance: random.Random) -> list[DesignOption]:
     per_model = Counter(option.model for option in items)
     mixed = list(items)
     chance.shuffle(mixed)
     if len(per_model) == 1:
         return _keep_apart(mixed, None, chance)
     # Colours are blocks: no model twice in one, each task's items spread evenly over them.
-    blocks: list[list[Option]] = [[] for _ in range(max(per_model.values()))]
+    blocks: list[list[DesignOption]] = [[] for _ in range(max(per_model.values()))]
     coloured = colour_edges(
         edges=[(option.model, option.task) for option in mixed], colours=len(blocks), chance=chance
     )
     for option, colour in zip(mixed, coloured.colours, strict=True):
         blocks[colour].append(option)
     chance.shuffle(blocks)
-    arranged: list[Option] = []
+    arranged: list[DesignOption] = []
     for block in blocks:
         chance.shuffle(block)  # colours come in an order that is much the same in every block
         arranged += _keep_apart(block, arranged[-1].task if arranged else None, chance)
     return arranged
 
 
-def _keep_apart(items: Sequence[Option], last: str | None, chance: random.Random) -> list[Option]:
+def _keep_apart(
+    items: Sequence[DesignOption], last: str | None, chance: random.Random
+) -> list[DesignOption]:
     """``items`` with as few neighbours of one task as can be, ``last`` being the task before.
 
     A task must come next when more than half of what is left belongs to it; all else is chance.
     """
-    of_task: dict[str, list[Option]] = defaultdict(list)
+    of_task: dict[str, list[DesignOption]] = defaultdict(list)
     for option in items:
         of_task[option.task].append(option)
     waiting = deque(option.task for option in items)
     ahead: Counter[str] = Counter()  # taken before their turn, to be passed over
     largest = [(-len(members), chance.random(), task) for task, members in of_task.items()]
     heapq.heapify(largest)
-    arranged: list[Option] = []
+    arranged: list[DesignOption] = []
     for left in range(len(items), 0, -1):
         while -largest[0][0] != len(of_task[largest[0][2]]):
             _, lot, task = heapq.heappop(largest)
@@ -165,7 +166,7 @@ def _next_but(waiting: deque[str], ahead: Counter[str], last: str | None) -> str
 
 
 def _order_latin(
-    people: Mapping[str, Sequence[Option]], seed: int, warnings: list[str]
+    people: Mapping[str, Sequence[DesignOption]], seed: int, warnings: list[str]
 ) -> dict[str, tuple[int, ...]]:
     """Task by task; rows of the square are given to (person, task) by an equitable colouring.
 
@@ -206,7 +207,7 @@ def _order_latin(
 
 
 def _rotate_tasks(
-    names: Sequence[str], people: Mapping[str, Sequence[Option]], rank: Mapping[str, int]
+    names: Sequence[str], people: Mapping[str, Sequence[DesignOption]], rank: Mapping[str, int]
 ) -> dict[str, list[str]]:
     """Everybody's tasks by a row of a Williams square of their own; people with the same tasks
     take successive rows.
@@ -253,3 +254,18 @@ def _nearly_latin(
             + ("exactly" if exact and not uneven else "only nearly")
         )
     return found
+
+
+def williams_row(size: int, index: int) -> tuple[int, ...]:
+    """Row ``index`` (modulo their number) of the square over 0 … ``size`` − 1.
+
+    In the first ``size`` rows each value stands once at each place. Even ``size``: these rows are
+    all, and each ordered pair of neighbours occurs exactly once. Odd ``size``: the same rows
+    backwards follow (2 × ``size`` in all), and each ordered pair occurs exactly twice; no single
+    square does this for 3, 5 or 7.
+    """
+    number, shift = divmod(index, size)
+    # 0, 1, n−1, 2, n−2, …: the steps between neighbours are all different.
+    first = (((step + 1) // 2 if step % 2 else size - step // 2) for step in range(size))
+    row = tuple((value + shift) % size for value in first)
+    return row[::-1] if size % 2 and number % 2 else row

@@ -7,7 +7,7 @@ evened out by exchanges: no exchange of two tasks is left that would bring two p
 from collections.abc import Sequence
 from itertools import permutations
 
-from annotation.designs.loads import Bounds, Kind
+from annotation.designs.loads import LoadBounds, UnitKind
 
 # Deterministic, unlike a limit in seconds; small programs need a handful of nodes.
 NODES = 20_000
@@ -18,7 +18,7 @@ class Undecided(Exception):
 
 
 def pack_kinds(
-    *, kinds: Sequence[Kind], bounds: Sequence[Bounds], raters: int
+    *, kinds: Sequence[UnitKind], bounds: Sequence[LoadBounds], raters: int
 ) -> list[dict[int, int]] | None:
     """Units per kind and person within ``bounds`` (in items), or None where there is no way.
 
@@ -58,10 +58,10 @@ def pack_kinds(
 
 def even_items(
     *,
-    kinds: Sequence[Kind],
+    kinds: Sequence[UnitKind],
     given: Sequence[dict[int, int]],
     people: int,
-    bounds: Sequence[Bounds] | None = None,
+    bounds: Sequence[LoadBounds] | None = None,
 ) -> list[int]:
     """Exchange units between people until no exchange evens out their items; returns the items.
 
@@ -95,7 +95,7 @@ def even_items(
 
 
 def _best_step(
-    kinds: Sequence[Kind],
+    kinds: Sequence[UnitKind],
     given: Sequence[dict[int, int]],
     high: int,
     low: int,
@@ -119,7 +119,7 @@ def _best_step(
 
 
 def _movable(
-    kinds: Sequence[Kind], given: Sequence[dict[int, int]], giver: int, taker: int
+    kinds: Sequence[UnitKind], given: Sequence[dict[int, int]], giver: int, taker: int
 ) -> dict[int, int]:
     """Of each weight a kind of which ``giver`` could hand a unit to ``taker``."""
     found: dict[int, int] = {}

@@ -10,7 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, DesignError, Seat, name_some
+from annotation.designs.types import (
+    GOLD,
+    ITEM,
+    TRAINING,
+    Allocation,
+    DesignError,
+    ListEntry,
+    name_some,
+)
 from benchmarks.core.seeds import derive_seed
 
 # At most one gold item for so many others: more could not be hidden. Two are always allowed,
@@ -21,22 +29,22 @@ MOVES_PER_GOLD = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ItemLists:
     """Everybody's whole list: training, then items with gold among them."""
 
-    seats: Mapping[str, tuple[Seat, ...]]
-    dealt: Dealt
+    seats: Mapping[str, tuple[ListEntry, ...]]
+    dealt: Allocation
     warnings: tuple[str, ...] = ()
 
 
 def place_specials(
     *,
-    dealt: Dealt,
+    dealt: Allocation,
     training: Collection[int] = (),
     gold: Collection[int] = (),
     gold_each: int = 0,
     exclusions: Mapping[str, Collection[int]] | None = None,
-) -> Placed:
+) -> ItemLists:
     """Put training and gold items into everybody's list, by the seed of ``dealt``.
 
     Training items come first, in one order for all, drawn by seed. Everybody gets ``gold_each`` of
@@ -52,7 +60,7 @@ def place_specials(
     spare = sorted(set(gold) - set(lessons))
     _check(dealt, lessons, gold_each)
     used: Counter[int] = Counter()
-    seats: dict[str, tuple[Seat, ...]] = {}
+    seats: dict[str, tuple[ListEntry, ...]] = {}
     warnings: list[str] = []
     for name, order in sorted(dealt.orders.items()):
         if not order:
@@ -70,8 +78,10 @@ def place_specials(
         listed = [(pk, TRAINING) for pk in lessons if pk not in never]
         for place in range(1, len(order) + gold_each + 1):
             listed.append((hidden[place], GOLD) if place in hidden else (next(rest), ITEM))
-        seats[name] = tuple(Seat(pk, place, part) for place, (pk, part) in enumerate(listed, 1))
-    return Placed(seats, dealt, tuple(warnings))
+        seats[name] = tuple(
+            ListEntry(pk, place, part) for place, (pk, part) in enumerate(listed, 1)
+        )
+    return ItemLists(seats, dealt, tuple(warnings))
 
 
 def choose_gold(
@@ -121,7 +131,7 @@ def hide_more(
     return [n + place + 1 for place, n in enumerate(sorted(chosen))]
 
 
-def _check(dealt: Dealt, lessons: Sequence[int], gold_each: int) -> None:
+def _check(dealt: Allocation, lessons: Sequence[int], gold_each: int) -> None:
     twice = sorted(set(lessons) & {option.id for option in dealt.options})
     if twice:
         raise DesignError(

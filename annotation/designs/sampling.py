@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from annotation.designs.types import DesignError, Option, index_options, name_some
+from annotation.designs.types import DesignError, DesignOption, index_options, name_some
 from benchmarks.core.seeds import derive_seed
 
 Way = Literal["all", "total", "per_model", "per_task", "stratified"]
@@ -52,7 +52,7 @@ class StratumReport:
 class Sampled:
     """The options chosen, by id, and a report per stratum; ``keys`` name a stratum's parts."""
 
-    options: tuple[Option, ...]
+    options: tuple[DesignOption, ...]
     keys: tuple[str, ...]
     unit: Literal["item", "task"]
     report: tuple[StratumReport, ...]
@@ -60,7 +60,7 @@ class Sampled:
     seed: int
 
 
-def sample_options(*, options: Iterable[Option], sample: Sample, seed: int) -> Sampled:
+def sample_options(*, options: Iterable[DesignOption], sample: Sample, seed: int) -> Sampled:
     """Choose options as ``sample`` says; the result depends on ids, names and seed alone.
 
     Raises DesignError when more is asked than there is, naming every stratum that falls short.
@@ -69,7 +69,7 @@ def sample_options(*, options: Iterable[Option], sample: Sample, seed: int) -> S
     if not known:
         raise DesignError("options", "there is nothing to choose from")
     keys = _keys(sample)
-    units: dict[str, list[Option]] = {}
+    units: dict[str, list[DesignOption]] = {}
     for option in known.values():
         units.setdefault(option.task if sample.whole_tasks else str(option.id), []).append(option)
     strata: dict[Stratum, list[str]] = {}
@@ -84,7 +84,7 @@ def sample_options(*, options: Iterable[Option], sample: Sample, seed: int) -> S
     short = [row for row in report if row.short]
     if short and not sample.take_fewer:
         raise DesignError("count", [_shortage(row, keys, unit) for row in short])
-    chosen: list[Option] = []
+    chosen: list[DesignOption] = []
     for stratum, names in strata.items():
         lots = sorted((derive_seed(seed, "sample", unit, name), name) for name in names)
         for _, name in lots[: wanted[stratum]]:
@@ -114,7 +114,7 @@ def _keys(sample: Sample) -> tuple[str, ...]:
     return fixed.get(sample.way, sample.strata)
 
 
-def _stratum_of(name: str, members: Sequence[Option], keys: tuple[str, ...]) -> Stratum:
+def _stratum_of(name: str, members: Sequence[DesignOption], keys: tuple[str, ...]) -> Stratum:
     found = {tuple(_value(option, key) for key in keys) for option in members}
     if len(found) > 1:
         raise DesignError(
@@ -125,7 +125,7 @@ def _stratum_of(name: str, members: Sequence[Option], keys: tuple[str, ...]) -> 
     return found.pop()
 
 
-def _value(option: Option, key: str) -> str:
+def _value(option: DesignOption, key: str) -> str:
     if key == "task":
         return option.task
     if key == "model":

@@ -30,7 +30,7 @@ class DesignError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class DesignOption:
     """Something that can be judged: a trajectory, or a task where there is no model (``""``)."""
 
     id: int
@@ -40,7 +40,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class ListEntry:
     """One option at one place of a person's list; ``position`` counts from 1."""
 
     option: int
@@ -49,14 +49,14 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
+class Allocation:
     """Who judges what, in their order: annotator → ids of options.
 
     ``options`` are those used, by id; ``warnings`` say where a wish was met only nearly.
     """
 
     orders: Mapping[str, tuple[int, ...]]
-    options: tuple[Option, ...]
+    options: tuple[DesignOption, ...]
     method: str
     seed: int
     warnings: tuple[str, ...] = ()
@@ -66,9 +66,9 @@ class Dealt:
         return sum(len(order) for order in self.orders.values())
 
 
-def index_options(options: Iterable[Option]) -> dict[int, Option]:
+def index_options(options: Iterable[DesignOption]) -> dict[int, DesignOption]:
     """Options by id in the order of ids; an id that stands for two options is refused."""
-    found: dict[int, Option] = {}
+    found: dict[int, DesignOption] = {}
     for option in options:
         if found.setdefault(option.id, option) != option:
             raise DesignError("options", f"two different options have the id {option.id}")

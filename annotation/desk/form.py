@@ -19,7 +19,7 @@ NONE_KEY = "0"
 
 
 @dataclass(frozen=True)
-class Said:
+class StoredAnswer:
     """What stands in one place. All empty: nothing was said, or it was taken back."""
 
     value: int | None = None
@@ -39,11 +39,11 @@ class Said:
         return self.value is not None or self.chosen is not None or bool(self.text)
 
 
-NOTHING = Said()
+NOTHING = StoredAnswer()
 # Question, part of the item, aspect; value, chosen, text, version.
 Stored = tuple[str, str, str, int | None, list[Any] | None, str, int]
 # Field name → what stands there.
-Places = Mapping[str, Said]
+Places = Mapping[str, StoredAnswer]
 
 
 def field_name(slot: str, aspect: str = Aspect.ANSWER) -> str:
@@ -51,10 +51,10 @@ def field_name(slot: str, aspect: str = Aspect.ANSWER) -> str:
     return slot if aspect == Aspect.ANSWER else f"{slot}:{aspect}"
 
 
-def stored_places(rows: Iterable[Stored]) -> dict[str, Said]:
+def stored_places(rows: Iterable[Stored]) -> dict[str, StoredAnswer]:
     """What is stored of an item."""
     return {
-        field_name(slot_name(question, subject), aspect): Said(value, chosen, text, version)
+        field_name(slot_name(question, subject), aspect): StoredAnswer(value, chosen, text, version)
         for question, subject, aspect, value, chosen, text, version in rows
     }
 
@@ -78,7 +78,7 @@ class Remarks:
 
 
 @dataclass(frozen=True)
-class Mark:
+class ConditionMark:
     """A condition that can be marked, with the key that does it."""
 
     value: str
@@ -88,11 +88,11 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Row:
+class FormRow:
     """One question about one part, with what was said. ``title`` stands in for the question's."""
 
     slot: Slot
-    answer: Said
+    answer: StoredAnswer
     remarks: Remarks
     number: int
     title: str
@@ -108,24 +108,24 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Section:
+class FormSection:
     """Questions of a part that belong together."""
 
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[FormRow]
 
 
 @dataclass(frozen=True)
-class Part:
+class FormPart:
     """All that is asked of one turn or candidate, or of the item where ``subject`` is empty."""
 
     subject: str
     title: str
-    sections: Sequence[Section]
+    sections: Sequence[FormSection]
     shown: bool = False
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FormRow]:
         return [row for section in self.sections for row in section.rows]
 
     @property
@@ -134,14 +134,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Block:
+class FormBlock:
     """Parts of one kind: ``whole``, ``turn`` or ``candidate``; of turns one is shown at a time.
 
     ``compact``: each part is asked one question, so the part's own words are its title.
     """
 
     kind: str
-    parts: Sequence[Part]
+    parts: Sequence[FormPart]
     compact: bool = False
     question: Question | None = None
 
@@ -151,15 +151,15 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Form:
+class DeskForm:
     """The whole form."""
 
-    blocks: Sequence[Block]
+    blocks: Sequence[FormBlock]
     remarks: Remarks
-    marks: Mapping[str, Sequence[Mark]] = field(default_factory=dict)
+    marks: Mapping[str, Sequence[ConditionMark]] = field(default_factory=dict)
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FormRow]:
         return [row for block in self.blocks for part in block.parts for row in part.rows]
 
     @property
@@ -180,16 +180,16 @@ def build_form(
     conditions: Sequence[Statement],
     missing: Sequence[str] = (),
     locked: bool = False,
-) -> Form:
+) -> DeskForm:
     """The form with what was said; the first place in ``missing``, else the first that lacks an
     answer, is the one in focus.
     """
     lacking = [s.name for s in slots if s.question.required and not _at(places, s).given]
     current = next(iter([*missing, *lacking, *(slot.name for slot in slots)]), "")
 
-    def row(slot: Slot, *, compact: bool, number: int) -> Row:
+    def row(slot: Slot, *, compact: bool, number: int) -> FormRow:
         about = candidates.get(slot.part) if compact else None
-        return Row(
+        return FormRow(
             slot,
             _at(places, slot),
             _remarks(places, slot.name),
@@ -213,15 +213,15 @@ def build_form(
                 of_section = [slot for slot in asked if slot.question.section == key]
                 if of_section:
                     rows = [row(slot, compact=compact, number=number) for slot in of_section]
-                    sections.append(Section(title, rows))
+                    sections.append(FormSection(title, rows))
             title = _title(kind, asked[0].part, candidates)
             shown = any(slot.name == current for slot in asked)
-            parts.append(Part(subject, title, sections, shown))
+            parts.append(FormPart(subject, title, sections, shown))
         if kind == "turn" and not any(part.shown for part in parts):
             first = parts[0]
-            parts[0] = Part(first.subject, first.title, first.sections, shown=True)
-        blocks.append(Block(kind, parts, compact, grouped[0].question if compact else None))
-    return Form(blocks, _remarks(places, ""), _marks(slots, conditions))
+            parts[0] = FormPart(first.subject, first.title, first.sections, shown=True)
+        blocks.append(FormBlock(kind, parts, compact, grouped[0].question if compact else None))
+    return DeskForm(blocks, _remarks(places, ""), _marks(slots, conditions))
 
 
 def _by_kind(slots: Sequence[Slot]) -> Iterator[tuple[str, list[Slot]]]:
@@ -233,12 +233,12 @@ def _by_kind(slots: Sequence[Slot]) -> Iterator[tuple[str, list[Slot]]]:
     yield from found.items()
 
 
-def _at(places: Places, slot: Slot) -> Said:
+def _at(places: Places, slot: Slot) -> StoredAnswer:
     return places.get(slot.name, NOTHING)
 
 
 def _remarks(places: Places, slot: str) -> Remarks:
-    def said(aspect: str) -> Said:
+    def said(aspect: str) -> StoredAnswer:
         return places.get(field_name(slot, aspect), NOTHING)
 
     return Remarks(
@@ -255,16 +255,18 @@ def _title(kind: str, part: str, candidates: Mapping[str, Statement]) -> str:
     return candidates[part].text if part in candidates else ""
 
 
-def _marks(slots: Sequence[Slot], conditions: Sequence[Statement]) -> dict[str, list[Mark]]:
+def _marks(
+    slots: Sequence[Slot], conditions: Sequence[Statement]
+) -> dict[str, list[ConditionMark]]:
     """What can be marked, by question; keys beyond those there are stay empty."""
-    found: dict[str, list[Mark]] = {}
+    found: dict[str, list[ConditionMark]] = {}
     for question in {slot.question.key: slot.question for slot in slots}.values():
         if question.scale.kind != "marks":
             continue
         kinds = [question.scale.of] if question.scale.of else list(KINDS)
         rows = [one for kind in kinds for one in conditions if one.kind == kind]
         found[question.key] = [
-            Mark(
+            ConditionMark(
                 one.key,
                 one.text,
                 MARK_KEYS[place] if place < len(MARK_KEYS) else "",

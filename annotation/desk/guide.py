@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from annotation.desk.form import Row
+from annotation.desk.form import FormRow
 from annotation.questionnaires import Questionnaire
 
 
@@ -27,7 +27,7 @@ class Guide:
 
 def build_guide(
     questionnaire: Questionnaire,
-    rows: Iterable[Row],
+    rows: Iterable[FormRow],
     *,
     turns: str,
     judged: bool,
@@ -48,7 +48,7 @@ def build_guide(
     )
 
 
-def _scale_keys(rows: Iterable[Row]) -> tuple[tuple[tuple[str, ...], str], ...]:
+def _scale_keys(rows: Iterable[FormRow]) -> tuple[tuple[tuple[str, ...], str], ...]:
     """Which keys answer which kind of question, of the kinds that are asked here."""
     found: dict[str, tuple[tuple[str, ...], str]] = {}
     for row in rows:

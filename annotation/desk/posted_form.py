@@ -7,10 +7,10 @@ from typing import Any
 
 from django.http import QueryDict
 
-from annotation.desk.form import NOTHING, Said, field_name
+from annotation.desk.form import NOTHING, StoredAnswer, field_name
 from annotation.models import Aspect
 from annotation.questionnaires import Slot
-from annotation.ratings.services import Edit
+from annotation.ratings.services import EditRequest
 from benchmarks.core.digests import storable
 
 # What the page had shown: a field's name → what it said.
@@ -19,15 +19,15 @@ SHOWN = "shown"
 NONE = ""
 
 
-def shown_before(places: Mapping[str, Said]) -> str:
+def shown_before(places: Mapping[str, StoredAnswer]) -> str:
     """What a page shows, to be posted with its form."""
     said = {name: place.scalar for name, place in places.items() if place.given}
     return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
-def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, Said]:
+def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, StoredAnswer]:
     """What the posted fields say, by their names. A field that is absent says nothing."""
-    places: dict[str, Said] = {}
+    places: dict[str, StoredAnswer] = {}
     names = [""]
     for slot in slots:
         names.append(slot.name)
@@ -36,14 +36,14 @@ def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, Said]:
     for name in names:
         comment, flag = field_name(name, Aspect.COMMENT), field_name(name, Aspect.FLAG)
         if comment in post:
-            places[comment] = Said(text=_words(post.get(comment, "")))
+            places[comment] = StoredAnswer(text=_words(post.get(comment, "")))
         if flag in post:
             reason = _words(post.get(flag, ""))
-            places[flag] = Said(value=int(bool(reason.strip())), text=reason)
+            places[flag] = StoredAnswer(value=int(bool(reason.strip())), text=reason)
     return places
 
 
-def form_edits(slots: Sequence[Slot], post: QueryDict) -> list[Edit]:
+def form_edits(slots: Sequence[Slot], post: QueryDict) -> list[EditRequest]:
     """Edits for the fields that differ from what the page had shown."""
     shown = _shown(post)
     typed = typed_places(slots, post)
@@ -60,8 +60,12 @@ def form_edits(slots: Sequence[Slot], post: QueryDict) -> list[Edit]:
 
 
 def _edits(
-    name: str, question: str, subject: str, typed: Mapping[str, Said], shown: Mapping[str, Any]
-) -> list[Edit]:
+    name: str,
+    question: str,
+    subject: str,
+    typed: Mapping[str, StoredAnswer],
+    shown: Mapping[str, Any],
+) -> list[EditRequest]:
     found = []
     for aspect in (Aspect.ANSWER, Aspect.COMMENT, Aspect.FLAG):
         field = field_name(name, aspect)
@@ -70,13 +74,13 @@ def _edits(
             continue
         chosen = None if said.chosen is None else list(said.chosen)
         found.append(
-            Edit(uuid.uuid4(), question, said.value, said.text,
+            EditRequest(uuid.uuid4(), question, said.value, said.text,
                  subject=subject, aspect=aspect, chosen=chosen)
         )  # fmt: skip
     return found
 
 
-def _same(said: Said, aspect: str, shown: Any) -> bool:
+def _same(said: StoredAnswer, aspect: str, shown: Any) -> bool:
     if aspect == Aspect.FLAG:
         return not said.value and not shown or bool(said.value) and said.text == shown
     if said.chosen is not None and isinstance(shown, list):
@@ -84,17 +88,17 @@ def _same(said: Said, aspect: str, shown: Any) -> bool:
     return bool(said.scalar == shown) if said.given else shown in (None, "")
 
 
-def _answer(slot: Slot, fields: Sequence[str]) -> Said:
+def _answer(slot: Slot, fields: Sequence[str]) -> StoredAnswer:
     """A number that cannot be read becomes one that no question takes, to be refused by name."""
     match slot.question.scale.kind:
         case "marks":
             # "None" beside others contradicts itself and stays, to be refused.
-            return Said(chosen=[] if set(fields) == {NONE} else list(fields))
+            return StoredAnswer(chosen=[] if set(fields) == {NONE} else list(fields))
         case "text":
-            return Said(text=_words(fields[-1]))
+            return StoredAnswer(text=_words(fields[-1]))
         case _:
             field = fields[-1]
-            return Said(value=int(field)) if _is_number(field) else Said(text=field)
+            return StoredAnswer(value=int(field)) if _is_number(field) else StoredAnswer(text=field)
 
 
 def _is_number(field: str) -> bool:

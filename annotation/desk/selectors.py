@@ -4,21 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.desk.dialogues import Dialogue, load_dialogue
-from annotation.desk.form import Form, Places, build_form, stored_places
+from annotation.desk.form import DeskForm, Places, build_form, stored_places
 from annotation.desk.guide import Guide, build_guide
 from annotation.desk.services import questionnaire_of
 from annotation.desk.trajectories import (
+    DeskTurn,
+    Dialogue,
     Statement,
-    TurnView,
     load_candidates,
     load_conditions,
+    load_dialogue,
     load_turns,
     reference_steps,
 )
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit, Study
 from annotation.questionnaires import Question, Questionnaire, slot_name
-from annotation.studies.selectors import Counts, own_counts
+from annotation.studies.selectors import ItemCounts, own_counts
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.prepared import Prepared
 
@@ -30,7 +31,7 @@ class Reading:
     """What stands beside the form; ``dialogue`` stands in for plans of what has none."""
 
     query: str = ""
-    turns: Sequence[TurnView] = ()
+    turns: Sequence[DeskTurn] = ()
     dialogue: Dialogue | None = None
     conditions: Sequence[Statement] = ()
     candidates: Sequence[Statement] = ()
@@ -44,7 +45,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Desk:
+class DeskPage:
     """Everything on the annotator's desk. ``stored`` is what the database holds of the form."""
 
     study: Study
@@ -52,9 +53,9 @@ class Desk:
     questionnaire: Questionnaire
     participant: Participant | None
     reading: Reading
-    form: Form
+    form: DeskForm
     stored: Places
-    counts: Counts
+    counts: ItemCounts
     last: int
     # The answers that can still be taken back, the latest last.
     edits: Sequence[Mapping[str, Any]] = field(default_factory=list)
@@ -114,7 +115,7 @@ def load_desk(
     given: Places | None = None,
     missing: Sequence[str] = (),
     locked: bool,
-) -> Desk:
+) -> DeskPage:
     """The desk of an item with its study, task and trajectory at hand, in five queries at most.
 
     ``given`` is what was typed into a form that could not be taken; it stands in its places.
@@ -131,7 +132,7 @@ def load_desk(
         conditions = load_conditions(profile, item.item.subjects)
     candidates = load_candidates(item.item) if deciding or "candidates" in shows else {}
     counts, last = _progress(item, participant)
-    return Desk(
+    return DeskPage(
         study=item.study,
         item=item,
         questionnaire=questionnaire,
@@ -170,7 +171,7 @@ def _reading(
 ) -> Reading:
     task, shows = item.item.task, questionnaire.shows
     dialogue: Dialogue | None = None
-    turns: Sequence[TurnView] = ()
+    turns: Sequence[DeskTurn] = ()
     if item.trajectory_id is not None:
         if questionnaire.system == EXTERNAL:
             dialogue = load_dialogue(item)
@@ -191,7 +192,7 @@ def _reading(
     )
 
 
-def _progress(item: Assignment, participant: Participant | None) -> tuple[Counts, int]:
+def _progress(item: Assignment, participant: Participant | None) -> tuple[ItemCounts, int]:
     """How far this person is in the part that the item belongs to, and its last position."""
     if item.part == Part.MAIN:
         last = participant.assigned if participant is not None else 0
@@ -199,7 +200,7 @@ def _progress(item: Assignment, participant: Participant | None) -> tuple[Counts
     rows = Assignment.objects.filter(study=item.study_id, annotator=item.annotator_id)
     states = list(rows.filter(part=item.part).values_list("state", flat=True))
     done = states.count(Assignment.State.SUBMITTED)
-    return Counts(len(states), done, states.count(Assignment.State.SKIPPED)), len(states)
+    return ItemCounts(len(states), done, states.count(Assignment.State.SKIPPED)), len(states)
 
 
 def _edits(item: Assignment) -> list[dict[str, Any]]:

@@ -6,9 +6,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.assignments.services import (
+    change_assignment_state,
     lock_assignment,
     lock_participant,
-    move_assignment,
     refuse_unless_working,
 )
 from annotation.desk.presence import note_active
@@ -78,9 +78,9 @@ def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -
         if missing:
             raise Incomplete([slot.name for slot in missing], [_title(slot) for slot in missing])
         if item.state != State.OPEN:
-            move_assignment(item, State.OPEN, by=by)
+            change_assignment_state(item, State.OPEN, by=by)
         note_active(assignment=item, active_ms=active_ms)
-        move_assignment(item, State.SUBMITTED, by=by)
+        change_assignment_state(item, State.SUBMITTED, by=by)
         if item.part == Part.BACKGROUND:
             Participant.objects.filter(pk=participant.pk).update(told_background=True)
         elif item.part == Part.TRAINING:
@@ -104,7 +104,7 @@ def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
         if item.state != State.OPEN:
             word = item.get_state_display().lower()
             raise Refused("not_open", f"this item is {word}; reopen it before you skip it")
-        move_assignment(item, State.SKIPPED, by=by, reason=reason[:1000])
+        change_assignment_state(item, State.SKIPPED, by=by, reason=reason[:1000])
 
     _change(assignment, by, skip)
 
@@ -118,7 +118,7 @@ def reopen_assignment(*, assignment: Assignment, by: User) -> None:
         refuse_unless_working(item.study, participant, item.part)
         if item.part == Part.TRAINING:
             raise Refused("not_open", "an item of the training stays as it was submitted")
-        move_assignment(item, State.OPEN, by=by)
+        change_assignment_state(item, State.OPEN, by=by)
         if item.part == Part.BACKGROUND:
             Participant.objects.filter(pk=participant.pk).update(told_background=False)
 

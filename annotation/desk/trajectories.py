@@ -11,18 +11,20 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.models import Item
+from annotation.models import Assignment, Item
+from benchmarks.core.labels import plain
 from benchmarks.core.plans import split_steps
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
 from benchmarks.prepared import Prepared
 from benchmarks.trajectories.diffs import Line, diff_steps
+from benchmarks.trajectories.messages import Said, as_text, messages_of
 
 # With more turns than this only the last two are unfolded at first.
 FEW_TURNS = 3
 
 
 @dataclass(frozen=True)
-class Finding:
+class DeskFinding:
     """A condition that the judges found violated, and whether the agent heard of it."""
 
     text: str
@@ -33,7 +35,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class TurnView:
+class DeskTurn:
     """A turn. ``lines`` compares with the plan before; empty where there is nothing in common.
 
     ``findings`` is None where the judges' decisions are not shown.
@@ -46,7 +48,7 @@ class TurnView:
     lines: Sequence[Line]
     change: str
     decided: bool
-    findings: Sequence[Finding] | None
+    findings: Sequence[DeskFinding] | None
     feedback: str
     unfolded: bool
 
@@ -78,21 +80,21 @@ _VIOLATIONS = Prepared(
 
 def load_turns(
     trajectory: int, *, feedback: bool = True, findings: bool = True, unfolded: bool = False
-) -> list[TurnView]:
+) -> list[DeskTurn]:
     """All turns with what changed in each; without what is not asked for."""
     rows = _TURNS[feedback, findings].all(trajectory=trajectory)
-    violated: dict[int, list[Finding]] = {}
+    violated: dict[int, list[DeskFinding]] = {}
     judged = _VIOLATIONS.all(trajectory=trajectory) if findings else []
     for turn, text, kind, repeated, revealed in judged:
         violated.setdefault(turn, []).append(_finding(text, kind, repeated, revealed))
-    views: list[TurnView] = []
+    views: list[DeskTurn] = []
     for place, row in enumerate(rows):
         steps = split_steps(row.text)
         before = views[-1].steps if views else []
         lines = diff_steps(before, steps) if before else []
         change, shown = _change(lines, row.index, [view.steps for view in views], steps)
         views.append(
-            TurnView(
+            DeskTurn(
                 index=row.index,
                 is_final=row.is_final,
                 text="" if is_all(row.text, steps) else row.text,
@@ -147,7 +149,7 @@ def _change(
 KINDS = {"world": "situation", "user": "preference"}
 
 
-def _finding(text: str, kind: str, repeated: bool, revealed: bool) -> Finding:
+def _finding(text: str, kind: str, repeated: bool, revealed: bool) -> DeskFinding:
     if repeated:
         word, tone = "repeated", "warn"
         why = "The assistant had been told of this in an earlier turn."
@@ -159,7 +161,7 @@ def _finding(text: str, kind: str, repeated: bool, revealed: bool) -> Finding:
     else:
         word, tone = "withheld", "idle"
         why = "Violated too, but the feedback of this turn is not to mention it."
-    return Finding(text, KINDS.get(kind, kind), word, tone, why)
+    return DeskFinding(text, KINDS.get(kind, kind), word, tone, why)
 
 
 # --- Conditions and candidates --------------------------------------------------------------------
@@ -218,3 +220,85 @@ def reference_steps(task: Task | None) -> list[str]:
             return [str(step) for step in plan.get("steps", ())]
     # A reference that names no known plan is the solution itself.
     return split_steps(reference)
+
+
+# What an annotator reads first of what was hidden; the rest is folded.
+AIMS = ("instruction", "user_scenario", "goal", "target")
+
+
+@dataclass(frozen=True)
+class DialogueTurn:
+    """What the agent did from one word of its user to the next."""
+
+    index: int
+    is_final: bool
+    said: Sequence[Said]
+    unfolded: bool = True
+
+    @property
+    def calls(self) -> int:
+        return sum(call.by == "agent" for said in self.said for call in said.calls)
+
+    @property
+    def failed(self) -> int:
+        return sum(said.failed and not said.hidden for said in self.said)
+
+    @property
+    def gist(self) -> str:
+        """The first words of the agent, to find a turn again when it is folded."""
+        words = (said.text for said in self.said if said.speaker == "assistant" and said.text)
+        return next(words, "")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One thing that was hidden from the agent."""
+
+    name: str
+    text: str
+    is_aim: bool
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """What stood before the agent's first word, then the turns."""
+
+    opening: Sequence[Said]
+    turns: Sequence[DialogueTurn]
+    kept: Sequence[Kept]
+    hides: bool
+
+
+def load_dialogue(item: Assignment) -> Dialogue:
+    """The messages of an item in two queries; ``hides``: something hidden is not shown here."""
+    rows = list(Turn.objects.filter(trajectory=item.trajectory_id).order_by("index"))
+    told = messages_of(rows)
+    opening: list[Said] = []
+    turns = []
+    for row, messages in zip(rows, told, strict=True):
+        before = len(row.payload.get("opening", ()))
+        opening += messages[:before]
+        turns.append(DialogueTurn(row.index, row.is_final, _shown(item, messages[before:])))
+    assert item.trajectory is not None and item.item.task is not None
+    payloads = (item.item.task.payload, item.trajectory.payload)
+    kept = [fact for payload in payloads for fact in _kept(payload.get("hidden") or {})]
+    hidden = bool(kept) or any(said.hidden for turn in told for said in turn)
+    return Dialogue(
+        _shown(item, opening),
+        turns,
+        kept if item.study.shows_hidden else [],
+        hidden and not item.study.shows_hidden,
+    )
+
+
+def _shown(item: Assignment, messages: Sequence[Said]) -> list[Said]:
+    return [said for said in messages if item.study.shows_hidden or not said.hidden]
+
+
+def _kept(hidden: Mapping[str, Any]) -> list[Kept]:
+    facts = [
+        Kept(plain(name), as_text(value), name in AIMS)
+        for name, value in hidden.items()
+        if value not in (None, "", [], {})
+    ]
+    return sorted(facts, key=lambda fact: not fact.is_aim)

@@ -2,34 +2,40 @@
 
 import uuid
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.urls import reverse
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import StudyAccess, fetch_assignment
+from annotation.access import (
+    StudyAccess,
+    fetch_assignment,
+    fetch_assignment_key,
+    redirect_to_next_step,
+)
 from annotation.assignments.services import was_taken_back
-from annotation.desk.answer_views import STATUS
-from annotation.desk.break_selectors import minutes_without_break
-from annotation.desk.form import Said
+from annotation.desk.breaks import minutes_without_break
+from annotation.desk.form import StoredAnswer
 from annotation.desk.posted_form import form_edits, shown_before, typed_places
 from annotation.desk.presence import note_seen, open_assignment
-from annotation.desk.selectors import Desk, load_desk
+from annotation.desk.selectors import DeskPage, load_desk
 from annotation.desk.services import (
     reopen_assignment,
     skip_assignment,
     slots_of,
     submit_assignment,
 )
-from annotation.desk.urls_of_items import after, desk_url
 from annotation.errors import Incomplete, Refused
-from annotation.models import Assignment, Participant, Study
-from annotation.people.message_selectors import count_unread
-from annotation.ratings.services import Recorded, record_edits, undo_edit
-from annotation.steps.access import in_turn
+from annotation.json_bodies import BadBody, read_json_body
+from annotation.models import Aspect, Assignment, Participant, Study
+from annotation.people.messages import count_unread
+from annotation.ratings.services import EditRequest, Outcome, StoredEdit, record_edits, undo_edit
 from annotation.steps.views import rested_at
-from annotation.studies.banner import study_banner
+from annotation.studies.selectors import study_banner
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 
@@ -38,7 +44,7 @@ Part, State = Assignment.Part, Assignment.State
 
 @require_http_methods(["GET", "POST"])
 @signed_in
-@in_turn
+@redirect_to_next_step
 def desk(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) -> HttpResponseBase:
     """One item with its questions; a POST carries the whole form, for browsers without script."""
     access, item = fetch_assignment(request, pk, position, part)
@@ -56,7 +62,7 @@ def _show(
     item: Assignment,
     *,
     refused: Refused | None = None,
-    given: Mapping[str, Said] | None = None,
+    given: Mapping[str, StoredAnswer] | None = None,
     reason: str | None = None,
 ) -> HttpResponse:
     """The desk; ``reason`` is what was given for skipping, None where nobody tried to skip."""
@@ -102,7 +108,7 @@ def _show(
     return render(request, "annotation/desk.html", context, status=status)
 
 
-def _settings(page: Desk, access: StudyAccess) -> dict[str, Any]:
+def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
     """What the script needs to know. The queue in the browser is kept apart by person.
 
     ``places`` maps the names of form fields to what is stored there and its version.
@@ -164,5 +170,175 @@ def _record_form(request: HttpRequest, access: StudyAccess, item: Assignment) ->
     if not edits:
         return
     for outcome in record_edits(assignment=item, by=access.user, edits=edits):
-        if not isinstance(outcome, Recorded):
+        if not isinstance(outcome, StoredEdit):
             raise outcome
+
+
+STATUS = {
+    "invalid": 422,
+    "incomplete": 422,
+    "not_yours": 403,
+    "not_open": 409,
+    "closed": 409,
+    "paused": 423,
+    "gone": 409,
+    "conflict": 409,
+}
+MOST_EDITS = 200
+# About thirty years; what is more no page has counted.
+MOST_MILLISECONDS = 10**12
+
+
+@require_POST
+def answers(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) -> JsonResponse:
+    """A batch of edits as JSON; what the reply lists as saved is committed.
+
+    ``{"edits": [{"id", "question", "subject", "aspect", "value" | "chosen" | "text", "undoes",
+    "at", "seen"}], "activeMs"}``. A remark on the whole item has no question. Any refusal makes the
+    reply a non-2xx one, with the outcome of every edit in it; an edit that cannot be read is
+    refused alone.
+    """
+    if not request.user.is_authenticated:
+        return _signed_out()
+    user, item = fetch_assignment_key(request, pk, position, part)
+    try:
+        rows, active_ms = _message(request)
+    except BadBody as error:
+        return _refusal(Refused("invalid", f"the message could not be read: {error}"))
+    if len(rows) > MOST_EDITS:
+        return _refusal(Refused("invalid", f"more than {MOST_EDITS} edits at once"))
+    read = [_edit_or_refusal(row) for row in rows]
+    edits = [one for one in read if isinstance(one, EditRequest)]
+    stored = iter(record_edits(assignment=item, by=user, edits=edits, active_ms=active_ms))
+    outcomes = [next(stored) if isinstance(one, EditRequest) else one for one in read]
+    refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+    results = [
+        _outcome(row.get("id"), outcome) for row, outcome in zip(rows, outcomes, strict=True)
+    ]
+    status = STATUS[refusals[0].code] if refusals else 200
+    return JsonResponse({"results": results}, status=status)
+
+
+def _message(request: HttpRequest) -> tuple[list[dict[str, Any]], int]:
+    """The edits of a message as they were sent, and the milliseconds at work that it tells."""
+    data = read_json_body(request.body)
+    rows = data.get("edits") if isinstance(data, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and "id" in row for row in rows):
+        raise BadBody("expected a list of edits, each with an id")
+    told = data.get("activeMs", 0)
+    counted = isinstance(told, int | float) and 0 <= told < MOST_MILLISECONDS
+    return rows, int(told) if counted else 0
+
+
+def _edit_or_refusal(row: Mapping[str, Any]) -> EditRequest | Refused:
+    try:
+        return _edit(row)
+    except (ValueError, OverflowError) as error:
+        return Refused("invalid", f"this answer could not be read: {error}")
+
+
+def _edit(row: Mapping[str, Any]) -> EditRequest:
+    undoes = row.get("undoes")
+    seen = row.get("seen")
+    text = row.get("text") or ""
+    if not isinstance(text, str):
+        raise ValueError("text must be a string")
+    return EditRequest(
+        client_id=uuid.UUID(str(row["id"])),
+        question=str(row.get("question", "")),
+        subject=str(row.get("subject", "")),
+        aspect=str(row.get("aspect", Aspect.ANSWER)),
+        value=row.get("value"),
+        chosen=row.get("chosen"),
+        text=text,
+        undoes=uuid.UUID(str(undoes)) if undoes else None,
+        client_time=_moment(row.get("at")),
+        seen=seen if type(seen) is int else None,
+    )
+
+
+def _moment(text: Any) -> datetime | None:
+    """The browser's clock as it tells it; a clock that cannot be read is no reason to refuse."""
+    try:
+        moment = parse_datetime(text) if isinstance(text, str) else None
+        if moment is None or moment.tzinfo is None:
+            return None
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    # Databases and pages take no moment at the edges of the calendar in every time zone.
+    return moment if 1970 <= moment.year < 9999 else None
+
+
+def _outcome(sent: Any, outcome: Outcome) -> dict[str, Any]:
+    """What became of an edit; ``sent`` is its id as the page sent it."""
+    if isinstance(outcome, Refused):
+        return {"id": sent, "refused": outcome.reason, "code": outcome.code}
+    return {
+        "id": str(outcome.client_id),
+        "question": outcome.question,
+        "subject": outcome.subject,
+        "aspect": outcome.aspect,
+        "value": outcome.value,
+        "chosen": outcome.chosen,
+        "text": outcome.text,
+        "version": outcome.version,
+        "overtook": outcome.overtook,
+    }
+
+
+@require_POST
+def submit(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) -> JsonResponse:
+    """Submit an item; says where to go next, or what is missing."""
+    if not request.user.is_authenticated:
+        return _signed_out()
+    user, item = fetch_assignment_key(request, pk, position, part)
+    told = request.POST.get("activeMs", "")
+    active_ms = int(told) if told.isdecimal() and len(told) < 16 else 0
+    try:
+        submit_assignment(assignment=item, by=user, active_ms=active_ms)
+    except Refused as refused:
+        return _refusal(refused)
+    return JsonResponse({"next": after(item)})
+
+
+def _signed_out() -> JsonResponse:
+    reason = "you are signed out; sign in again, your answers are kept in this browser"
+    return JsonResponse({"code": "signed_out", "refused": reason}, status=401)
+
+
+def _refusal(refused: Refused) -> JsonResponse:
+    missing = refused.missing if isinstance(refused, Incomplete) else []
+    return JsonResponse(
+        {"code": refused.code, "refused": refused.reason, "missing": missing},
+        status=STATUS[refused.code],
+    )
+
+
+PREFIX = {Part.MAIN: "", Part.TRAINING: "training_", Part.BACKGROUND: "background_"}
+
+
+def desk_url(item: Assignment, position: int | None = None, *, name: str = "desk") -> str:
+    """The desk of an item, or of another position of its part; ``name`` says which address."""
+    place = {"pk": item.study_id, "position": position or item.position}
+    return reverse(f"annotation:{PREFIX[Part(item.part)]}{name}", kwargs=place)
+
+
+def after(item: Assignment) -> str:
+    """Where to go when an item is done with: from training to what was expected."""
+    if item.part == Part.TRAINING:
+        return desk_url(item, name="feedback")
+    address = reverse("annotation:next_item", kwargs={"pk": item.study_id})
+    return f"{address}?after={item.position}" if item.part == Part.MAIN else address
+
+
+@require_safe
+def away(request: HttpRequest) -> HttpResponse:
+    """The page that stands in for a study's pages; the same for everybody."""
+    return render(request, "annotation/away.html")
+
+
+@require_safe
+def worker(request: HttpRequest) -> HttpResponse:
+    """The service worker that shows it. Its address decides what it may be responsible for."""
+    return render(request, "annotation/away.js", content_type="text/javascript")

@@ -24,7 +24,7 @@ Where = tuple[str, str]
 
 
 @dataclass(slots=True)
-class SeatEdit:
+class ExportedEdit:
     """One edit; ``number`` counts within the seat, and ``undoes`` is such a number."""
 
     number: int
@@ -42,16 +42,16 @@ class SeatEdit:
 
 
 @dataclass(slots=True)
-class Place:
+class ExportedAnswer:
     """What stands at a question, part by part, by aspect; ``edits`` of all aspects together."""
 
-    now: dict[str, SeatEdit] = field(default_factory=dict)
+    now: dict[str, ExportedEdit] = field(default_factory=dict)
     edits: int = 0
-    last: SeatEdit | None = None
+    last: ExportedEdit | None = None
 
 
 @dataclass(slots=True)
-class Seat:
+class ExportedAssignment:
     """An item in one annotator's hands, with everything that they said of it."""
 
     person: Participant
@@ -74,18 +74,18 @@ class Seat:
     level: str | None
     condition: str | None
     model: str | None
-    edits: list[SeatEdit] = field(default_factory=list)
+    edits: list[ExportedEdit] = field(default_factory=list)
     adjudicated: Mapping[Where, Adjudication] = field(default_factory=dict)
 
     @property
-    def places(self) -> dict[Where, Place]:
+    def places(self) -> dict[Where, ExportedAnswer]:
         """What stands where, in the order in which it was first said."""
-        found: dict[Where, Place] = {}
+        found: dict[Where, ExportedAnswer] = {}
         for edit in self.edits:
             where = edit.question, edit.subject
             place = found.get(where)
             if place is None:
-                place = found[where] = Place()
+                place = found[where] = ExportedAnswer()
             place.now[edit.aspect] = place.last = edit
             place.edits += 1
         return found
@@ -111,7 +111,9 @@ CLIENTS = ("client_time", "client_id")
 ANSWER = Aspect.ANSWER.value
 
 
-def seats(scope: Scope, *, clients: Sequence[str] = ()) -> Iterator[Seat]:
+def iterate_assignments(
+    scope: Scope, *, clients: Sequence[str] = ()
+) -> Iterator[ExportedAssignment]:
     """Every seat, annotator by annotator, in the order of their items.
 
     ``clients``: with ``TIMES`` or all of what browsers said of each edit, ``CLIENTS``. Where names
@@ -131,7 +133,7 @@ def seats(scope: Scope, *, clients: Sequence[str] = ()) -> Iterator[Seat]:
             after = chunk[-1].part, chunk[-1].position
 
 
-def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[Seat]:
+def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[ExportedAssignment]:
     part, position = after
     rows = Assignment.objects.filter(
         Q(part__gt=part) | Q(part=part, position__gt=position),
@@ -141,17 +143,17 @@ def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[Se
     if scope.names:
         rows = rows.exclude(part=BACKGROUND)
     rows = rows.order_by("part", "position")
-    return [Seat(person, *row) for row in rows.values_list(*_FIELDS)[:CHUNK]]
+    return [ExportedAssignment(person, *row) for row in rows.values_list(*_FIELDS)[:CHUNK]]
 
 
-def _add_edits(chunk: list[Seat], clients: Sequence[str]) -> None:
+def _add_edits(chunk: list[ExportedAssignment], clients: Sequence[str]) -> None:
     by_key = {seat.pk: seat for seat in chunk}
     numbers: dict[int, int] = {}
     edits = RatingEdit.objects.filter(assignment__in=by_key).order_by("assignment", "pk")
     for pk, edit, *said in edits.values_list(*_EDIT_FIELDS, *clients):
         seat = by_key[pk]
         numbers[edit] = number = len(seat.edits) + 1
-        made = SeatEdit(number, *said)
+        made = ExportedEdit(number, *said)
         if made.chosen is not None:
             made.chosen = json.loads(said[4])  # its text so far
         if made.undoes is not None:
@@ -163,7 +165,7 @@ def _is_adjudicated(scope: Scope) -> bool:
     return Adjudication.objects.filter(item__study=scope.study).exists()
 
 
-def _add_adjudications(found: list[Seat]) -> None:
+def _add_adjudications(found: list[ExportedAssignment]) -> None:
     """The latest decision at each place of these items."""
     latest: dict[int, dict[Where, Adjudication]] = {}
     rows = Adjudication.objects.filter(item__in={seat.item_id for seat in found}).order_by("pk")
@@ -173,6 +175,6 @@ def _add_adjudications(found: list[Seat]) -> None:
         seat.adjudicated = latest.get(seat.item_id, {})
 
 
-def answer_of(place: Place) -> SeatEdit | None:
+def answer_of(place: ExportedAnswer) -> ExportedEdit | None:
     """The answer that stands in a place, apart from what is said beside it."""
     return place.now.get(ANSWER)

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from annotation.exports.columns import SCHEMA_VERSION, SPAN, Column
+from annotation.exports.columns import SCHEMA_VERSION, SPAN, ExportColumn
 from annotation.exports.scope import Scope
 from annotation.exports.table import design_name
 
@@ -13,17 +13,19 @@ UNKNOWN = "unknown"
 _DTYPES = {"text": "string", "whole": "int64", "truth": "bool", "time": "string"}
 _SIZES = (("n<1K", 1_000), ("1K<n<10K", 10_000), ("10K<n<100K", 100_000), ("100K<n<1M", 10**6))
 ITEM_COLUMNS = (
-    Column("item", "whole", "number of the item"),
-    Column("use", "text", "main, gold, training, or played (a session, asked of its players)"),
-    Column("system", "text", "benchmark system"),
-    Column("dataset", "text", "dataset of the task, with its version"),
-    Column("task", "text", "the task's id in its dataset"),
-    Column("prompt", "text", "what the agent was asked"),
-    Column("level", "text", "level of the hidden conditions"),
-    Column("attempt", "whole", "number of the attempt at the task"),
-    Column("model", "text", "name of the agent that made the trajectory"),
-    Column("ending", "text", "how the trajectory ended"),
-    Column("fingerprint", "text", "digest of the texts that were judged"),
+    ExportColumn("item", "whole", "number of the item"),
+    ExportColumn(
+        "use", "text", "main, gold, training, or played (a session, asked of its players)"
+    ),
+    ExportColumn("system", "text", "benchmark system"),
+    ExportColumn("dataset", "text", "dataset of the task, with its version"),
+    ExportColumn("task", "text", "the task's id in its dataset"),
+    ExportColumn("prompt", "text", "what the agent was asked"),
+    ExportColumn("level", "text", "level of the hidden conditions"),
+    ExportColumn("attempt", "whole", "number of the attempt at the task"),
+    ExportColumn("model", "text", "name of the agent that made the trajectory"),
+    ExportColumn("ending", "text", "how the trajectory ended"),
+    ExportColumn("fingerprint", "text", "digest of the texts that were judged"),
 )
 _TEXT = """
 # {name}
@@ -57,7 +59,7 @@ anchors, and the texts that raters were shown.
 
 
 def study_card(
-    scope: Scope, columns: Sequence[Column], *, counts: Mapping[str, int], licence: str
+    scope: Scope, columns: Sequence[ExportColumn], *, counts: Mapping[str, int], licence: str
 ) -> str:
     """The text of ``README.md``. ``counts``: rows, items, raters and simulated raters written."""
     study, questionnaire = scope.study, scope.questionnaires["main"]
@@ -96,7 +98,7 @@ def study_card(
     return f"---\n{front}---\n{text}"
 
 
-def _features(columns: Sequence[Column]) -> list[dict[str, Any]]:
+def _features(columns: Sequence[ExportColumn]) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for column in columns:
         if column.kind == "texts":

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from tempfile import TemporaryFile
 from typing import Any
 
-from annotation.exports.assignments import ANSWER, CHUNK, TIMES, SeatEdit, seats
+from annotation.exports.assignments import ANSWER, CHUNK, TIMES, ExportedEdit, iterate_assignments
 from annotation.exports.fingerprints import fingerprints
 from annotation.exports.head import (
     Json,
@@ -20,7 +20,7 @@ from annotation.exports.head import (
     whole_head,
 )
 from annotation.exports.scope import Scope
-from annotation.exports.table import Tabled, rating_columns
+from annotation.exports.table import AssignmentTables, rating_columns
 from annotation.exports.writing import dumped, json_written, members
 from annotation.models import Adjudication, StudyEvent
 
@@ -133,9 +133,9 @@ def item_rows(scope: Scope) -> Iterator[Json]:
 
 def _seats(scope: Scope, spool: Any) -> Iterator[str]:
     """The seats, while the rows of the table are put aside."""
-    tabled, written, before = Tabled(scope), json_written(), "\n"
+    tabled, written, before = AssignmentTables(scope), json_written(), "\n"
     where: dict[tuple[str, str, str], str] = {}
-    for seat in seats(scope, clients=TIMES):
+    for seat in iterate_assignments(scope, clients=TIMES):
         for parts in tabled.ratings(seat):
             spool.write(f"{before}{{{written.line(parts)}}}")
             before = ",\n"
@@ -147,7 +147,7 @@ def _seats(scope: Scope, spool: Any) -> Iterator[str]:
         yield f'{{{members(row)}, "edits": [{edits}]}}'
 
 
-def _edit(edit: SeatEdit, where: dict[tuple[str, str, str], str]) -> str:
+def _edit(edit: ExportedEdit, where: dict[tuple[str, str, str], str]) -> str:
     """An edit of a seat; what it does not say is left out. ``where``: places in words."""
     place = edit.question, edit.subject, edit.aspect
     if place not in where:

@@ -6,7 +6,7 @@ from django import forms
 
 from annotation.access import StudyAccess
 from annotation.exports.scope import Scope, scope_of
-from annotation.exports.services import FORMATS, Wish
+from annotation.exports.services import FORMATS, ExportRequest
 
 
 class ExportForm(forms.Form):
@@ -47,7 +47,7 @@ class ExportForm(forms.Form):
                 del self.fields[name]
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> ExportRequest:
         """What was asked for, as far as this person may have it."""
         said = self.cleaned_data
         scope = scope_of(
@@ -55,4 +55,6 @@ class ExportForm(forms.Form):
             names=said.get("names", False),
             withdrawn=said.get("withdrawn", False),
         )
-        return Wish(scope, events=said.get("events", False), licence=said.get("licence", ""))
+        return ExportRequest(
+            scope, events=said.get("events", False), licence=said.get("licence", "")
+        )

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 
 from annotation.errors import Refused
 from annotation.exports.card import study_card
-from annotation.exports.columns import FORMAT, SPAN, Column
+from annotation.exports.columns import FORMAT, SPAN, ExportColumn
 from annotation.exports.document import document_text, item_rows
 from annotation.exports.head import study_head
 from annotation.exports.scope import Scope
@@ -45,7 +45,7 @@ PIECE = 1 << 18
 
 
 @dataclass(frozen=True)
-class Wish:
+class ExportRequest:
     """What an export is to hold, beside its scope."""
 
     scope: Scope
@@ -56,36 +56,36 @@ class Wish:
 # --- Streams --------------------------------------------------------------------------------------
 
 
-def _csv(columns: Iterable[Column], rows: Iterable[Parts]) -> Iterator[str]:
+def _csv(columns: Iterable[ExportColumn], rows: Iterable[Parts]) -> Iterator[str]:
     yield from csv_lines([[column.name for column in columns]])
     written = csv_written()
     for parts in rows:
         yield written.line(parts) + LINE_END
 
 
-def _ratings_csv(wish: Wish) -> Iterator[str]:
+def _ratings_csv(wish: ExportRequest) -> Iterator[str]:
     return _csv(rating_columns(wish.scope), rating_parts(wish.scope))
 
 
-def _history_csv(wish: Wish) -> Iterator[str]:
+def _history_csv(wish: ExportRequest) -> Iterator[str]:
     return _csv(history_columns(wish.scope), history_parts(wish.scope))
 
 
-def _questions_csv(wish: Wish) -> Iterator[str]:
+def _questions_csv(wish: ExportRequest) -> Iterator[str]:
     return csv_lines(question_rows(wish.scope.study))
 
 
-def _plan(wish: Wish) -> Iterator[str]:
+def _plan(wish: ExportRequest) -> Iterator[str]:
     plan = study_design(wish.scope.study).plan
     assert plan is not None  # `unavailable` says so first
     yield write_plan(plan if wish.scope.names else replace(plan, annotators=()))
 
 
-def _json(wish: Wish) -> Iterator[str]:
+def _json(wish: ExportRequest) -> Iterator[str]:
     return document_text(wish.scope, events=wish.events)
 
 
-def _parquet(wish: Wish) -> Iterator[bytes]:
+def _parquet(wish: ExportRequest) -> Iterator[bytes]:
     """A file that cannot be read from its beginning is written first and sent then."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ratings.parquet"
@@ -95,13 +95,13 @@ def _parquet(wish: Wish) -> Iterator[bytes]:
                 yield piece
 
 
-def _write_parquet(wish: Wish, target: Path) -> int:
+def _write_parquet(wish: ExportRequest, target: Path) -> int:
     head = {FORMAT: dumped(study_head(wish.scope))} if not wish.scope.blind else {}
     schema = _schema(rating_columns(wish.scope)).with_metadata(head)
     return write_tables(arrow_tables(rating_parts(wish.scope), schema, GROUP), target, schema)
 
 
-def _schema(columns: Iterable[Column]) -> Any:
+def _schema(columns: Iterable[ExportColumn]) -> Any:
     arrow = pyarrow()
     kinds = {
         "text": arrow.string(),
@@ -114,7 +114,7 @@ def _schema(columns: Iterable[Column]) -> Any:
     return arrow.schema([(column.name, kinds[column.kind]) for column in columns])
 
 
-def dataset_texts(wish: Wish) -> Iterator[tuple[str, Iterable[str]]]:
+def dataset_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
     """(name, text piece by piece) of the files of a data set folder; the card comes last.
 
     Names are never in it, nor what raters said about themselves: such folders are made to be
@@ -148,50 +148,50 @@ def dataset_texts(wish: Wish) -> Iterator[tuple[str, Iterable[str]]]:
     )
 
 
-def _dataset(wish: Wish) -> Iterator[bytes]:
+def _dataset(wish: ExportRequest) -> Iterator[bytes]:
     return zipped(dataset_texts(wish))
 
 
 @dataclass(frozen=True)
-class Format:
+class ExportFormat:
     """A format: what it is, the kind and ending of its file, and what writes it."""
 
     title: str
     says: str
     content_type: str
     ending: str
-    write: Callable[[Wish], Iterator[str] | Iterator[bytes]]
+    write: Callable[[ExportRequest], Iterator[str] | Iterator[bytes]]
 
 
-FORMATS: dict[str, Format] = {
-    "csv": Format(
+FORMATS: dict[str, ExportFormat] = {
+    "csv": ExportFormat(
         "Table (CSV)", "One row for each rater, item, turn and question; opens in a spreadsheet.",
         "text/csv; charset=utf-8", "ratings.csv", _ratings_csv,
     ),
-    "json": Format(
+    "json": ExportFormat(
         "Whole study (JSON)",
         "The study with design, questionnaires, items, people, every edit and the table. "
         "manage.py import_study makes the study anew from it.",
         "application/json", "study.json", _json,
     ),
-    "parquet": Format(
+    "parquet": ExportFormat(
         "Table (Parquet)", "The same table with typed columns, for data frames.",
         "application/vnd.apache.parquet", "ratings.parquet", _parquet,
     ),
-    "huggingface": Format(
+    "huggingface": ExportFormat(
         "Data set folder (Hugging Face)",
         "The table, the items and a card that says how it was judged, as a ZIP archive.",
         "application/zip", "huggingface.zip", _dataset,
     ),
-    "history": Format(
+    "history": ExportFormat(
         "History (CSV)", "Every edit of every answer, with undone ones.",
         "text/csv; charset=utf-8", "history.csv", _history_csv,
     ),
-    "questions": Format(
+    "questions": ExportFormat(
         "Questions (CSV)", "How many items were asked each question, and why others were not.",
         "text/csv; charset=utf-8", "questions.csv", _questions_csv,
     ),
-    "plan": Format(
+    "plan": ExportFormat(
         "Plan (YAML)",
         "The plan that the study was made from, for manage.py create_study; annotators only where "
         "names are asked for.",
@@ -209,7 +209,7 @@ def usual_formats() -> list[str]:
     return ["csv", "json", "parquet", "huggingface"]
 
 
-def unavailable(wish: Wish, format: str) -> str:
+def unavailable(wish: ExportRequest, format: str) -> str:
     """Why a format cannot be had; empty where it can."""
     if format == "huggingface" and wish.scope.blind:
         return (
@@ -228,7 +228,7 @@ def unavailable(wish: Wish, format: str) -> str:
     return ""
 
 
-def refuse_unless_possible(wish: Wish, format: str) -> None:
+def refuse_unless_possible(wish: ExportRequest, format: str) -> None:
     """Refuse before anything is sent or written."""
     if format not in FORMATS:
         raise Refused("invalid", f"formats are {', '.join(FORMATS)}, not {format!r}")
@@ -236,14 +236,14 @@ def refuse_unless_possible(wish: Wish, format: str) -> None:
         raise Refused("invalid", why)
 
 
-def export_stream(*, wish: Wish, format: str, by: User) -> Iterator[str] | Iterator[bytes]:
+def export_stream(*, wish: ExportRequest, format: str, by: User) -> Iterator[str] | Iterator[bytes]:
     """A file of a study while it is written. That somebody took it is put on record first."""
     refuse_unless_possible(wish, format)
     _record(wish, [format], by)
     return FORMATS[format].write(wish)
 
 
-def _record(wish: Wish, formats: list[str], by: User | None) -> None:
+def _record(wish: ExportRequest, formats: list[str], by: User | None) -> None:
     scope = wish.scope
     record_event(
         study=scope.study, kind=StudyEvent.Kind.EXPORTED, by=by,
@@ -258,7 +258,7 @@ def _record(wish: Wish, formats: list[str], by: User | None) -> None:
 
 
 def write_study(
-    *, wish: Wish, formats: Iterable[str], target: Path, by: User | None = None
+    *, wish: ExportRequest, formats: Iterable[str], target: Path, by: User | None = None
 ) -> list[Path]:
     """Write a study into a new folder; the files and folders made. Nothing is overwritten."""
     wanted = list(dict.fromkeys(formats))
@@ -281,7 +281,7 @@ def _file_errors(target: Path) -> Iterator[None]:
         raise Refused("invalid", f"{target} cannot be written: {error.strerror}") from None
 
 
-def _write(wish: Wish, format: str, target: Path) -> Path:
+def _write(wish: ExportRequest, format: str, target: Path) -> Path:
     if format == "huggingface":
         folder = target / "huggingface"
         folder.mkdir()

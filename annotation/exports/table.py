@@ -3,12 +3,19 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from annotation.exports.assignments import CLIENTS, Place, Seat, Where, answer_of, seats
+from annotation.exports.assignments import (
+    CLIENTS,
+    ExportedAnswer,
+    ExportedAssignment,
+    Where,
+    answer_of,
+    iterate_assignments,
+)
 from annotation.exports.columns import (
     HISTORY_COLUMNS,
     RATING_COLUMNS,
     SCHEMA_VERSION,
-    Column,
+    ExportColumn,
     columns_for,
 )
 from annotation.exports.scope import Scope, is_simulated
@@ -31,12 +38,12 @@ NOT_ADJUDICATED: Row = {
 }
 
 
-def rating_columns(scope: Scope) -> tuple[Column, ...]:
+def rating_columns(scope: Scope) -> tuple[ExportColumn, ...]:
     """The columns of the table, for this export."""
     return columns_for(RATING_COLUMNS, blind=scope.blind, names=scope.names)
 
 
-def history_columns(scope: Scope) -> tuple[Column, ...]:
+def history_columns(scope: Scope) -> tuple[ExportColumn, ...]:
     """The columns of the table of edits, for this export."""
     return columns_for(HISTORY_COLUMNS, blind=scope.blind, names=scope.names)
 
@@ -53,19 +60,19 @@ def history_rows(scope: Scope) -> Iterator[Row]:
 
 def rating_parts(scope: Scope) -> Iterator[Parts]:
     """The rows in parts, for those who write them down."""
-    tabled = Tabled(scope)
-    for seat in seats(scope):
+    tabled = AssignmentTables(scope)
+    for seat in iterate_assignments(scope):
         yield from tabled.ratings(seat)
 
 
 def history_parts(scope: Scope) -> Iterator[Parts]:
     """The rows of edits in parts."""
-    tabled = Tabled(scope)
-    for seat in seats(scope, clients=CLIENTS):
+    tabled = AssignmentTables(scope)
+    for seat in iterate_assignments(scope, clients=CLIENTS):
         yield from tabled.history(seat)
 
 
-class Tabled:
+class AssignmentTables:
     """Seats as rows of the two tables."""
 
     def __init__(self, scope: Scope) -> None:
@@ -80,11 +87,11 @@ class Tabled:
         self.design: Row = {"design": design_name(study), "seed": study.seed}
         self.asked: dict[tuple[str, str, str], Row] = {}
 
-    def ratings(self, seat: Seat) -> Iterator[Parts]:
+    def ratings(self, seat: ExportedAssignment) -> Iterator[Parts]:
         """A row for each place where something was said; one for an item that was skipped."""
         places = seat.places
         if seat.state == Assignment.State.SKIPPED and NOTHING not in places:
-            places[NOTHING] = Place()
+            places[NOTHING] = ExportedAnswer()
         front = self._front(seat) if places else {}
         for where, place in places.items():
             said = self._said(seat, where, place)
@@ -92,7 +99,7 @@ class Tabled:
                 said |= _adjudicated(seat, where) if seat.adjudicated else NOT_ADJUDICATED
             yield front, self._asked(seat, where), said
 
-    def history(self, seat: Seat) -> Iterator[Parts]:
+    def history(self, seat: ExportedAssignment) -> Iterator[Parts]:
         """A row for each edit."""
         front = self._front(seat) if seat.edits else {}
         for edit in seat.edits:
@@ -112,7 +119,7 @@ class Tabled:
             }
             yield front, self._asked(seat, (edit.question, edit.subject)), said
 
-    def _front(self, seat: Seat) -> Row:
+    def _front(self, seat: ExportedAssignment) -> Row:
         """What all rows of a seat have in common."""
         scope, person = self.scope, seat.person
         row = {**self.study, "questionnaire": scope.questionnaires[seat.part].id}
@@ -144,7 +151,7 @@ class Tabled:
             "active_ms": seat.active_ms,
         }
 
-    def _asked(self, seat: Seat, where: Where) -> Row:
+    def _asked(self, seat: ExportedAssignment, where: Where) -> Row:
         key = (seat.part, *where)
         if key not in self.asked:
             question = self.questions[seat.part].get(where[0])
@@ -157,12 +164,12 @@ class Tabled:
             }
         return self.asked[key]
 
-    def _said(self, seat: Seat, where: Where, place: Place) -> Row:
+    def _said(self, seat: ExportedAssignment, where: Where, place: ExportedAnswer) -> Row:
         question = self.questions[seat.part].get(where[0])
-        return said_row(question, place)
+        return answer_row(question, place)
 
 
-def said_row(question: Question | None, place: Place) -> Row:
+def answer_row(question: Question | None, place: ExportedAnswer) -> Row:
     """What stands in a place, in columns."""
     answer, now = answer_of(place), place.now
     told = answer or place.last
@@ -189,7 +196,7 @@ def label_of(question: Question | None, value: int | None) -> str:
     return question.scale.label(value)
 
 
-def _adjudicated(seat: Seat, where: Where) -> Row:
+def _adjudicated(seat: ExportedAssignment, where: Where) -> Row:
     found = seat.adjudicated.get(where)
     if found is None:
         return NOT_ADJUDICATED

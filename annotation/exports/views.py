@@ -8,9 +8,9 @@ from django.views.decorators.http import require_GET
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.errors import Refused
 from annotation.exports.forms import ExportForm
-from annotation.exports.services import FORMATS, Wish, export_stream, unavailable
+from annotation.exports.services import FORMATS, ExportRequest, export_stream, unavailable
 from annotation.exports.table import rating_columns
-from annotation.studies.banner import study_banner
+from annotation.studies.selectors import study_banner
 from benchmarks.access import signed_in
 
 
@@ -38,7 +38,7 @@ def study_download(request: HttpRequest, pk: int) -> HttpResponseBase:
         return _page(request, access, form, status=422)
 
 
-def file_of(wish: Wish, format: str, access: StudyAccess) -> StreamingHttpResponse:
+def file_of(wish: ExportRequest, format: str, access: StudyAccess) -> StreamingHttpResponse:
     """The response that sends a file of a study."""
     stream = export_stream(wish=wish, format=format, by=access.user)
     made = FORMATS[format]
@@ -57,7 +57,9 @@ def _page(
         "access": access,
         "banner": study_banner(access.study),
         "form": form,
-        "formats": [(key, row, unavailable(Wish(scope), key)) for key, row in FORMATS.items()],
+        "formats": [
+            (key, row, unavailable(ExportRequest(scope), key)) for key, row in FORMATS.items()
+        ],
         "scope": scope,
         "people": len(scope.people),
         "left_out": None if scope.blind else scope.left_out,

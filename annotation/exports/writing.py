@@ -18,7 +18,7 @@ from benchmarks.tables import line_writer
 LINE_END = "\r\n"
 
 
-class Written:
+class RowWriter:
     """Rows as texts, from their parts."""
 
     def __init__(self, write: Callable[[Row], str], between: str) -> None:
@@ -38,7 +38,7 @@ class Written:
         return f"{self.head}{self.between}{middle}{self.between}{self.write(said)}"
 
 
-class _Texts(dict[type, Callable[[Any], str]]):
+class _TextConverters(dict[type, Callable[[Any], str]]):
     """What makes a text of a value, by its type; most rows hold few types, and looking is quick."""
 
     def __init__(self, known: dict[type, Callable[[Any], str]], other: Callable[[Any], str]):
@@ -62,7 +62,7 @@ def _nothing(value: None) -> str:
 _PLAIN = re.compile(r"(?:\w[\w .:/-]*)?").fullmatch
 
 
-def csv_written() -> Written:
+def csv_written() -> RowWriter:
     """What writes the cells of a row; lists are JSON."""
     line = line_writer()
 
@@ -72,7 +72,7 @@ def csv_written() -> Written:
     def words(value: str) -> str:
         return value if _PLAIN(value) else quoted(value)
 
-    texts = _Texts(
+    texts = _TextConverters(
         {
             type(None): _nothing,
             str: words,
@@ -83,7 +83,7 @@ def csv_written() -> Written:
         },
         quoted,
     )
-    return Written(lambda row: ",".join(texts.of(row)), ",")
+    return RowWriter(lambda row: ",".join(texts.of(row)), ",")
 
 
 # --- JSON -----------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def dumped(value: Any) -> str:
 
 
 # As `dumped`, which takes many times longer for what most cells hold.
-_VALUES = _Texts(
+_VALUES = _TextConverters(
     {
         type(None): lambda value: "null",
         str: encode_basestring,
@@ -125,9 +125,9 @@ def members(row: Row) -> str:
     return _NAMES[names] % tuple(_VALUES.of(row))
 
 
-def json_written() -> Written:
+def json_written() -> RowWriter:
     """What writes the members of a JSON object."""
-    return Written(members, ", ")
+    return RowWriter(members, ", ")
 
 
 # --- Parquet --------------------------------------------------------------------------------------

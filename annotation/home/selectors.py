@@ -19,7 +19,7 @@ UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Stat
 
 
 @dataclass(frozen=True)
-class ExperimentRow:
+class HomeExperiment:
     """Runs that were started together, with how far they are as a whole."""
 
     experiment: Experiment
@@ -70,7 +70,7 @@ def home_studies(user: User) -> list[StudyRow]:
     return sorted(rows, key=lambda row: not (ANNOTATOR in row.roles and row.own.open))
 
 
-def newest_experiments(seen: Visibility, limit: int = FEW) -> list[ExperimentRow]:
+def newest_experiments(seen: Visibility, limit: int = FEW) -> list[HomeExperiment]:
     """The latest sets of runs that this person may see, in three queries."""
     rows = Experiment.objects.exclude(runs__kind=Run.Kind.JUDGING)
     experiments = list(seen.of(rows).order_by("-pk")[:limit])
@@ -84,8 +84,8 @@ def newest_experiments(seen: Visibility, limit: int = FEW) -> list[ExperimentRow
 
 def _row(
     experiment: Experiment, runs: Sequence[Run], progress: dict[int, RunProgress]
-) -> ExperimentRow:
-    return ExperimentRow(
+) -> HomeExperiment:
+    return HomeExperiment(
         experiment,
         len(runs),
         len({run.agent_id for run in runs}),

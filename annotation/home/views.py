@@ -14,7 +14,7 @@ from annotation.home.selectors import (
 )
 from annotation.live.control.monitor import needing_rows
 from annotation.live.lists import waiting_rows
-from annotation.people.message_selectors import unread_messages
+from annotation.people.messages import unread_messages
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 
 STOP_POLLING = 286

@@ -7,10 +7,10 @@ from annotation.exports.head import described
 from annotation.imports.matching import duplicates
 from annotation.imports.schema import (
     MOST_PROBLEMS,
+    AssignmentIn,
     EditIn,
     ItemIn,
     QuestionnaireIn,
-    SeatIn,
     StudyDocument,
 )
 from annotation.models import Aspect, Assignment, Item, StoredQuestionnaire
@@ -20,7 +20,7 @@ from annotation.questionnaires import (
     load_questionnaire,
     read_questionnaire,
 )
-from annotation.ratings.checks import check_said
+from annotation.ratings.checks import check_answer
 from annotation.studies.setup import PARTS
 
 Questionnaires = dict[str, Questionnaire]
@@ -117,7 +117,7 @@ def _seat_problems(
     document: StudyDocument,
     questionnaires: Questionnaires,
     number: int,
-    seat: SeatIn,
+    seat: AssignmentIn,
     given: ItemIn,
 ) -> Iterator[str]:
     study = document.study
@@ -138,7 +138,7 @@ def _seat_problems(
             yield f"seat {number}, edit {place}: {problem}"
 
 
-def _undo_problem(seat: SeatIn, place: int, edit: EditIn, undone: set[int]) -> str:
+def _undo_problem(seat: AssignmentIn, place: int, edit: EditIn, undone: set[int]) -> str:
     """What is wrong with taking something back."""
     number = edit.undoes or 0
     if not 1 <= number < place or number in undone:
@@ -167,7 +167,7 @@ def _said_problem(item: Item, questionnaire: Questionnaire, edit: EditIn) -> str
     if edit.aspect == Aspect.FLAG and edit.value and not edit.text:
         return ""
     try:
-        check_said(
+        check_answer(
             item=item, questionnaire=questionnaire, question=edit.question, subject=edit.subject,
             aspect=edit.aspect, value=edit.value, chosen=edit.chosen, text=edit.text,
         )  # fmt: skip

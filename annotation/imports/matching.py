@@ -21,7 +21,7 @@ MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class Match:
+class ItemMatch:
     """Items by number: their (task, trajectory) here; and for the others why there is none."""
 
     found: Mapping[int, tuple[int | None, int | None]]
@@ -48,7 +48,7 @@ def _reason(why: str, numbers: list[int]) -> str:
     return f"{len(numbers)} item{'s' * (len(numbers) > 1)} ({named}{more}): {why}"
 
 
-def match_items(document: StudyDocument) -> Match:
+def match_items(document: StudyDocument) -> ItemMatch:
     """What each item is about here; reads only."""
     datasets = {row.key: _dataset(row) for row in document.datasets}
     named = {row.key: row for row in document.datasets}
@@ -89,7 +89,7 @@ def match_items(document: StudyDocument) -> Match:
         notes += _stands_in(run, best.run)
     for items in by_run.values():
         missing |= dict.fromkeys((i.number for i in items), "the file does not list its run")
-    return Match(found, missing, runs, notes)
+    return ItemMatch(found, missing, runs, notes)
 
 
 def _dataset(row: DatasetIn) -> Dataset | None:
@@ -137,7 +137,7 @@ def _match_tasks(
 
 
 @dataclass(frozen=True)
-class _Fit:
+class _RunFit:
     """What of a run's items a run here has."""
 
     run: Run
@@ -147,7 +147,7 @@ class _Fit:
 
 def _best_run(
     wanted: RunIn, dataset: Dataset, items: list[ItemIn], *, taken: set[int]
-) -> _Fit | None:
+) -> _RunFit | None:
     runs = Run.objects.filter(dataset=dataset, agent__name=wanted.agent, level=wanted.level)
     runs = runs.filter(COUNTED).exclude(pk__in=taken).select_related("agent").order_by("pk")
     fits = [_fit(run, items) for run in runs]
@@ -169,7 +169,7 @@ def _stands_in(wanted: RunIn, run: Run) -> Iterator[str]:
             )
 
 
-def _fit(run: Run, items: list[ItemIn]) -> _Fit:
+def _fit(run: Run, items: list[ItemIn]) -> _RunFit:
     found: dict[int, tuple[int | None, int | None]] = {}
     missing: dict[int, str] = {}
     for chunk in chunks(items):
@@ -192,7 +192,7 @@ def _fit(run: Run, items: list[ItemIn]) -> _Fit:
             else:
                 pk, task = units[unit]
                 found[item.number] = (task, pk)
-    return _Fit(run, found, missing)
+    return _RunFit(run, found, missing)
 
 
 def _unit(item: ItemIn) -> Unit:

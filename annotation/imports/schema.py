@@ -43,13 +43,13 @@ def _within_the_calendar(moment: datetime) -> datetime:
 Moment = Annotated[AwareDatetime, AfterValidator(_within_the_calendar)]
 
 
-class Strict(BaseModel):
+class StrictDocument(BaseModel):
     """A field that is not known is refused, not ignored."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class StudyIn(Strict):
+class StudyIn(StrictDocument):
     key: str = Field(pattern=r"^study-[0-9a-f]{12}$")
     name: str = Field(min_length=1, max_length=160)
     kind: str = Field(max_length=40)
@@ -78,14 +78,14 @@ class QuestionnaireIn(BaseModel):
     text: str
 
 
-class TextIn(Strict):
+class TextIn(StrictDocument):
     kind: Literal[tuple(StudyText.Kind.values)]  # type: ignore[valid-type]
     version: int = Field(ge=1, le=32_767)
     text: str
     at: Moment
 
 
-class DatasetIn(Strict):
+class DatasetIn(StrictDocument):
     key: int = Count
     system: str
     name: str
@@ -94,7 +94,7 @@ class DatasetIn(Strict):
     checksum: str
 
 
-class RunIn(Strict):
+class RunIn(StrictDocument):
     key: int = Count
     dataset: int = Count
     agent: str
@@ -106,14 +106,14 @@ class RunIn(Strict):
     checksum: str
 
 
-class ConsentIn(Strict):
+class ConsentIn(StrictDocument):
     kind: Literal[tuple(StudyText.Kind.values)]  # type: ignore[valid-type]
     version: int = Count
     given: bool
     at: Moment
 
 
-class PersonIn(Strict):
+class PersonIn(StrictDocument):
     rater: str = Field(pattern=r"^rater-[0-9a-f]{12}$")
     annotator: str = ""
     number: int = Count
@@ -127,18 +127,18 @@ class PersonIn(Strict):
     consents: list[ConsentIn]
 
 
-class TaskIn(Strict):
+class TaskIn(StrictDocument):
     dataset: int = Count
     id: str
 
 
-class TrajectoryIn(Strict):
+class TrajectoryIn(StrictDocument):
     run: int = Count
     level: str
     attempt: int = Count
 
 
-class ItemIn(Strict):
+class ItemIn(StrictDocument):
     number: int = Count
     use: Literal[tuple(Item.Use.values)]  # type: ignore[valid-type]
     wanted: int = Count
@@ -150,7 +150,7 @@ class ItemIn(Strict):
     fingerprint: str | None
 
 
-class EditIn(Strict):
+class EditIn(StrictDocument):
     question: str = Field(max_length=60)
     subject: str = Field("", max_length=80)
     aspect: Literal[tuple(Aspect.values)] = Aspect.ANSWER.value  # type: ignore[valid-type]
@@ -163,7 +163,7 @@ class EditIn(Strict):
     at: Moment
 
 
-class SeatIn(Strict):
+class AssignmentIn(StrictDocument):
     rater: str
     item: int = Count
     part: Literal[tuple(Assignment.Part.values)]  # type: ignore[valid-type]
@@ -176,7 +176,7 @@ class SeatIn(Strict):
     edits: list[EditIn]
 
 
-class AdjudicationIn(Strict):
+class AdjudicationIn(StrictDocument):
     item: int = Count
     question: str = Field(max_length=60)
     subject: str = Field(max_length=80)
@@ -188,7 +188,7 @@ class AdjudicationIn(Strict):
     at: Moment
 
 
-class StudyDocument(Strict):
+class StudyDocument(StrictDocument):
     format: Literal["planjury-study"]
     schema_version: int
     local: dict[str, Any]
@@ -200,7 +200,7 @@ class StudyDocument(Strict):
     runs: list[RunIn]
     people: list[PersonIn]
     items: list[ItemIn]
-    seats: list[SeatIn]
+    seats: list[AssignmentIn]
     adjudications: list[AdjudicationIn]
     events: list[dict[str, Any]] = Field(default_factory=list)
     columns: list[str]

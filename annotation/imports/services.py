@@ -17,8 +17,8 @@ from annotation.imports.checks import (
     read_questionnaires,
     store_questionnaires,
 )
-from annotation.imports.matching import Match, match_items
-from annotation.imports.schema import SeatIn, StudyDocument, read_document
+from annotation.imports.matching import ItemMatch, match_items
+from annotation.imports.schema import AssignmentIn, StudyDocument, read_document
 from annotation.models import (
     Adjudication,
     Annotator,
@@ -45,19 +45,19 @@ M = TypeVar("M", bound=models.Model)
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     """What became of a document; ``study`` is None where nothing was stored."""
 
     study: Study | None
     created: bool
-    match: Match
+    match: ItemMatch
     items: int = 0
     people: int = 0
     seats: int = 0
     edits: int = 0
 
 
-def import_study(*, path: Path, by: User | None = None, partial: bool = False) -> Imported:
+def import_study(*, path: Path, by: User | None = None, partial: bool = False) -> ImportResult:
     """Make the study of an exported document anew, as one that is closed: all of it or nothing.
 
     Unless all items are found here nothing is stored and the answer says what is missing;
@@ -70,10 +70,10 @@ def import_study(*, path: Path, by: User | None = None, partial: bool = False) -
     with only_one("study import"):
         known = Study.objects.filter(**{f"settings__{IMPORTED}__digest": digest}).first()
         if known is not None:
-            return Imported(known, False, Match({}, {}, {}))
+            return ImportResult(known, False, ItemMatch({}, {}, {}))
         match = match_items(document)
         if match.missing and not (partial and match.found):
-            return Imported(None, False, match)
+            return ImportResult(None, False, match)
         store_questionnaires(document)
         return _Storing(document, match, digest, by).store()
 
@@ -81,11 +81,13 @@ def import_study(*, path: Path, by: User | None = None, partial: bool = False) -
 class _Storing:
     """One import, inside its transaction."""
 
-    def __init__(self, document: StudyDocument, match: Match, digest: str, by: User | None) -> None:
+    def __init__(
+        self, document: StudyDocument, match: ItemMatch, digest: str, by: User | None
+    ) -> None:
         self.document, self.match, self.digest, self.by = document, match, digest, by
         self.seats = [seat for seat in document.seats if seat.item in match.found]
 
-    def store(self) -> Imported:
+    def store(self) -> ImportResult:
         self.study = self._study()
         self._texts()
         self.users = {p.rater: _account(p.rater, p.simulated) for p in self.document.people}
@@ -103,7 +105,7 @@ class _Storing:
                 "items_missing": len(self.match.missing), "edits": edits,
             },
         )  # fmt: skip
-        return Imported(
+        return ImportResult(
             self.study,
             True,
             self.match,
@@ -205,7 +207,7 @@ class _Storing:
             )
         return {row.rank: row for row in Item.objects.bulk_create(rows, batch_size=BATCH)}
 
-    def _seat(self, seat: SeatIn) -> int:
+    def _seat(self, seat: AssignmentIn) -> int:
         """Store a seat with its edits and what stands now; how many edits there were."""
         item, user = self.items[seat.item], self.users[seat.rater]
         assignment = Assignment.objects.create(

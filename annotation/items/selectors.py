@@ -28,7 +28,7 @@ FILTERS = {ALL: "All", FREE: "With free seats", SKIPPED: "Skipped by somebody"}
 
 
 @dataclass(frozen=True)
-class Seat:
+class ItemAssignmentRow:
     """One person's place at an item. ``said`` is why it was skipped, None where it is closed."""
 
     number: int
@@ -122,13 +122,13 @@ def item_rows(access: StudyAccess, items: Sequence[Item], seen: Visibility) -> l
     ]
 
 
-def item_seats(access: StudyAccess, item: Item, *, closed: bool) -> list[Seat]:
+def item_assignments(access: StudyAccess, item: Item, *, closed: bool) -> list[ItemAssignmentRow]:
     """Everybody who holds or held an item. ``closed``: what they wrote is not shown."""
     numbers = dict(Participant.objects.filter(study=access.study).values_list("user", "number"))
     rows = Assignment.objects.filter(item=item).select_related("annotator").order_by("pk")
     shown = access.reads_answers and not closed
     return [
-        Seat(
+        ItemAssignmentRow(
             number=numbers.get(row.annotator_id, 0),
             username=row.annotator.get_username(),
             state=row.state,

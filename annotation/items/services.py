@@ -13,12 +13,12 @@ from annotation.designs.sampling import Sample, sample_options
 from annotation.designs.types import DesignError
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
-from annotation.planning.plans import MOST_ANNOTATORS, PlanError, Source
+from annotation.planning.plans import MOST_ANNOTATORS, ItemSource, PlanError
 from annotation.planning.sources import find_items
 from annotation.questionnaires import load_questionnaire
 from annotation.record.events import record_event
 from annotation.studies.services import checked_reason, refuse_unless_stored
-from annotation.studies.setup import NewItem, add_items, deal_items
+from annotation.studies.setup import NewItem, add_items, assign_items
 from benchmarks.asks.players import players
 from benchmarks.visibility import Visibility
 
@@ -26,7 +26,7 @@ Use, Kind = Item.Use, StudyEvent.Kind
 
 
 @dataclass(frozen=True)
-class Dealt:
+class DealResult:
     """How many free seats were given to each person (by id), and how many nobody could take."""
 
     given: Mapping[int, int]
@@ -75,7 +75,7 @@ def raise_raters(*, study: Study, wanted: int, by: User, reason: str = "") -> in
 def add_from_source(
     *,
     study: Study,
-    source: Source,
+    source: ItemSource,
     count: int | None,
     raters: int,
     by: User,
@@ -84,7 +84,7 @@ def add_from_source(
     """Add what ``source`` has and the study has not, all of it or ``count`` drawn by its seed.
 
     New items stand behind the others. In a pool they are taken from now on; otherwise their seats
-    are free until `deal_free_seats`. Returns how many were added.
+    are free until `assign_free_items`. Returns how many were added.
     """
     _check_raters(raters)
     refuse_unless_stored(study)
@@ -121,7 +121,7 @@ def add_from_source(
     return len(new)
 
 
-def deal_free_seats(*, study: Study, people: Sequence[User], by: User) -> Dealt:
+def assign_free_items(*, study: Study, people: Sequence[User], by: User) -> DealResult:
     """Give the free seats of a dealt study to chosen people, as evenly as can be.
 
     Nobody gets an item that they have or had, or in which they played.
@@ -141,14 +141,14 @@ def deal_free_seats(*, study: Study, people: Sequence[User], by: User) -> Dealt:
         away = [user.get_username() for user in people if user.pk not in active]
         if away:
             raise Refused("invalid", f"not active in this study: {', '.join(away)}")
-        items = list(free_seats(study))
+        items = list(unassigned_slots(study))
         dealt, left = _spread(study, items, people)
         given = {user: len(places) for user, places in dealt.items() if places}
-        deal_items(study=study, items=items, dealt={user: dealt[user] for user in given}, by=by)
-    return Dealt(given, left)
+        assign_items(study=study, items=items, dealt={user: dealt[user] for user in given}, by=by)
+    return DealResult(given, left)
 
 
-def free_seats(study: Study) -> QuerySet[Item]:
+def unassigned_slots(study: Study) -> QuerySet[Item]:
     """Items that fewer people hold than shall judge them."""
     rows = Item.objects.filter(study=study, use=Use.MAIN, given__lt=F("wanted"))
     return rows.order_by("rank")
@@ -181,5 +181,5 @@ def _check_raters(wanted: int) -> None:
         raise Refused("invalid", f"an item has 1 to {MOST_ANNOTATORS} annotators, not {wanted}")
 
 
-def _plain(source: Source) -> dict[str, Any]:
+def _plain(source: ItemSource) -> dict[str, Any]:
     return {name: value for name, value in vars(source).items() if value}

@@ -15,15 +15,15 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import StudyAccess, fetch_managed_study
 from annotation.errors import Refused
-from annotation.items.specials import Added, add_specials
+from annotation.items.forms import SpecialsForm
+from annotation.items.specials import AddedSpecials, add_specials
 from annotation.models import Item, Study
 from annotation.planning.draft import USES, Draft, special_of
 from annotation.planning.expected_answers import ExpectedForm
-from annotation.planning.more_sources import choice_of
 from annotation.planning.plans import PlanError, PlanProblem
-from annotation.planning.special_choices import choosable_items, special_rows
-from annotation.studies.forms import SpecialsForm
-from annotation.studies.settings_views import study_context
+from annotation.planning.source_choices import choice_of
+from annotation.planning.special_items import choosable_items, special_rows
+from annotation.studies.views import study_context
 from benchmarks.access import signed_in, visibility
 
 
@@ -153,7 +153,7 @@ def _words(draft: Draft, problem: PlanProblem) -> str:
     return f"{use.capitalize()} item {number.partition(']')[0]}: {words}" if number else words
 
 
-def _told(study: Study, added: Added) -> str:
+def _told(study: Study, added: AddedSpecials) -> str:
     """What was added, and to whom it went."""
     words = [f"Added: {added.training} for training, {added.gold} as gold."]
     if added.training:

@@ -17,15 +17,15 @@ from annotation.assignments.services import lock_study
 from annotation.designs.placement import choose_gold, hide_more
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Rating, Study, StudyEvent
-from annotation.planning.more_sources import source_of
 from annotation.planning.planned_study import check_lessons
 from annotation.planning.plans import BOUNDS, PlanError, PlanProblem, SpecialItem, StudyPlan
-from annotation.planning.sources import Found
-from annotation.planning.special_items import Special, find_specials
+from annotation.planning.source_choices import source_of
+from annotation.planning.sources import SourceItems
+from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.questionnaires import load_questionnaire
 from annotation.record.events import record_event
 from annotation.studies.services import OVER, refuse_unless_stored
-from annotation.studies.setup import NewItem, add_items, deal_items, last_position
+from annotation.studies.setup import NewItem, add_items, assign_items, last_position
 from benchmarks.asks.players import players
 from benchmarks.models import Run
 from benchmarks.visibility import Visibility
@@ -37,7 +37,7 @@ AWAY = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Added:
+class AddedSpecials:
     """What came of adding: how many items of each kind, and how many people train or train on.
 
     ``given``: annotator's number → how many gold items they got, of the ``gold_each`` that were
@@ -64,7 +64,7 @@ def add_specials(
     gold_each: int = 0,
     by: User,
     seen: Visibility,
-) -> Added:
+) -> AddedSpecials:
     """Add training and gold items. PlanError names every item that does not fit; nothing is stored.
 
     Whoever has passed the training keeps it. ``gold_each`` is for named annotators: so many of the
@@ -102,7 +102,7 @@ def add_specials(
                 "seed": study.seed,
             },
         )  # fmt: skip
-    return Added(len(lessons), len(hidden), trainees, gold_each, given)
+    return AddedSpecials(len(lessons), len(hidden), trainees, gold_each, given)
 
 
 def _check_counts(
@@ -133,11 +133,11 @@ def _find(
     training: Sequence[SpecialItem],
     gold: Sequence[SpecialItem],
     seen: Visibility,
-) -> tuple[list[Special], list[Special]]:
+) -> tuple[list[ResolvedSpecial], list[ResolvedSpecial]]:
     questionnaire = load_questionnaire(study.questionnaire)
     source = source_of(study)
     datasets = Run.objects.filter(pk__in=source.runs).values_list("dataset", flat=True)
-    here = Found(
+    here = SourceItems(
         (), {}, runs=source.runs,
         datasets=(int(source.dataset),) if source.dataset else tuple(datasets.distinct()),
     )  # fmt: skip
@@ -148,7 +148,7 @@ def _find(
     return find_specials(plan, questionnaire, here, seen)
 
 
-def _refuse_known(study: Study, specials: Sequence[Special]) -> None:
+def _refuse_known(study: Study, specials: Sequence[ResolvedSpecial]) -> None:
     """What the study asks about already cannot be there once more."""
     of_task = load_questionnaire(study.questionnaire).unit == "task"
     key = "task" if of_task else "trajectory"
@@ -175,7 +175,7 @@ def _deal_training(
     trainees = [person.user_id for person in people if person.training == Training.NONE]
     if trainees:
         places = range(len(items))
-        deal_items(study=study, items=items, dealt=dict.fromkeys(trainees, places), by=by)
+        assign_items(study=study, items=items, dealt=dict.fromkeys(trainees, places), by=by)
     return len(trainees)
 
 
@@ -209,7 +209,7 @@ def _deal_gold(
         given[person.number] = len(chosen)
         if chosen:
             seats = [by_key[pk] for pk in chosen]
-            deal_items(study=study, items=items, dealt={person.user_id: seats}, by=by)
+            assign_items(study=study, items=items, dealt={person.user_id: seats}, by=by)
             _move_up(study, person.user_id, after, len(ahead), places[: len(chosen)])
     return given
 

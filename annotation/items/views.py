@@ -11,27 +11,27 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
-from annotation.assignments.services import give_item
+from annotation.assignments.services import assign_item
 from annotation.errors import Refused
+from annotation.items.forms import DealForm, GiveForm, MoreItemsForm, RatersForm
 from annotation.items.selectors import (
     FILTERS,
     counted_items,
+    item_assignments,
     item_page,
     item_rows,
-    item_seats,
 )
 from annotation.items.services import (
     add_from_source,
-    deal_free_seats,
+    assign_free_items,
     raise_raters,
     set_raters,
 )
 from annotation.models import Assignment, Item, Study
 from annotation.people.selectors import active_annotators
-from annotation.planning.more_sources import agents_of, source_of
-from annotation.studies.forms import DealForm, GiveForm, MoreItemsForm, RatersForm
-from annotation.studies.progress import free_seat_count, study_progress
-from annotation.studies.settings_views import attempt, live, stop_polling, study_context
+from annotation.planning.source_choices import agents_of, source_of
+from annotation.studies.progress import count_unassigned, study_progress
+from annotation.studies.views import attempt, live, stop_polling, study_context
 from benchmarks.access import signed_in, visibility
 from benchmarks.paging import as_id
 
@@ -107,7 +107,7 @@ def more(request: HttpRequest, pk: int) -> HttpResponseBase:
     context = {
         **study_context(access, "items"),
         **{f"{name}_form": form for name, form in forms_.items()},
-        "free": free_seat_count(access.study),
+        "free": count_unassigned(access.study),
     }
     return render(request, "annotation/study_more.html", context, status=status)
 
@@ -128,7 +128,7 @@ def _forms(request: HttpRequest, access: StudyAccess, action: str) -> dict[str, 
 def _more(request: HttpRequest, access: StudyAccess, form: forms.Form) -> str:
     study, by, given = access.study, access.user, form.cleaned_data
     if isinstance(form, DealForm):
-        dealt = deal_free_seats(study=study, people=form.chosen, by=by)
+        dealt = assign_free_items(study=study, people=form.chosen, by=by)
         left = f" {dealt.left:,} could go to none of them." if dealt.left else ""
         return f"{_count(dealt.total, 'seat')} given out.{left}"
     if isinstance(form, RatersForm):
@@ -175,7 +175,7 @@ def _item(
     request: HttpRequest, access: StudyAccess, found: Item, *, give: GiveForm | None = None
 ) -> HttpResponse:
     (row,) = item_rows(access, [found], visibility(request))
-    seats = item_seats(access, found, closed=row.agent is None)
+    seats = item_assignments(access, found, closed=row.agent is None)
     context = {**study_context(access, "items"), "row": row, "seats": seats}
     if access.manages and row.wanted is not None:
         have = {seat.number for seat in seats if seat.state != Assignment.State.RETURNED}
@@ -207,7 +207,7 @@ def item_change(request: HttpRequest, pk: int, rank: int) -> HttpResponseBase:
 
 def _give(access: StudyAccess, found: Item, form: GiveForm) -> str:
     to = form.recipient
-    give_item(
+    assign_item(
         study=access.study, item=found, to=to, by=access.user, reason=form.cleaned_data["reason"]
     )
     return f"Item {found.rank} is {to.get_username()}’s now."

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.blinding import blind_studies
-from annotation.live.turns import Turn, places_of, whose_turns
+from annotation.live.turns import SessionTurn, places_of, whose_turns
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
 from benchmarks.core.registry import find_system
 
@@ -28,7 +28,7 @@ class SessionRow:
 
     session: LiveSession
     places: Sequence[LivePlace]
-    turn: Turn
+    turn: SessionTurn
     words: str
     tone: str
     place: LivePlace | None = None
@@ -184,7 +184,7 @@ def _names(sessions: Sequence[int]) -> dict[int, tuple[str, str]]:
 def _row(
     session: LiveSession,
     places: Sequence[LivePlace],
-    turn: Turn,
+    turn: SessionTurn,
     reader: User,
     names: dict[int, tuple[str, str]],
 ) -> SessionRow:
@@ -195,7 +195,7 @@ def _row(
 
 
 def _words(
-    session: LiveSession, places: Sequence[LivePlace], turn: Turn, own: LivePlace | None
+    session: LiveSession, places: Sequence[LivePlace], turn: SessionTurn, own: LivePlace | None
 ) -> tuple[str, str, bool]:
     """What a session waits for, the tone of its badge, and whether that is the reader."""
     numbers = {place.number for place in turn.places}

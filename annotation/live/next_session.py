@@ -64,7 +64,7 @@ def has_played(plan: LivePlan, user: User) -> bool:
     return rows.filter(session__practice=False, session__state__in=OVER).exists()
 
 
-def free_seat(plan: LivePlan, user: User) -> LivePlace | None:
+def find_free_place(plan: LivePlan, user: User) -> LivePlace | None:
     """A place of a study that this person may take, the first by number; None where none is.
 
     In a study whose players are not named, whoever has none takes a whole row of the plan; where

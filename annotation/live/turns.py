@@ -20,7 +20,7 @@ PLACE = (
 
 
 @dataclass(frozen=True)
-class Turn:
+class SessionTurn:
     """Where a session stands.
 
     ``asked``: people at ``places`` have to reply to ``asks``. ``background``: a script or model is
@@ -39,14 +39,14 @@ class Turn:
         return tuple(ask for ask in self.asks if ask.role in place.roles)
 
 
-def whose_turn(session: LiveSession) -> Turn:
+def whose_turn(session: LiveSession) -> SessionTurn:
     """Where one session stands; its trajectory is read anew."""
     return whose_turns([session])[session.pk]
 
 
 def whose_turns(
     sessions: Iterable[LiveSession], places: Mapping[int, list[LivePlace]] | None = None
-) -> Mapping[int, Turn]:
+) -> Mapping[int, SessionTurn]:
     """The same for many, in two queries and one for their ``places`` where these are not at hand.
 
     What is asked is not read, only who is.
@@ -91,22 +91,22 @@ def places_of(sessions: Iterable[LiveSession]) -> dict[int, list[LivePlace]]:
 
 def turn_of(
     session: LiveSession, trajectory: Trajectory, asks: list[OpenAsk], places: list[LivePlace]
-) -> Turn:
+) -> SessionTurn:
     """Where a session stands, from rows that are at hand.
 
     ``asks`` are those that wait; ``trajectory.said`` is when the last of the others was answered.
     """
     if session.state in LiveSession.OVER or trajectory.status in (_S.DONE, _S.CANCELLED):
-        return Turn("over", session.ended_at)
+        return SessionTurn("over", session.ended_at)
     if session.state == LiveSession.State.GATHERING:
         missing = tuple(p for p in places if p.ready_at is None and not p.stand_in)
-        return Turn("gathering", session.created_at, missing)
+        return SessionTurn("gathering", session.created_at, missing)
     since = getattr(trajectory, "said", None) or session.started_at
     asked = tuple(p for p in places if any(ask.role in p.roles for ask in asks))
     if session.state == LiveSession.State.PAUSED:
-        return Turn("paused", session.paused_at, asked, tuple(asks))
+        return SessionTurn("paused", session.paused_at, asked, tuple(asks))
     if trajectory.status in (_S.FAILED, _S.DECISION):
-        return Turn("stuck", since, (), (), trajectory.problem)
+        return SessionTurn("stuck", since, (), (), trajectory.problem)
     if asks:
-        return Turn("asked", min(ask.opened_at for ask in asks), asked, tuple(asks))
-    return Turn("background", since)
+        return SessionTurn("asked", min(ask.opened_at for ask in asks), asked, tuple(asks))
+    return SessionTurn("background", since)

@@ -44,7 +44,7 @@ ERASED = "(erased)"
 
 
 @dataclass(frozen=True)
-class Holdings:
+class StoredData:
     """What is stored of a person, to be read before they are erased.
 
     ``wholly``: the studies that are set to lose their scores and marks too.
@@ -57,12 +57,12 @@ class Holdings:
     wholly: Sequence[str]
 
 
-def holdings_of(user: User) -> Holdings:
+def stored_data_of(user: User) -> StoredData:
     """How much is stored of a person."""
     edits = RatingEdit.objects.filter(by=user)
     notes = RemarkText.objects.filter(by=user)
     wholly = Study.objects.filter(participants__user=user, settings__erasure=SCORES_TOO)
-    return Holdings(
+    return StoredData(
         studies=Participant.objects.filter(user=user).count(),
         answers=edits.filter(aspect=Aspect.ANSWER).count(),
         texts=edits.exclude(text="").count()
@@ -89,7 +89,7 @@ def erase_person(*, user: User, by: User, typed: str, reason: str) -> str:
         user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if user.get_username() == tombstone(user):
             raise Refused("invalid", "this person is erased already")
-        words = _Words(user)
+        words = _Redaction(user)
         if words.known_in(reason):
             raise Refused("invalid", "the reason is kept, so it must not name the person")
         roles = _roles(user)
@@ -120,7 +120,7 @@ def tombstone(user: User) -> str:
     return f"erased-{user.pk}"
 
 
-class _Words:
+class _Redaction:
     """The words by which a person is known, and what stands in for them."""
 
     def __init__(self, user: User) -> None:
@@ -194,7 +194,7 @@ def _blank_answers(user: User) -> None:
     ratings.filter(assignment__in=whole).update(value=None, chosen=None)
 
 
-def _blank_events(user: User, words: _Words) -> None:
+def _blank_events(user: User, words: _Redaction) -> None:
     """What the record says by them or about them keeps its facts and loses its words."""
     events = StudyEvent.objects.filter(Q(by=user) | Q(about=user))
     events.exclude(reason="").erase_words(reason=ERASED)
@@ -227,7 +227,7 @@ def _blank_notes(user: User) -> None:
     texts.exclude(text="").erase_words(text=ERASED)
 
 
-def _blank_settings(user: User, words: _Words) -> None:
+def _blank_settings(user: User, words: _Redaction) -> None:
     """Designs name those to whom they dealt."""
     for study in Study.objects.filter(participants__user=user).only("pk", "settings"):
         blank = words.unlisted(study.settings)
@@ -235,7 +235,7 @@ def _blank_settings(user: User, words: _Words) -> None:
             Study.objects.filter(pk=study.pk).update(settings=blank)
 
 
-def _blank_account(user: User, words: _Words) -> None:
+def _blank_account(user: User, words: _Redaction) -> None:
     _end_sessions(user)
     ApiToken.objects.filter(user=user).delete()
     StoredAnswer.objects.filter(user=user).delete()
@@ -264,7 +264,7 @@ def _end_sessions(user: User) -> None:
     Session.objects.filter(pk__in=mine).delete()
 
 
-def _blank_log(user: User, words: _Words) -> None:
+def _blank_log(user: User, words: _Redaction) -> None:
     """The administration's log: what it says about this account, and names in its other lines."""
     of_users = ContentType.objects.get_for_model(User)
     about = LogEntry.objects.filter(content_type=of_users, object_id=str(user.pk))

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.errors import Refused
 from annotation.live.next_session import is_live
 from annotation.models import Invite, Membership, Study
+from annotation.people.forms import NewAccountForm
 from annotation.people.invitations import (
     accept_invite,
     accept_invite_as_new,
@@ -26,7 +27,6 @@ from annotation.people.invitations import (
     find_invite,
     refuse_unless_good,
 )
-from annotation.people.join_forms import NewAccountForm
 
 KEPT = "invite"
 

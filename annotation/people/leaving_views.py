@@ -17,15 +17,15 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import StudyAccess, fetch_managed_study, fetch_study, person
 from annotation.errors import Refused
 from annotation.models import Assignment, Participant
-from annotation.people.erasure import erase_person, holdings_of, tombstone
-from annotation.people.unblinding import unblind_annotator, unblind_study
+from annotation.people.erasure import erase_person, stored_data_of, tombstone
+from annotation.people.forms import EraseForm, ReasonForm
+from annotation.people.services import unblind_annotator, unblind_study
 from annotation.people.withdrawal import restore_annotator, withdraw_annotator
-from annotation.record.forms import EraseForm, ReasonForm
 from benchmarks.access import signed_in
 
 
 @dataclass(frozen=True)
-class Act:
+class Confirmation:
     """A thing to be done: what the page says, what the button does, and where it leads."""
 
     title: str
@@ -46,7 +46,7 @@ def leave(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not access.annotates:
         raise Http404
     study, user = access.study, access.user
-    act = Act(
+    act = Confirmation(
         title="Withdraw from this study",
         points=[
             "You may stop at any time, without giving a reason and without disadvantage.",
@@ -76,7 +76,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
     if found.state == Participant.State.ERASED:
         raise Http404
     if found.state == Participant.State.WITHDRAWN:
-        act = Act(
+        act = Confirmation(
             title=f"Take {name} back",
             points=[
                 "Their submitted answers count again in analyses.",
@@ -93,7 +93,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
     else:
         seats = study.assignments.filter(annotator=user)
         still = seats.filter(state=Assignment.State.OPEN).count()
-        act = Act(
+        act = Confirmation(
             title=f"Withdraw {name}",
             points=[
                 f"{still} open items go back and can be given to somebody else."
@@ -121,7 +121,7 @@ def annotator_unblind(request: HttpRequest, pk: int, number: int) -> HttpRespons
     if not access.study.blinded or found.unblinded_at is not None:
         raise Http404
     study, user, name = access.study, found.user, found.user.get_username()
-    act = Act(
+    act = Confirmation(
         title=f"Lift the blinding for {name}",
         points=[
             "Pages no longer hide from them who made what, as far as their roles let them see it.",
@@ -144,7 +144,7 @@ def study_unblind(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not access.study.blinded:
         raise Http404
     study = access.study
-    act = Act(
+    act = Confirmation(
         title="Lift the blinding of the study",
         points=[
             "Pages no longer hide from any of its annotators who made what, as far as their roles "
@@ -161,7 +161,7 @@ def study_unblind(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _ask(
-    request: HttpRequest, access: StudyAccess, act: Act, *, after: str = ""
+    request: HttpRequest, access: StudyAccess, act: Confirmation, *, after: str = ""
 ) -> HttpResponseBase:
     form = ReasonForm(request.POST or None, required=act.needs_reason)
     status = 200
@@ -218,7 +218,7 @@ def erase(request: HttpRequest) -> HttpResponseBase:
         "name": name,
         "person": user,
         "form": form,
-        "holdings": holdings_of(user) if user is not None else None,
+        "holdings": stored_data_of(user) if user is not None else None,
         "tombstone": tombstone(user) if user is not None else "",
     }
     return render(request, "annotation/erase.html", context, status=status)

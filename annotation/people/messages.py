@@ -2,10 +2,12 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.errors import Refused
-from annotation.models import Message, Participant, Study, StudyEvent
+from annotation.models import Message, MessageRead, Participant, Study, StudyEvent
 from annotation.record.events import record_event
+from benchmarks.prepared import Prepared
 
 LONGEST_MESSAGE = 2000
 
@@ -29,3 +31,42 @@ def send_message(*, study: Study, text: str, by: User, to: User | None = None) -
             detail={"message": message.pk},
         )  # fmt: skip
     return message
+
+
+Standing = Participant.State
+
+
+def unread_messages(user: User, *, study: Study | None = None) -> QuerySet[Message]:
+    """Messages to this person, or to all annotators since they came, oldest first."""
+    rows = _unread(user.pk)
+    if study is not None:
+        rows = rows.filter(study=study)
+    return rows.select_related("study", "by").order_by("pk")
+
+
+def count_unread(user: User, *, study: Study) -> int:
+    """How many there are in a study; asked whenever an item is opened."""
+    return len(_COUNTED.all(user=user.pk, study=study.pk))
+
+
+def _unread(user: int) -> QuerySet[Message]:
+    here = Participant.objects.filter(
+        user=user, study=OuterRef("study"), state__in=(Standing.ACTIVE, Standing.PAUSED)
+    )
+    to_all = Q(to=None) & Q(Exists(here.filter(joined_at__lte=OuterRef("at"))))
+    rows = Message.objects.filter((Q(to=user) & Q(Exists(here))) | to_all)
+    return rows.exclude(Exists(MessageRead.objects.filter(message=OuterRef("pk"), user=user)))
+
+
+_COUNTED = Prepared(
+    lambda user, study: _unread(user).filter(study=study).order_by().values_list("pk", flat=True),
+    user=int,
+    study=int,
+)
+
+
+def read_message(*, message: Message, user: User) -> None:
+    """Note that somebody has read a message to them; telling it twice is harmless."""
+    if message.to_id not in (None, user.pk):
+        raise Refused("not_yours", "this message is for somebody else")
+    MessageRead.objects.get_or_create(message=message, user=user)

@@ -33,7 +33,7 @@ class InviteRow:
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentMessage:
     """A message, with how many it was for and who of them has read it."""
 
     message: Message
@@ -94,7 +94,7 @@ def _state(invite: Invite, now: datetime) -> tuple[str, str]:
     return "open", "info"
 
 
-def sent_messages(study: Study, params: QueryDict) -> tuple[list[Sent], Page[Message]]:
+def sent_messages(study: Study, params: QueryDict) -> tuple[list[SentMessage], Page[Message]]:
     """A page of a study's messages, the newest first, and who has read them; four queries.
 
     A message to all is for those who took part when it was sent and have not left.
@@ -109,7 +109,7 @@ def sent_messages(study: Study, params: QueryDict) -> tuple[list[Sent], Page[Mes
     return [_sent(row, reads[row.pk], people) for row in page.rows], page
 
 
-def _sent(message: Message, read: set[int], people: Sequence[Participant]) -> Sent:
+def _sent(message: Message, read: set[int], people: Sequence[Participant]) -> SentMessage:
     if message.to_id is not None:
         meant = [person for person in people if person.user_id == message.to_id]
     else:
@@ -121,7 +121,7 @@ def _sent(message: Message, read: set[int], people: Sequence[Participant]) -> Se
         ]
     name = {person.user_id: f"{person.number} {person.user.get_username()}" for person in meant}
     to = message.to
-    return Sent(
+    return SentMessage(
         message,
         to="all annotators" if to is None else name.get(to.pk, to.get_username()),
         readers=[words for pk, words in name.items() if pk in read],

@@ -4,9 +4,15 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
-from annotation.assignments.bulk_changes import return_seats
-from annotation.assignments.services import give_item, lock_participant, lock_study, move_assignment
+from annotation.assignments.bulk_changes import return_assignments
+from annotation.assignments.services import (
+    assign_item,
+    change_assignment_state,
+    lock_participant,
+    lock_study,
+)
 from annotation.errors import Refused
 from annotation.models import Assignment, Participant, Study, StudyEvent
 from annotation.record.events import record_event
@@ -60,7 +66,7 @@ def return_open_items(*, study: Study, user: User, by: User, reason: str) -> int
         lock_study(study)
         person = lock_participant(study=study, user=user)
         mine = Assignment.objects.filter(study=study, annotator=user, part=Assignment.Part.MAIN)
-        count = return_seats(study=study, seats=mine, by=by, reason=reason)
+        count = return_assignments(study=study, seats=mine, by=by, reason=reason)
         if not count:
             raise Refused("conflict", "this person has no open items")
         if person.state == Standing.ACTIVE:
@@ -96,8 +102,48 @@ def _reassign(seat: Assignment, to: User, by: User, reason: str) -> None:
     if seat.state != State.OPEN:
         word = seat.get_state_display().lower()
         raise Refused("conflict", f"item {seat.position} is {word} by now; only open ones can move")
-    move_assignment(seat, State.RETURNED, by=by, reason=reason, kind=Kind.REASSIGNED)
+    change_assignment_state(seat, State.RETURNED, by=by, reason=reason, kind=Kind.REASSIGNED)
     try:
-        give_item(study=seat.study, item=seat.item, to=to, by=by, reason=reason)
+        assign_item(study=seat.study, item=seat.item, to=to, by=by, reason=reason)
     except Refused as refused:
         raise Refused(refused.code, f"item {seat.position}: {refused.reason}") from None
+
+
+def unblind_annotator(*, study: Study, user: User, by: User, reason: str) -> None:
+    """Show one annotator who made what; doing it again is harmless, taking it back impossible."""
+    reason = checked_reason(reason, why="the blinding is lifted")
+    with transaction.atomic():
+        lock_study(study)
+        person = lock_participant(study=study, user=user)
+        if not study.blinded:
+            raise Refused("invalid", "this study is not blinded")
+        if person.unblinded_at is not None:
+            return
+        Participant.objects.filter(pk=person.pk).update(unblinded_at=timezone.now())
+        record_event(
+            study=study, kind=StudyEvent.Kind.UNBLINDED, by=by, about=user, reason=reason,
+            detail={"before": "blind", "after": "unblinded"},
+        )  # fmt: skip
+
+
+def unblind_study(*, study: Study, by: User, reason: str) -> None:
+    """End the blinding of a whole study, for those who come later too.
+
+    Everybody is unblinded at the same moment; `Study.settings` keeps it for those who join later.
+    """
+    reason = checked_reason(reason, why="the blinding is lifted")
+    with transaction.atomic():
+        lock_study(study)
+        study.refresh_from_db()
+        if not study.blinded:
+            raise Refused("invalid", "this study is not blinded")
+        now = timezone.now()
+        people = study.participants.filter(unblinded_at=None)
+        count = people.update(unblinded_at=now)
+        study.blinded = False
+        study.settings = {**study.settings, "unblinded_at": now.isoformat()}
+        study.save(update_fields=["blinded", "settings"])
+        record_event(
+            study=study, kind=StudyEvent.Kind.UNBLINDED, by=by, reason=reason,
+            detail={"before": "blinded", "after": "not blinded", "annotators": count},
+        )  # fmt: skip

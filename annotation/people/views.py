@@ -15,8 +15,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
 from annotation.designs.types import name_some
 from annotation.errors import Refused
+from annotation.items.forms import ReassignForm
 from annotation.live.next_session import is_live
 from annotation.models import Assignment, Membership, Participant
+from annotation.people.forms import InviteForm, MemberForm, MessageForm
 from annotation.people.invitations import make_invite, revoke_invite
 from annotation.people.messages import send_message
 from annotation.people.selectors import (
@@ -24,6 +26,8 @@ from annotation.people.selectors import (
     invite_rows,
     known_annotators,
     overseers_of,
+    present_annotators,
+    sent_messages,
 )
 from annotation.people.services import (
     pause_annotator,
@@ -33,10 +37,9 @@ from annotation.people.services import (
 )
 from annotation.people.withdrawal import remove_member
 from annotation.steps.training import release_training
-from annotation.studies.forms import InviteForm, MemberForm, MessageForm, ReassignForm
 from annotation.studies.progress import annotator_progress, study_progress
-from annotation.studies.settings_views import attempt, study_context
 from annotation.studies.setup import add_member
+from annotation.studies.views import attempt, study_context
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 
@@ -287,3 +290,33 @@ def _message(request: HttpRequest, access: StudyAccess, found: Participant) -> H
         return _annotator(request, access, found, message=form)
     messages.success(request, f"The message to {found.user.get_username()} is sent.")
     return redirect("annotation:annotator", pk=access.study.pk, number=found.number)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def study_messages(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The messages of a study; a POST sends one to an annotator or to all."""
+    access = fetch_managed_study(request, pk)
+    people = present_annotators(access.study)
+    form = MessageForm(request.POST if request.method == "POST" else None, people=people)
+    if request.method == "POST" and form.is_valid():
+        to = form.recipient
+        try:
+            send_message(study=access.study, to=to, text=form.cleaned_data["text"], by=access.user)
+        except Refused as refused:
+            form.add_error("text", f"Not sent: {refused.reason}.")
+        else:
+            whom = to.get_username() if to else "all annotators"
+            messages.success(request, f"The message to {whom} is sent.")
+            return redirect("annotation:study_messages", pk=pk)
+    sent, page = sent_messages(access.study, request.GET)
+    context = {
+        **study_context(access, "messages"),
+        "form": form,
+        "people": people,
+        "sent": sent,
+        "page": page,
+    }
+    return render(
+        request, "annotation/study_messages.html", context, status=422 if form.errors else 200
+    )

@@ -6,9 +6,9 @@ What a person said before they left stays stored and counts no more: selectors a
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.assignments.bulk_changes import return_seats
-from annotation.assignments.returned import LEFT
-from annotation.assignments.services import lock_participant, lock_study, move_assignment
+from annotation.assignments.bulk_changes import return_assignments
+from annotation.assignments.selectors import LEFT
+from annotation.assignments.services import change_assignment_state, lock_participant, lock_study
 from annotation.errors import Refused
 from annotation.models import Assignment, Membership, Participant, Study, StudyEvent
 from annotation.record.events import record_event
@@ -50,7 +50,7 @@ def withdraw_annotator(*, study: Study, user: User, by: User | None, reason: str
             return
         before = person.state
         seats = study.assignments.filter(annotator=user)
-        returned = return_seats(study=study, seats=seats, by=by, reason=LEFT)
+        returned = return_assignments(study=study, seats=seats, by=by, reason=LEFT)
         Participant.objects.filter(pk=person.pk).update(state=PState.WITHDRAWN, break_since=None)
         _take_role(study, user, Role.ANNOTATOR, by, "")
         record_event(
@@ -82,7 +82,7 @@ def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> Non
             if left is None or left.reason != LEFT:
                 continue
             try:
-                move_assignment(seat, AState.OPEN, by=by)
+                change_assignment_state(seat, AState.OPEN, by=by)
             except Refused:
                 continue  # somebody else has it
             taken += 1

@@ -10,11 +10,9 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotation.planning.forms import STEPS
-from annotation.planning.item_forms import ItemsForm, QuestionnaireForm
+from annotation.planning.forms import STEPS, ItemsForm, QuestionnaireForm, StepForm
 from annotation.planning.plans import PlanProblem, SpecialItem, StudyPlan
 from annotation.planning.source_choices import SourceChoice
-from annotation.planning.step_forms import StepForm
 from benchmarks.core.digests import storable
 from benchmarks.models import Task
 from benchmarks.visibility import Visibility

@@ -7,7 +7,12 @@ from typing import Any
 
 from django.http import QueryDict
 
-from annotation.planning.special_items import LONGEST_WHY, Special, check_expected, item_shapes
+from annotation.planning.special_items import (
+    LONGEST_WHY,
+    ResolvedSpecial,
+    check_expected,
+    item_shapes,
+)
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.types import Slot
 from annotation.ratings.checks import markable
@@ -21,7 +26,7 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExpectedChoice:
     """One answer that may be right."""
 
     value: str
@@ -30,12 +35,12 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Place:
+class ExpectedPlace:
     """One place for an answer, with what has been said to be right there."""
 
     slot: Slot
     about: str
-    choices: Sequence[Choice]
+    choices: Sequence[ExpectedChoice]
     why: str
     problem: str = ""
 
@@ -83,26 +88,27 @@ class ExpectedForm:
         )  # fmt: skip
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[ExpectedPlace]:
         """The places with their choices as they are on the page: turn by turn, as one reads."""
         return [self._place(slot) for slot in sorted(self.slots, key=_turn)]
 
-    def _place(self, slot: Slot) -> Place:
+    def _place(self, slot: Slot) -> ExpectedPlace:
         right = self.expected.get(slot.name, {})
         scale = slot.question.scale
         if scale.kind == "marks":
             chosen = right.get("chosen")
             choices = [
-                Choice(key, self.texts.get(key, key), key in (chosen or ()))
+                ExpectedChoice(key, self.texts.get(key, key), key in (chosen or ()))
                 for key in markable(self.subjects, scale.of)
             ]
-            choices.append(Choice(NOTHING, "None of these", chosen == []))
+            choices.append(ExpectedChoice(NOTHING, "None of these", chosen == []))
         else:
             values = right.get("values", ())
             choices = [
-                Choice(str(value), scale.label(value), value in values) for value in scale.values
+                ExpectedChoice(str(value), scale.label(value), value in values)
+                for value in scale.values
             ]
-        return Place(
+        return ExpectedPlace(
             slot, self._about(slot), choices, str(right.get("why", "")),
             self.problems.get(slot.name, ""),
         )  # fmt: skip
@@ -127,7 +133,7 @@ class ExpectedForm:
             if why:
                 found[slot.name]["why"] = why[:LONGEST_WHY]
         self.expected = found
-        special = Special(self.item, "", found, self.slots, self.subjects)
+        special = ResolvedSpecial(self.item, "", found, self.slots, self.subjects)
         for problem in check_expected(self.questionnaire, special):
             place = next((s.name for s in self.slots if f".{s.name}" in problem.path), "")
             self.problems.setdefault(place, f"{problem.words[:1].upper()}{problem.words[1:]}.")

@@ -16,10 +16,10 @@ from django.utils import timezone
 from annotation.designs.sampling import Allocation, Sample, Way
 from annotation.planning.plans import (
     Dealing,
+    ItemSource,
     Order,
     PlanError,
     PlanProblem,
-    Source,
     SpecialItem,
     StudyPlan,
     Trials,
@@ -75,7 +75,7 @@ def read_document(data: Any) -> StudyPlan:
 def plan_document(plan: StudyPlan) -> dict[str, Any]:
     """A plan in the form of its file; what is as usual is left out."""
     found = _changed(plan, StudyPlan("", ""))
-    found["items"] = _changed(plan.items, Source())
+    found["items"] = _changed(plan.items, ItemSource())
     sample = _changed(plan.sample, Sample())
     found.pop("sample", None)
     if sample:
@@ -224,10 +224,10 @@ def _plain(value: Any, path: str, problems: Problems) -> list[Any]:
     return list(value)
 
 
-def _items(value: Any, path: str, problems: Problems) -> tuple[Source, Sample]:
+def _items(value: Any, path: str, problems: Problems) -> tuple[ItemSource, Sample]:
     given = _mapping(value, path, ITEMS, problems)
     sample = given.pop("sample", Sample())
-    return Source(**given), sample
+    return ItemSource(**given), sample
 
 
 def _sample(value: Any, path: str, problems: Problems) -> Sample:

@@ -6,29 +6,35 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotation.designs.certificate import Certificate, certify_design, digest_design
-from annotation.designs.dealing import deal_options
+from annotation.designs.dealing import deal_options, deal_queries
 from annotation.designs.orders import POOL, order_options, order_pool
-from annotation.designs.placement import Placed, place_specials
-from annotation.designs.queries import deal_queries
+from annotation.designs.placement import ItemLists, place_specials
 from annotation.designs.sampling import Sampled, sample_options
-from annotation.designs.types import GOLD, TRAINING, Dealt, DesignError, Option, name_some
-from annotation.models import Item
-from annotation.planning.plan_checks import (
-    background_problems,
-    planned_questionnaire,
-    simple_problems,
+from annotation.designs.types import (
+    GOLD,
+    TRAINING,
+    Allocation,
+    DesignError,
+    DesignOption,
+    name_some,
 )
+from annotation.models import Item
 from annotation.planning.plans import (
+    BOUNDS,
+    DEALINGS,
+    MOST_ANNOTATORS,
+    ORDERS,
     PlanError,
     PlanProblem,
     StudyPlan,
 )
-from annotation.planning.sources import Found, find_items
-from annotation.planning.special_items import Special, find_specials
-from annotation.questionnaires import Questionnaire
-from annotation.questionnaires.requirements import Asked, asked_questions
+from annotation.planning.sources import SourceItems, find_items
+from annotation.planning.special_items import ResolvedSpecial, find_specials
+from annotation.questionnaires import Questionnaire, QuestionnaireError, load_questionnaire
+from annotation.questionnaires.requirements import QuestionUse, asked_questions
 from annotation.studies.setup import NewItem
 from benchmarks.asks.players import players
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -55,16 +61,16 @@ class PlannedStudy:
     plan: StudyPlan
     questionnaire: Questionnaire
     people: Mapping[str, User]
-    found: Found
+    found: SourceItems
     sampled: Sampled
-    design: Dealt | Placed
+    design: Allocation | ItemLists
     items: tuple[NewItem, ...]
     dealt: Mapping[str, Sequence[int]]
     exclusions: Mapping[str, frozenset[int]]
     notes: tuple[str, ...] = ()
 
     @property
-    def options(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[DesignOption, ...]:
         """What is to be judged, training and gold apart."""
         return self._dealing.options
 
@@ -95,11 +101,11 @@ class PlannedStudy:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Where a wish is met only nearly."""
-        placed = self.design.warnings if isinstance(self.design, Placed) else ()
+        placed = self.design.warnings if isinstance(self.design, ItemLists) else ()
         return (*self.notes, *self._dealing.warnings, *placed)
 
     @property
-    def questions(self) -> list[Asked]:
+    def questions(self) -> list[QuestionUse]:
         """Which questions the items would be asked, and why others not."""
         counts = Counter(self.found.asked[option.id] for option in self.options)
         return asked_questions(self.questionnaire, counts)
@@ -116,8 +122,8 @@ class PlannedStudy:
         return certify_design(design=self.design, raters=raters, exclusions=self.exclusions)
 
     @property
-    def _dealing(self) -> Dealt:
-        return self.design.dealt if isinstance(self.design, Placed) else self.design
+    def _dealing(self) -> Allocation:
+        return self.design.dealt if isinstance(self.design, ItemLists) else self.design
 
 
 def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStudy:
@@ -139,7 +145,7 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     try:
         sampled = sample_options(options=candidates, sample=plan.sample, seed=plan.seed)
         dealing = _deal(plan, sampled.options, found, exclusions)
-        design: Dealt | Placed = dealing
+        design: Allocation | ItemLists = dealing
         if training or gold:
             design = place_specials(
                 dealt=dealing,
@@ -177,7 +183,9 @@ def _exclusions(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
     }
 
 
-def check_lessons(training: Sequence[Special], barred: Mapping[str, frozenset[int]]) -> None:
+def check_lessons(
+    training: Sequence[ResolvedSpecial], barred: Mapping[str, frozenset[int]]
+) -> None:
     """Training items are the same for all, so nobody may have played in one."""
     for special in training:
         names = sorted(name for name, ids in barred.items() if special.pk in ids)
@@ -191,10 +199,10 @@ def check_lessons(training: Sequence[Special], barred: Mapping[str, frozenset[in
 
 def _deal(
     plan: StudyPlan,
-    options: Sequence[Option],
-    found: Found,
+    options: Sequence[DesignOption],
+    found: SourceItems,
     exclusions: Mapping[str, frozenset[int]],
-) -> Dealt:
+) -> Allocation:
     if plan.order == "queries":
         return _deal_queries(plan, options, found, exclusions)
     if plan.dealing == "pool":
@@ -212,10 +220,10 @@ def _deal(
 
 def _deal_queries(
     plan: StudyPlan,
-    options: Sequence[Option],
-    found: Found,
+    options: Sequence[DesignOption],
+    found: SourceItems,
     exclusions: Mapping[str, frozenset[int]],
-) -> Dealt:
+) -> Allocation:
     """The paper's design, which knows nothing of who played where; so it is looked over after."""
     queries: dict[int, list[int]] = {}
     for option in options:
@@ -234,7 +242,7 @@ def _deal_queries(
                 options=played,
             )
     used = {pk for order in orders.values() for pk in order}
-    return Dealt(
+    return Allocation(
         orders={name: tuple(orders[name]) for name in sorted(orders)},
         options=tuple(option for option in options if option.id in used),
         method=f"deal query × {plan.raters}, {each} each, order random",
@@ -242,16 +250,16 @@ def _deal_queries(
     )
 
 
-def _gold_each(plan: StudyPlan, gold: Sequence[Special]) -> int:
+def _gold_each(plan: StudyPlan, gold: Sequence[ResolvedSpecial]) -> int:
     """In a pool all gold items stand among the others; named people get some of them each."""
     return len(gold) if plan.dealing == "pool" else plan.gold_each
 
 
 def _items(
     plan: StudyPlan,
-    design: Dealt | Placed,
-    training: Sequence[Special],
-    gold: Sequence[Special],
+    design: Allocation | ItemLists,
+    training: Sequence[ResolvedSpecial],
+    gold: Sequence[ResolvedSpecial],
     questionnaire: Questionnaire,
 ) -> tuple[tuple[NewItem, ...], dict[str, list[int]]]:
     """The items in the order of storing (training first), and who gets which."""
@@ -259,7 +267,7 @@ def _items(
     key = "task" if questionnaire.unit == "task" else "trajectory"
     seats = (
         {n: [(s.option, s.part) for s in row] for n, row in design.seats.items()}
-        if isinstance(design, Placed)
+        if isinstance(design, ItemLists)
         else {name: [(pk, "item") for pk in order] for name, order in design.orders.items()}
     )
     named = plan.dealing == "named"
@@ -291,7 +299,7 @@ def _items(
 # --- Words ----------------------------------------------------------------------------------------
 
 
-def _nothing(found: Found) -> str:
+def _nothing(found: SourceItems) -> str:
     if found.options:
         return "nothing is left to judge beside the training and gold items"
     if found.mute:
@@ -299,7 +307,7 @@ def _nothing(found: Found) -> str:
     return "nothing to assign: no trajectory of these runs has ended with something to judge"
 
 
-def _notes(plan: StudyPlan, sampled: Sampled, dealing: Dealt) -> Iterator[str]:
+def _notes(plan: StudyPlan, sampled: Sampled, dealing: Allocation) -> Iterator[str]:
     for row in sampled.report:
         if row.short:
             named = ", ".join(value for value in row.stratum if value)
@@ -311,3 +319,68 @@ def _notes(plan: StudyPlan, sampled: Sampled, dealing: Dealt) -> Iterator[str]:
     idle = [name for name in plan.annotators if name not in busy]
     if idle and plan.dealing == "named":
         yield f"{name_some(idle)} would get nothing to judge"
+
+
+def planned_questionnaire(plan: StudyPlan) -> Questionnaire:
+    try:
+        found = load_questionnaire(plan.questionnaire)
+    except QuestionnaireError as error:
+        raise PlanError([PlanProblem("questionnaire", str(error))]) from None
+    if found.unit == "person":
+        words = f"{found.id} asks about annotators; give it as background"
+        raise PlanError([PlanProblem("questionnaire", words)])
+    return found
+
+
+def simple_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
+    if not plan.name.strip() or len(plan.name) > 160:
+        yield PlanProblem("name", "give the study a name of at most 160 characters")
+    for name, (least, most) in BOUNDS.items():
+        if not least <= getattr(plan, name) <= most:
+            yield PlanProblem(name, f"a whole number from {least:,} to {most:,} is expected")
+    if not 0 <= plan.pass_mark <= 1:
+        yield PlanProblem("pass_mark", "a share from 0 to 1 is expected, such as 0.75")
+    if plan.dealing not in DEALINGS:
+        yield PlanProblem("dealing", f"expected one of {', '.join(DEALINGS)}")
+    if plan.order not in ORDERS:
+        yield PlanProblem("order", f"expected one of {', '.join(ORDERS)}")
+    if plan.closes_at is not None and plan.closes_at <= timezone.now():
+        yield PlanProblem("closes_at", "the study would be closed already")
+    named = plan.dealing == "named"
+    if named and not plan.annotators or len(set(plan.annotators)) != len(plan.annotators):
+        yield PlanProblem("annotators", "name at least one annotator, and nobody twice")
+    elif named and plan.raters > len(plan.annotators):
+        count = len(plan.annotators)
+        words = f"an item can have 1 to {count} of the annotators named here, not {plan.raters}"
+        yield PlanProblem("raters", words)
+    if len(plan.annotators) > MOST_ANNOTATORS:
+        yield PlanProblem("annotators", f"at most {MOST_ANNOTATORS} annotators at once")
+    if plan.order == "queries":
+        yield from _query_problems(plan)
+    elif plan.queries_each is not None:
+        yield PlanProblem("queries_each", "this belongs to the order queries alone")
+    if not named and plan.whole_tasks:
+        yield PlanProblem("whole_tasks", "in a pool everybody takes single items")
+    if plan.gold and named and not plan.gold_each:
+        yield PlanProblem("gold_each", "say how many gold items each annotator gets")
+    if plan.gold_each and not plan.gold:
+        yield PlanProblem("gold", "there are no gold items to give")
+
+
+def _query_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
+    if plan.queries_each is None or not 1 <= plan.queries_each <= 1000:
+        yield PlanProblem("queries_each", "each annotator needs at least one query, at most 1,000")
+    if plan.dealing == "pool":
+        yield PlanProblem("order", "a pool cannot be dealt in queries; take another order")
+
+
+def background_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
+    if not plan.background:
+        return
+    try:
+        asks = load_questionnaire(plan.background)
+    except QuestionnaireError as error:
+        yield PlanProblem("background", str(error))
+    else:
+        if asks.unit != "person":
+            yield PlanProblem("background", f"{plan.background} does not ask about annotators")

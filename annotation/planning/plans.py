@@ -60,7 +60,7 @@ class PlanError(Exception):
 
 
 @dataclass(frozen=True)
-class Source:
+class ItemSource:
     """Where items come from, and which of them are looked at.
 
     At least one of ``runs``, ``experiment`` and ``dataset`` is named; with several, what all of
@@ -104,7 +104,7 @@ class StudyPlan:
 
     name: str
     questionnaire: str
-    items: Source = field(default_factory=Source)
+    items: ItemSource = field(default_factory=ItemSource)
     sample: Sample = field(default_factory=Sample)
     raters: int = 1
     annotators: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ Plan = Callable[..., StudyPlan]
 
 
 @dataclass(frozen=True)
-class Preset:
+class StudyPreset:
     """A plan that one click fills in; ``people`` is the number of annotators that it names."""
 
     key: str
@@ -38,27 +38,27 @@ class Preset:
     questionnaire: str
 
 
-PRESETS: Mapping[str, Preset] = {
+PRESETS: Mapping[str, StudyPreset] = {
     preset.key: preset
     for preset in (
-        Preset(
+        StudyPreset(
             "paper", "Ten questions, as in the paper", "The paper’s design",
             "Ten questions on 240 trajectories: eight annotators, three queries each with the "
             "trajectories of ten models, one rater for each.",
             paper_plan, 8, TEN_QUESTIONS,
         ),
-        Preset(
+        StudyPreset(
             "violations", "Violation check", "Violation check",
             "Which conditions does each plan violate? Thirty trajectories, three annotators each, "
             "two training items.",
             violation_plan, 3, VIOLATIONS,
         ),
-        Preset(
+        StudyPreset(
             "filters", "Filter check", "Filter check",
             "Keep or remove each candidate constraint. Thirty tasks, three annotators each.",
             filter_plan, 3, FILTERS,
         ),
-        Preset(
+        StudyPreset(
             "turns", "Turn scores", "Turn scores",
             "Four questions on the plan of every turn, not only the last. Thirty trajectories, "
             "three annotators each.",
@@ -68,7 +68,7 @@ PRESETS: Mapping[str, Preset] = {
 }  # fmt: skip
 
 
-def presets_for(sources: Mapping[str, SourceChoice]) -> Sequence[Preset]:
+def presets_for(sources: Mapping[str, SourceChoice]) -> Sequence[StudyPreset]:
     """The presets whose runs and tasks are there, and open to whoever plans."""
     dataset = _demo()
     if dataset is None:
@@ -76,7 +76,7 @@ def presets_for(sources: Mapping[str, SourceChoice]) -> Sequence[Preset]:
     return [preset for preset in PRESETS.values() if _source(preset, dataset, sources)]
 
 
-def fill_in(preset: Preset, sources: Mapping[str, SourceChoice]) -> Draft | None:
+def fill_in(preset: StudyPreset, sources: Mapping[str, SourceChoice]) -> Draft | None:
     """The draft of a preset; None where its runs or tasks are not there."""
     dataset = _demo()
     source = _source(preset, dataset, sources) if dataset is not None else None
@@ -108,7 +108,7 @@ def _demo() -> Dataset | None:
 
 
 def _source(
-    preset: Preset, dataset: Dataset, sources: Mapping[str, SourceChoice]
+    preset: StudyPreset, dataset: Dataset, sources: Mapping[str, SourceChoice]
 ) -> SourceChoice | None:
     if preset.questionnaire == FILTERS:
         return sources.get(f"tasks:{dataset.pk}")

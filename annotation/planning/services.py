@@ -13,17 +13,19 @@ from annotation.planning.plan_files import plan_document
 from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.planning.plans import PlanError, StudyPlan
 from annotation.planning.storage import (
+    STORE,
     WHOLE,
     Report,
     begin_storing,
     find_begun,
     give_up_storing,
+    is_stored,
     store_rest,
+    storing_of,
 )
-from annotation.planning.storage_progress import STORE, is_stored, storing_of
 from annotation.record.events import record_event
 from annotation.studies.design import study_design
-from annotation.studies.services import fillers_of, refuse_unless_stored
+from annotation.studies.services import refuse_unless_stored, role_labels_of
 from annotation.studies.setup import store_study
 from annotation.texts.services import set_study_text
 from benchmarks.asks.players import players
@@ -157,7 +159,7 @@ def _unsaved(
         closes_at=plan.closes_at,
         is_demo=is_demo,
         settings={
-            "design": _as_kept(planned), "labels": fillers_of(planned.found.runs), **settings,
+            "design": _as_kept(planned), "labels": role_labels_of(planned.found.runs), **settings,
         },
         created_by=by,
     )  # fmt: skip

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.planning.plans import Source
-from annotation.questionnaires import newest_questionnaires
+from annotation.models import Item, Study
+from annotation.planning.plans import ItemSource
+from annotation.questionnaires import load_questionnaire, newest_questionnaires
+from annotation.studies.design import study_design
 from benchmarks.core.labels import plain
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import COUNTED, Candidate, Dataset, Experiment, Run, Task, Trajectory
@@ -23,7 +25,7 @@ class SourceChoice:
     title: str
     system: str
     unit: str
-    source: Source
+    source: ItemSource
 
     def runs(self, seen: Visibility) -> QuerySet[Run]:
         """Its runs; none where it is about tasks."""
@@ -81,7 +83,7 @@ def _started_together(seen: Visibility) -> list[SourceChoice]:
             title=f"{names[experiment]} ({_agents(found)}{', level ' + level if level else ''})",
             system=system,
             unit="trajectory",
-            source=Source(experiment=str(experiment), levels=(level,) if level else ()),
+            source=ItemSource(experiment=str(experiment), levels=(level,) if level else ()),
         )
         for (experiment, level, system), found in agents.items()
     ]
@@ -99,7 +101,7 @@ def _imported(seen: Visibility) -> list[SourceChoice]:
             title=f"{name} ({_agents(found)}, imported)",
             system=EXTERNAL,
             unit="trajectory",
-            source=Source(dataset=str(dataset)),
+            source=ItemSource(dataset=str(dataset)),
         )
         for (dataset, name), found in agents.items()
     ]
@@ -116,7 +118,7 @@ def _tasks(seen: Visibility) -> list[SourceChoice]:
             title=f"{dataset} (tasks with candidate constraints)",
             system=dataset.system,
             unit="task",
-            source=Source(dataset=str(dataset.pk)),
+            source=ItemSource(dataset=str(dataset.pk)),
         )
         for dataset in rows.filter(Exists(open_tasks))
     ]
@@ -124,3 +126,29 @@ def _tasks(seen: Visibility) -> list[SourceChoice]:
 
 def _agents(agents: set[int]) -> str:
     return f"{len(agents)} agent{'s' * (len(agents) > 1)}"
+
+
+def source_of(study: Study) -> ItemSource:
+    """The runs or the dataset of the items that a study has; an empty source where it has none."""
+    items = Item.objects.filter(study=study).order_by()
+    if load_questionnaire(study.questionnaire).unit == "task":
+        datasets = items.filter(task__isnull=False).values_list("task__dataset", flat=True)
+        first = datasets.order_by("rank").first()
+        return ItemSource(dataset=str(first)) if first is not None else ItemSource()
+    runs = items.filter(trajectory__isnull=False).values_list("trajectory__run", flat=True)
+    plan = study_design(study).plan
+    return ItemSource(
+        runs=tuple(sorted(runs.distinct())), trials=plan.items.trials if plan else "all"
+    )
+
+
+def choice_of(study: Study) -> SourceChoice:
+    """The same as a choice on a page."""
+    about = load_questionnaire(study.questionnaire)
+    return SourceChoice("", study.name, about.system, about.unit, source_of(study))
+
+
+def agents_of(source: ItemSource, seen: Visibility) -> list[tuple[str, str]]:
+    """The agents of a source's runs by name, with their titles; those that are not closed."""
+    rows = seen.of(Run.objects.filter(pk__in=source.runs)).order_by("agent__title")
+    return list(rows.values_list("agent__name", "agent__title").distinct())

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
-from annotation.designs.types import Option, name_some
-from annotation.planning.plans import PlanError, PlanProblem, Source
+from annotation.designs.types import DesignOption, name_some
+from annotation.planning.plans import ItemSource, PlanError, PlanProblem
 from annotation.questionnaires import Questionnaire
-from annotation.questionnaires.requirements import what_tasks_have, what_trajectories_have
+from annotation.questionnaires.requirements import task_content, trajectory_content
 from benchmarks.core.errors import UnknownName
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import COUNTED, Dataset, Experiment, Run, Task, Trajectory
@@ -17,14 +17,14 @@ from benchmarks.visibility import Visibility
 
 
 @dataclass(frozen=True)
-class Found:
+class SourceItems:
     """The options of a source that a questionnaire can ask something about.
 
     ``asked``: option → keys of its questions. ``unusable`` have not ended with something to judge,
     ``mute`` have nothing that is asked about, ``later_trials`` were left out as wished.
     """
 
-    options: tuple[Option, ...]
+    options: tuple[DesignOption, ...]
     asked: Mapping[int, tuple[str, ...]]
     runs: tuple[int, ...] = ()
     datasets: tuple[int, ...] = ()
@@ -34,7 +34,7 @@ class Found:
     later_trials: int = 0
 
 
-def find_items(source: Source, questionnaire: Questionnaire, seen: Visibility) -> Found:
+def find_items(source: ItemSource, questionnaire: Questionnaire, seen: Visibility) -> SourceItems:
     """Everything in ``source`` that could be judged; PlanError where it names what is not there."""
     if questionnaire.unit == "task":
         return _find_tasks(source, questionnaire, seen)
@@ -53,7 +53,7 @@ def _check_system(questionnaire: Questionnaire, systems: set[str]) -> None:
 # --- Runs -----------------------------------------------------------------------------------------
 
 
-def _find_runs(source: Source, seen: Visibility) -> list[Run]:
+def _find_runs(source: ItemSource, seen: Visibility) -> list[Run]:
     """The runs that a source names, of those that the planner may see."""
     rows = seen.of(Run.objects.filter(COUNTED).select_related("dataset", "agent")).order_by("pk")
     if not (source.runs or source.experiment or source.dataset):
@@ -126,7 +126,9 @@ def usable_trajectories(runs: Sequence[int]) -> QuerySet[Trajectory]:
     )
 
 
-def _find_trajectories(source: Source, questionnaire: Questionnaire, runs: Sequence[Run]) -> Found:
+def _find_trajectories(
+    source: ItemSource, questionnaire: Questionnaire, runs: Sequence[Run]
+) -> SourceItems:
     by_id = {run.pk: run for run in runs}
     rows = usable_trajectories(list(by_id))
     everything = Trajectory.objects.filter(run__in=by_id)
@@ -138,7 +140,7 @@ def _find_trajectories(source: Source, questionnaire: Questionnaire, runs: Seque
             q.filter(task__external_id__in=source.tasks) for q in (rows, everything)
         )
     several = len({run.dataset_id for run in runs}) > 1
-    options: list[Option] = []
+    options: list[DesignOption] = []
     task_of: dict[int, int] = {}
     begun: set[tuple[int, int]] = set()
     usable = later = 0
@@ -163,10 +165,10 @@ def _find_trajectories(source: Source, questionnaire: Questionnaire, runs: Seque
             "ending": termination,
         }
         label = f"{run.dataset}/{name}" if several else name
-        options.append(Option(pk, label, run.agent.name, strata))
+        options.append(DesignOption(pk, label, run.agent.name, strata))
     if problems := list(_unknown("endings", source.endings, endings)):
         raise PlanError(problems)
-    has = what_trajectories_have([option.id for option in options])
+    has = trajectory_content([option.id for option in options])
     unusable = everything.count() - usable
     return _asked(
         questionnaire, options, has,
@@ -177,20 +179,20 @@ def _find_trajectories(source: Source, questionnaire: Questionnaire, runs: Seque
 
 def _asked(
     questionnaire: Questionnaire,
-    options: Sequence[Option],
+    options: Sequence[DesignOption],
     has: Mapping[int, frozenset[str]],
     **more: object,
-) -> Found:
+) -> SourceItems:
     """Leave out what can be asked nothing."""
     asked = {option.id: tuple(questionnaire.asked(has[option.id])) for option in options}
     usable = tuple(option for option in options if asked[option.id])
-    return Found(usable, asked, mute=len(options) - len(usable), **more)  # type: ignore[arg-type]
+    return SourceItems(usable, asked, mute=len(options) - len(usable), **more)  # type: ignore[arg-type]
 
 
 # --- Tasks ----------------------------------------------------------------------------------------
 
 
-def _find_tasks(source: Source, questionnaire: Questionnaire, seen: Visibility) -> Found:
+def _find_tasks(source: ItemSource, questionnaire: Questionnaire, seen: Visibility) -> SourceItems:
     strange = [name for name in ("levels", "agents", "endings") if getattr(source, name)]
     if strange:
         words = f"{questionnaire.id} is about tasks, which have none"
@@ -211,7 +213,7 @@ def _find_tasks(source: Source, questionnaire: Questionnaire, seen: Visibility) 
             raise PlanError(problems)
         rows = rows.filter(external_id__in=source.tasks)
     options = [
-        Option(
+        DesignOption(
             pk,
             f"{datasets[dataset]}/{name}" if len(datasets) > 1 else name,
             strata={"dataset": str(datasets[dataset]), "category": category},
@@ -220,7 +222,7 @@ def _find_tasks(source: Source, questionnaire: Questionnaire, seen: Visibility) 
             "pk", "dataset", "external_id", "category"
         )
     ]
-    has = what_tasks_have([option.id for option in options])
+    has = task_content([option.id for option in options])
     return _asked(
         questionnaire, options, has,
         datasets=tuple(datasets), task_of={option.id: option.id for option in options},

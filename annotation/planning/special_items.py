@@ -1,22 +1,26 @@
 """Training and gold items of a plan: which they are, and whether their expected answers fit."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from django.db.models import QuerySet
 
 from annotation.errors import Refused
 from annotation.models import Aspect, Item
 from annotation.planning.plans import PlanError, PlanProblem, SpecialItem, StudyPlan
-from annotation.planning.sources import Found, usable_trajectories
-from annotation.questionnaires import Questionnaire
+from annotation.planning.source_choices import SourceChoice
+from annotation.planning.sources import SourceItems, usable_trajectories
+from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.requirements import (
+    task_content,
     task_parts,
+    trajectory_content,
     trajectory_parts,
-    what_tasks_have,
-    what_trajectories_have,
 )
 from annotation.questionnaires.types import Slot
-from annotation.ratings.checks import check_said
+from annotation.ratings.checks import check_answer
+from benchmarks.core.digests import storable
 from benchmarks.models import Run, Task, Trajectory
 from benchmarks.visibility import Visibility
 
@@ -24,7 +28,7 @@ LONGEST_WHY = 1000
 
 
 @dataclass(frozen=True)
-class Special:
+class ResolvedSpecial:
     """A training or gold item that was found. ``path`` is where the plan names it."""
 
     pk: int
@@ -35,8 +39,8 @@ class Special:
 
 
 def find_specials(
-    plan: StudyPlan, questionnaire: Questionnaire, found: Found, seen: Visibility
-) -> tuple[list[Special], list[Special]]:
+    plan: StudyPlan, questionnaire: Questionnaire, found: SourceItems, seen: Visibility
+) -> tuple[list[ResolvedSpecial], list[ResolvedSpecial]]:
     """The plan's training and its gold items; PlanError names every one that does not fit."""
     named = [(f"training[{n}]", item) for n, item in enumerate(plan.training, 1)]
     lessons = len(named)
@@ -56,7 +60,7 @@ def find_specials(
             problems.append(PlanProblem(path, f"is the same item as {first[pk]}"))
     shapes = item_shapes(questionnaire, list(keys.values()))
     specials = [
-        Special(keys[path], path, item.expected, *shapes[keys[path]])
+        ResolvedSpecial(keys[path], path, item.expected, *shapes[keys[path]])
         for path, item in named
         if path in keys
     ]
@@ -73,9 +77,9 @@ def item_shapes(
     """For each item its places for answers, and the parts that questions are asked of."""
     wants = questionnaire.wants
     if questionnaire.unit == "task":
-        has, parts = what_tasks_have(keys), task_parts(keys, wants)
+        has, parts = task_content(keys), task_parts(keys, wants)
     else:
-        has, parts = what_trajectories_have(keys), trajectory_parts(keys, wants)
+        has, parts = trajectory_content(keys), trajectory_parts(keys, wants)
     return {
         pk: (list(questionnaire.slots(questionnaire.asked(has[pk]), parts[pk])), parts[pk])
         for pk in keys
@@ -83,7 +87,7 @@ def item_shapes(
 
 
 def _find(
-    path: str, item: SpecialItem, questionnaire: Questionnaire, found: Found, seen: Visibility
+    path: str, item: SpecialItem, questionnaire: Questionnaire, found: SourceItems, seen: Visibility
 ) -> int:
     if questionnaire.unit == "task":
         return _find_task(path, item, found, seen)
@@ -116,7 +120,7 @@ def _find(
     return chosen[0]
 
 
-def _find_task(path: str, item: SpecialItem, found: Found, seen: Visibility) -> int:
+def _find_task(path: str, item: SpecialItem, found: SourceItems, seen: Visibility) -> int:
     if not item.task or item.trajectory is not None or item.agent or item.level or item.attempt:
         raise _wrong(path, "this study is about tasks: name the task alone")
     rows = seen.of(Task.objects.filter(dataset__in=found.datasets, external_id=item.task))
@@ -130,7 +134,7 @@ def _wrong(path: str, words: str) -> PlanError:
     return PlanError([PlanProblem(path, words)])
 
 
-def check_expected(questionnaire: Questionnaire, special: Special) -> Iterator[PlanProblem]:
+def check_expected(questionnaire: Questionnaire, special: ResolvedSpecial) -> Iterator[PlanProblem]:
     """What is wrong with the expected answers of an item, slot by slot."""
     slots = {slot.name: slot for slot in special.slots}
     if not special.slots:
@@ -149,7 +153,7 @@ def check_expected(questionnaire: Questionnaire, special: Special) -> Iterator[P
 
 
 def _answer_problems(
-    path: str, what: Any, slot: Slot, special: Special, questionnaire: Questionnaire
+    path: str, what: Any, slot: Slot, special: ResolvedSpecial, questionnaire: Questionnaire
 ) -> Iterator[PlanProblem]:
     if not isinstance(what, Mapping) or not set(what) <= {"values", "chosen", "why"}:
         yield PlanProblem(path, "expected values or chosen, and why if you like")
@@ -175,10 +179,107 @@ def _answer_problems(
     )
     for value, chosen in tries:
         try:
-            check_said(
+            check_answer(
                 item=item, questionnaire=questionnaire, question=slot.question.key,
                 subject=slot.subject, aspect=Aspect.ANSWER, value=value, chosen=chosen, text="",
             )  # fmt: skip
         except Refused as refused:
             yield PlanProblem(f"{path}.{wanted}", refused.reason)
             return
+
+
+MOST_SHOWN = 60
+LONGEST_FIND = 200
+
+
+@dataclass(frozen=True)
+class ItemChoice:
+    """An item that can be chosen, in words."""
+
+    pk: int
+    task: str
+    prompt: str
+    agent: str = ""
+    turns: int | None = None
+    ending: str = ""
+    use: str = ""
+    expected: int = 0
+
+    @property
+    def is_task(self) -> bool:
+        return self.turns is None
+
+
+def choosable_items(
+    chosen: SourceChoice,
+    questionnaire: str,
+    seen: Visibility,
+    *,
+    taken: Collection[int],
+    find: str = "",
+    held: QuerySet[Item] | None = None,
+) -> list[ItemChoice]:
+    """The first items of a source that the questionnaire can ask something about.
+
+    Left out are those ``taken``, by id, and what a study asks about in the items ``held``.
+    """
+    # SQLite refuses patterns above 50,000 bytes, PostgreSQL those with NUL.
+    find = storable(find)[:LONGEST_FIND]
+    items = Item.objects.none() if held is None else held.order_by()
+    about = load_questionnaire(questionnaire)
+    if chosen.unit == "task":
+        tasks = items.filter(trajectory=None, task__isnull=False).values("task")
+        rows = _tasks(chosen, seen).exclude(pk__in=taken).exclude(pk__in=tasks)
+        if find:
+            rows = rows.filter(external_id__icontains=find)
+        found = [_task_choice(task) for task in rows.order_by("pk")[:MOST_SHOWN]]
+        has = task_content([choice.pk for choice in found])
+    else:
+        held_ones = items.filter(trajectory__isnull=False).values("trajectory")
+        pool = _trajectories(chosen, seen).exclude(pk__in=taken).exclude(pk__in=held_ones)
+        if find:
+            pool = pool.filter(task__external_id__icontains=find)
+        found = [_choice(row) for row in pool.order_by("task", "pk").distinct()[:MOST_SHOWN]]
+        has = trajectory_content([choice.pk for choice in found])
+    return [choice for choice in found if about.asked(has[choice.pk])]
+
+
+def special_rows(
+    specials: Sequence[Mapping[str, Any]], chosen: SourceChoice, seen: Visibility
+) -> list[ItemChoice]:
+    """The training and gold items chosen so far, in their order."""
+    ids = [row["item"] for row in specials]
+    if not ids:
+        return []
+    if chosen.unit == "task":
+        known = {t.pk: _task_choice(t) for t in _tasks(chosen, seen).filter(pk__in=ids)}
+    else:
+        rows = seen.of(Trajectory.objects.filter(pk__in=ids)).select_related("task", "run__agent")
+        known = {row.pk: _choice(row) for row in rows}
+    return [
+        ItemChoice(
+            **{**vars(known[row["item"]]), "use": row["use"], "expected": len(row["expected"])}
+        )
+        for row in specials
+        if row["item"] in known
+    ]
+
+
+def _tasks(chosen: SourceChoice, seen: Visibility) -> Any:
+    return seen.of(Task.objects.filter(dataset=int(chosen.source.dataset)))
+
+
+def _trajectories(chosen: SourceChoice, seen: Visibility) -> Any:
+    rows = usable_trajectories(list(chosen.runs(seen).values_list("pk", flat=True)))
+    return rows.select_related("task", "run__agent")
+
+
+def _task_choice(task: Task) -> ItemChoice:
+    return ItemChoice(task.pk, task.external_id, task.prompt)
+
+
+def _choice(row: Trajectory) -> ItemChoice:
+    return ItemChoice(
+        row.pk, row.task.external_id, row.task.prompt, row.run.agent.title, row.turn_count,
+        row.termination,
+    )  # fmt: skip

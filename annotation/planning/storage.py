@@ -7,6 +7,7 @@ or added to. Each portion finds out what is there, so it can be stopped anywhere
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,18 +15,18 @@ from django.db import connection, transaction
 
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
-from annotation.planning.storage_progress import STORING
 from annotation.record.events import record_event
 from annotation.studies.setup import (
     NewItem,
     add_member,
+    assign_items,
     begin_study,
-    deal_items,
     insert_items,
     last_position,
     last_rank,
     new_items,
 )
+from benchmarks.models import Job
 
 # So many items and seats are stored whole, in one transaction of half a second or so.
 WHOLE = 2000
@@ -121,7 +122,7 @@ def _deal_portion(
     items = [by_place[place] for place in wanted]
     with _portion(study):
         if last_position(study, user, Assignment.Part.MAIN) == there:
-            deal_items(study=study, items=items, dealt={user: range(len(items))}, by=by)
+            assign_items(study=study, items=items, dealt={user: range(len(items))}, by=by)
 
 
 def _pause() -> None:
@@ -165,3 +166,56 @@ def remove_study(study: Study) -> None:
     with transaction.atomic():
         Participant.objects.filter(study=study).delete()
         study.delete()
+
+
+# The setting of a study that is not stored to its end.
+STORING = "storing"
+STORE = "store-study"
+
+
+def is_stored(study: Study) -> bool:
+    """Whether all of a study is there: items, people and seats."""
+    return STORING not in study.settings
+
+
+@dataclass(frozen=True)
+class Storing:
+    """How far the storing of a study is, in items and seats. ``job`` does it, where one does."""
+
+    done: int
+    total: int
+    job: Job | None
+    launches: bool = False
+    removed: bool = False
+
+    @property
+    def moving(self) -> bool:
+        """Whether somebody works on it, or will."""
+        job = self.job
+        return job is not None and job.status in (Job.Status.QUEUED, Job.Status.RUNNING)
+
+    @property
+    def failed(self) -> str:
+        """Why it came to a halt, where that is known."""
+        return self.job.message if self.job is not None and not self.moving else ""
+
+    @property
+    def words(self) -> str:
+        return f"{self.done:,} of {self.total:,} items and seats"
+
+    @property
+    def mark(self) -> str:
+        return f"{self.done}-{self.job.status if self.job else ''}"
+
+
+def storing_of(study: Study) -> Storing | None:
+    """How far it is; None where the study is stored. By indexes, however large it is."""
+    if is_stored(study):
+        return None
+    last = Item.objects.filter(study=study).order_by("-rank").values_list("rank", flat=True)
+    job = Job.objects.filter(kind=STORE, payload__study=study.pk).order_by("-pk").first()
+    seats = sum(study.participants.values_list("assigned", flat=True))
+    wish = study.settings[STORING]
+    total = int(wish.get("total", 0))
+    done = min(total, (last.first() or 0) + seats)
+    return Storing(done, total, job, bool(wish.get("launch")), removed=not wish)

@@ -14,8 +14,7 @@ from annotation.models import Study
 from annotation.people.selectors import known_annotators
 from annotation.planning.draft import BY_KEY, USES, Draft, Planner, place_of
 from annotation.planning.expected_answers import ExpectedForm
-from annotation.planning.forms import STEPS
-from annotation.planning.item_forms import ItemsForm
+from annotation.planning.forms import STEPS, ItemsForm, StepForm
 from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.planning.plans import PlanError
 from annotation.planning.presets import PRESETS, fill_in, fill_in_filter_check, presets_for
@@ -25,9 +24,8 @@ from annotation.planning.services import (
     is_large,
 )
 from annotation.planning.source_choices import source_choices
-from annotation.planning.special_choices import choosable_items, special_rows
-from annotation.planning.step_forms import StepForm
-from annotation.studies.balance_tables import balance_tables
+from annotation.planning.special_items import choosable_items, special_rows
+from annotation.studies.design import balance_tables
 from benchmarks.access import START, allow, fetch, signed_in, visibility
 from benchmarks.models import Dataset
 

@@ -16,7 +16,7 @@ from benchmarks.trajectories.messages import talk_has
 CHUNK = 500
 
 
-def what_trajectories_have(trajectories: Iterable[int]) -> dict[int, frozenset[str]]:
+def trajectory_content(trajectories: Iterable[int]) -> dict[int, frozenset[str]]:
     """For each trajectory, which of the things that questions may need it has."""
     wanted = list(trajectories)
     found: dict[int, frozenset[str]] = {}
@@ -104,7 +104,7 @@ def _conditions(ids: Sequence[int]) -> dict[int, dict[str, list[str]]]:
     return found
 
 
-def what_tasks_have(tasks: Iterable[int]) -> dict[int, frozenset[str]]:
+def task_content(tasks: Iterable[int]) -> dict[int, frozenset[str]]:
     """For each task, which of the things that questions may need it has."""
     wanted = list(tasks)
     parts = task_parts(wanted, frozenset({"candidate"}))
@@ -125,7 +125,7 @@ def task_parts(tasks: Iterable[int], wants: frozenset[str]) -> dict[int, dict[st
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionUse:
     """A question of a study: how many items are asked it, and what the others lack."""
 
     question: Question
@@ -146,7 +146,7 @@ class Asked:
 
 def asked_questions(
     questionnaire: Questionnaire, items: Mapping[tuple[str, ...], int]
-) -> list[Asked]:
+) -> list[QuestionUse]:
     """Every question of a questionnaire; ``items`` counts items by the keys that they are asked."""
     total = sum(items.values())
     rows = []
@@ -159,11 +159,11 @@ def asked_questions(
                 continue
             has = {n for other in questionnaire.of_keys(keys) for n in other.needs}
             lacks.update(dict.fromkeys(sorted(question.needs - has), count))
-        rows.append(Asked(question, asked, total, tuple(n for n, _ in lacks.most_common())))
+        rows.append(QuestionUse(question, asked, total, tuple(n for n, _ in lacks.most_common())))
     return rows
 
 
-def study_questions(study: Study, questionnaire: Questionnaire) -> list[Asked]:
+def study_questions(study: Study, questionnaire: Questionnaire) -> list[QuestionUse]:
     """The questions of a study, as its items are asked them, each item once."""
     return asked_questions(questionnaire, asked_counts(study))
 

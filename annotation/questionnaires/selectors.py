@@ -19,7 +19,7 @@ MARKED = {"": "conditions", "world": "conditions of the situation", "user": "pre
 
 
 @dataclass(frozen=True)
-class Version:
+class QuestionnaireVersion:
     """One version of a questionnaire. ``by`` is empty for those that ship with the product."""
 
     questionnaire: Questionnaire
@@ -29,7 +29,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownQuestion:
     """A question as annotators see it, with what can be answered in words."""
 
     question: Question
@@ -40,16 +40,18 @@ class Shown:
     needs: Sequence[str]
 
 
-def questionnaire_versions() -> list[tuple[str, list[Version]]]:
+def questionnaire_versions() -> list[tuple[str, list[QuestionnaireVersion]]]:
     """Every questionnaire by name, its versions the newest first, in three queries."""
     shipped = set(shipped_questionnaires())
     makers = StoredQuestionnaire.objects.values_list("name", "version", "by__username")
     by = {f"{name}@{version}": maker or "" for name, version, maker in makers}
     rows = Study.objects.order_by().values_list("questionnaire").annotate(n=Count("pk"))
     used = dict(rows)
-    found: dict[str, list[Version]] = {}
+    found: dict[str, list[QuestionnaireVersion]] = {}
     for id in known_questionnaires():
-        row = Version(load_questionnaire(id), id in shipped, by.get(id, ""), used.get(id, 0))
+        row = QuestionnaireVersion(
+            load_questionnaire(id), id in shipped, by.get(id, ""), used.get(id, 0)
+        )
         found.setdefault(row.questionnaire.name, []).append(row)
     return [
         (name, sorted(rows, key=lambda row: -row.questionnaire.version))
@@ -57,7 +59,7 @@ def questionnaire_versions() -> list[tuple[str, list[Version]]]:
     ]
 
 
-def shown_sections(questionnaire: Questionnaire) -> list[tuple[str, list[Shown]]]:
+def shown_sections(questionnaire: Questionnaire) -> list[tuple[str, list[ShownQuestion]]]:
     """The questions by section, in the order in which they are asked."""
     return [
         (title, [_shown(q) for q in questionnaire.questions if q.section == key])
@@ -65,7 +67,7 @@ def shown_sections(questionnaire: Questionnaire) -> list[tuple[str, list[Shown]]
     ]
 
 
-def _shown(question: Question) -> Shown:
+def _shown(question: Question) -> ShownQuestion:
     scale = question.scale
     match scale.kind:
         case "points":
@@ -76,7 +78,7 @@ def _shown(question: Question) -> Shown:
             answer, options = f"mark {MARKED[scale.of]}, or none", []
         case _:
             answer, options = f"words, at most {scale.most:,} characters", []
-    return Shown(
+    return ShownQuestion(
         question,
         PARTS[question.about],
         answer,

@@ -14,7 +14,7 @@ LONGEST_QUOTE = 2000
 SPAN = {"turn": int, "where": str, "start": int, "end": int, "quote": str}
 
 
-def check_said(
+def check_answer(
     *,
     item: Item,
     questionnaire: Questionnaire,
@@ -30,7 +30,7 @@ def check_said(
     match aspect:
         case Aspect.ANSWER:
             assert asked is not None
-            _check_answer(item, asked, value, chosen, text)
+            _check_value(item, asked, value, chosen, text)
         case Aspect.COMMENT:
             if value is not None or chosen is not None:
                 raise Refused("invalid", "a comment has no score")
@@ -71,7 +71,7 @@ def _asked(
     return question
 
 
-def _check_answer(
+def _check_value(
     item: Item, question: Question, value: int | None, chosen: Sequence[Any] | None, text: str
 ) -> None:
     scale = question.scale

@@ -16,9 +16,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
 from annotation.assignments.services import (
+    change_assignment_state,
     find_participant,
     lock_assignment,
-    move_assignment,
     refuse_unless_working,
     renew_lease,
 )
@@ -26,7 +26,7 @@ from annotation.desk.presence import note_active, note_seen
 from annotation.desk.services import questionnaire_of
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
-from annotation.ratings.checks import check_said
+from annotation.ratings.checks import check_answer
 from benchmarks.prepared import Prepared, add_row, change_row
 
 State = Assignment.State
@@ -35,7 +35,7 @@ Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Edit:
+class EditRequest:
     """What a click or a written remark asks for.
 
     The place is ``question``, ``subject`` and ``aspect``; what is said is ``value``, ``chosen`` or
@@ -65,7 +65,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class StoredEdit:
     """An edit that is stored, and the answer as it now stands.
 
     ``overtook`` is the answer from another page that this edit replaced without having seen it.
@@ -83,11 +83,11 @@ class Recorded:
     chosen: list[Any] | None = None
 
 
-Outcome = Recorded | Refused
+Outcome = StoredEdit | Refused
 
 
 def record_edits(
-    *, assignment: Assignment, by: User, edits: Sequence[Edit], active_ms: int = 0
+    *, assignment: Assignment, by: User, edits: Sequence[EditRequest], active_ms: int = 0
 ) -> list[Outcome]:
     """Store a batch in order, in one transaction; each edit is recorded or refused on its own."""
     if assignment.annotator_id != by.pk:
@@ -95,7 +95,7 @@ def record_edits(
     try:
         with transaction.atomic():
             return _record(assignment, by, edits, active_ms, known=None)
-    except (IntegrityError, _StoredPerhaps):
+    except (IntegrityError, _MaybeStored):
         # Some of them may be stored, by an earlier message or by one at the same moment. Nothing of
         # the attempt is left.
         with transaction.atomic():
@@ -114,9 +114,9 @@ def record_rating(
     aspect: str = Aspect.ANSWER,
     chosen: list[Any] | None = None,
     seen: int | None = None,
-) -> Recorded:
+) -> StoredEdit:
     """Store one answer; raises ``Refused`` where it cannot be taken."""
-    edit = Edit(
+    edit = EditRequest(
         client_id, question, value, text, seen=seen, subject=subject, aspect=aspect, chosen=chosen
     )
     return _only(record_edits(assignment=assignment, by=by, edits=[edit]))
@@ -128,32 +128,32 @@ def undo_edit(
     by: User,
     client_id: UUID,
     undoes: UUID | None = None,
-) -> Recorded:
+) -> StoredEdit:
     """Take back an edit, by default the latest score; the answer before it stands again."""
     if undoes is None:
         latest = _standing(assignment).filter(aspect=Aspect.ANSWER).order_by("-pk").first()
         if latest is None:
             raise Refused("invalid", "there is nothing to undo")
         undoes = latest.client_id
-    edit = Edit(client_id, undoes=undoes)
+    edit = EditRequest(client_id, undoes=undoes)
     return _only(record_edits(assignment=assignment, by=by, edits=[edit]))
 
 
-def _only(outcomes: list[Outcome]) -> Recorded:
+def _only(outcomes: list[Outcome]) -> StoredEdit:
     (outcome,) = outcomes
     if isinstance(outcome, Refused):
         raise outcome
     return outcome
 
 
-class _StoredPerhaps(Exception):
+class _MaybeStored(Exception):
     """An edit would be refused that was not looked for among those that are stored."""
 
 
 def _record(
     assignment: Assignment,
     by: User,
-    edits: Sequence[Edit],
+    edits: Sequence[EditRequest],
     active_ms: int,
     *,
     known: Sequence[RatingEdit] | None,
@@ -177,11 +177,11 @@ def _record(
             _refuse_unless_open(assignment, participant)
             what = _checked(assignment, edit)
             if assignment.state == State.RETURNED:  # only now, as nothing else can be refused
-                move_assignment(assignment, State.OPEN, by=assignment.annotator)
+                change_assignment_state(assignment, State.OPEN, by=assignment.annotator)
             row, overtook = _append(assignment, by, participant, edit, what, current)
         except Refused as refused:
             if known is None:
-                raise _StoredPerhaps from None
+                raise _MaybeStored from None
             outcomes.append(refused)
             continue
         rows[edit.client_id] = row
@@ -201,7 +201,7 @@ _EDIT = Prepared(
 )
 
 
-def _known(edits: Sequence[Edit]) -> list[RatingEdit]:
+def _known(edits: Sequence[EditRequest]) -> list[RatingEdit]:
     """Edits that are stored under the ids of these; nearly always it is one id at a time."""
     if len(edits) == 1:
         return _EDIT.all(client_id=edits[0].client_id)
@@ -217,17 +217,17 @@ def _said(row: Rating | RatingEdit) -> tuple[Any, ...]:
 
 
 def _recorded(
-    edit: Edit, rating: Rating, *, repeated: bool = False, overtook: Any = None
-) -> Recorded:
-    return Recorded(
+    edit: EditRequest, rating: Rating, *, repeated: bool = False, overtook: Any = None
+) -> StoredEdit:
+    return StoredEdit(
         edit.client_id, rating.question, rating.value, rating.text, rating.version, repeated,
         overtook, rating.subject, rating.aspect, rating.chosen,
     )  # fmt: skip
 
 
 def _repeat(
-    assignment: Assignment, stored: RatingEdit, edit: Edit, current: dict[Place, Rating]
-) -> Recorded:
+    assignment: Assignment, stored: RatingEdit, edit: EditRequest, current: dict[Place, Rating]
+) -> StoredEdit:
     same = stored.assignment_id == assignment.pk and (
         stored.undoes_id is not None
         if edit.undoes
@@ -249,7 +249,7 @@ def _refuse_unless_open(assignment: Assignment, participant: Participant | None)
 
 
 @dataclass(frozen=True)
-class _Said:
+class _CheckedEdit:
     """What an edit comes to: where something is said, what, and the edit that it takes back."""
 
     place: Place
@@ -257,15 +257,15 @@ class _Said:
     undone: RatingEdit | None = None
 
 
-def _checked(assignment: Assignment, edit: Edit) -> _Said:
+def _checked(assignment: Assignment, edit: EditRequest) -> _CheckedEdit:
     """What an edit comes to; refused where that cannot be said. Nothing is changed here."""
     if edit.undoes is None:
-        check_said(
+        check_answer(
             item=assignment.item, questionnaire=questionnaire_of(assignment),
             question=edit.question, subject=edit.subject, aspect=edit.aspect,
             value=edit.value, chosen=edit.chosen, text=edit.text,
         )  # fmt: skip
-        return _Said(edit.place, edit.said)
+        return _CheckedEdit(edit.place, edit.said)
     undone = _standing(assignment).filter(client_id=edit.undoes).first()
     if undone is None:
         raise Refused("invalid", "this answer is not there to be undone")
@@ -273,15 +273,15 @@ def _checked(assignment: Assignment, edit: Edit) -> _Said:
         question=undone.question, subject=undone.subject, aspect=undone.aspect
     )
     last = before.exclude(pk=undone.pk).order_by("-pk").first()
-    return _Said(_place(undone), _said(last) if last else (None, None, ""), undone)
+    return _CheckedEdit(_place(undone), _said(last) if last else (None, None, ""), undone)
 
 
 def _append(
     assignment: Assignment,
     by: User,
     participant: Participant | None,
-    edit: Edit,
-    what: _Said,
+    edit: EditRequest,
+    what: _CheckedEdit,
     current: dict[Place, Rating],
 ) -> tuple[RatingEdit, Any]:
     """Add one edit and bring the current answer up to date."""

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.access import OVERSEERS, READERS
-from annotation.adjudication.selectors import in_words
+from annotation.adjudication.selectors import answer_text
 from annotation.blinding import blind_studies
 from annotation.models import (
     Adjudication,
@@ -27,7 +27,7 @@ from benchmarks.models import Constraint
 
 
 @dataclass(frozen=True)
-class Answer:
+class RaterAnswer:
     """One annotator's current answer. ``who`` is their number, with a name where that may be."""
 
     who: str
@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Beside:
+class RaterRemark:
     """What an annotator wrote beside an answer or the item: a comment, or a flag's reason."""
 
     who: str
@@ -48,7 +48,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Decision:
+class PlaceDecision:
     """What an adjudicator holds to be right, and why. ``revealed``: after seeing the judges'."""
 
     words: str
@@ -58,13 +58,13 @@ class Decision:
 
 
 @dataclass
-class Place:
+class RatedPlace:
     """A question asked of the trajectory or of one of its turns, with what people answered."""
 
     question: Question
     subject: str
-    answers: list[Answer] = field(default_factory=list)
-    decision: Decision | None = None
+    answers: list[RaterAnswer] = field(default_factory=list)
+    decision: PlaceDecision | None = None
 
     @property
     def turn(self) -> int | None:
@@ -83,7 +83,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class SaidInStudy:
+class StudyRatings:
     """A study's share. ``single``: the reader may see each person's answer, not only all together.
 
     ``people`` have submitted the item; ``left_out`` submitted it and withdrew, so they count no
@@ -99,25 +99,27 @@ class SaidInStudy:
     left_out: int
     simulated: bool
     mixed: bool
-    places: Sequence[Place]
-    beside: Sequence[Beside]
+    places: Sequence[RatedPlace]
+    beside: Sequence[RaterRemark]
 
     @property
-    def whole(self) -> list[Place]:
+    def whole(self) -> list[RatedPlace]:
         """What was asked of the trajectory as a whole or of its last plan."""
         return [place for place in self.places if place.turn is None]
 
     @property
-    def by_turn(self) -> list[tuple[int, list[Place]]]:
+    def by_turn(self) -> list[tuple[int, list[RatedPlace]]]:
         """What was asked of single turns, turn by turn."""
-        found: dict[int, list[Place]] = defaultdict(list)
+        found: dict[int, list[RatedPlace]] = defaultdict(list)
         for place in self.places:
             if place.turn is not None:
                 found[place.turn].append(place)
         return sorted(found.items())
 
 
-def said_about(*, trajectory: int, profile: int | None, user: User) -> list[SaidInStudy]:
+def ratings_of_trajectory(
+    *, trajectory: int, profile: int | None, user: User
+) -> list[StudyRatings]:
     """What the studies that this person may see say of a trajectory; eight queries at most.
 
     Submitted items that count alone (no gold, no training), without people who withdrew. Whoever
@@ -167,7 +169,7 @@ def said_about(*, trajectory: int, profile: int | None, user: User) -> list[Said
         single = user.is_superuser or item.study_id in readable
         questionnaire = load_questionnaire(item.study.questionnaire)
         made.append(
-            SaidInStudy(
+            StudyRatings(
                 item.study, item.rank, item.pk, single, len(submitted) - gone,
                 sum(seat.state == Assignment.State.OPEN for seat in seats[item.pk]), gone,
                 any(told.values()),
@@ -210,33 +212,33 @@ def _places(
     texts: dict[str, str],
     who: dict[int, str],
     told: dict[int, bool],
-) -> list[Place]:
+) -> list[RatedPlace]:
     """The places that somebody answered, in the order of the questionnaire."""
-    places: dict[tuple[str, str], Place] = {}
+    places: dict[tuple[str, str], RatedPlace] = {}
     for slot in questionnaire.slots(item.asked, item.subjects):
-        places[slot.question.key, slot.subject] = Place(slot.question, slot.subject)
+        places[slot.question.key, slot.subject] = RatedPlace(slot.question, slot.subject)
     for rating in ratings:
         place = places.get((rating.question, rating.subject))
         if place is None or rating.aspect != Aspect.ANSWER:
             continue
         if rating.value is None and rating.chosen is None and not rating.text:
             continue
-        words = rating.text or in_words(place.question, rating, texts)
+        words = rating.text or answer_text(place.question, rating, texts)
         seat = rating.assignment_id
         place.answers.append(
-            Answer(who[seat], words, rating.value, rating.edit.unblinded, told[seat])
+            RaterAnswer(who[seat], words, rating.value, rating.edit.unblinded, told[seat])
         )
     for row in decided:
         place = places.get((row.question, row.subject))
         if place is not None:
-            words = in_words(place.question, row, texts)
-            place.decision = Decision(words, row.reason, row.by.get_username(), row.revealed)
+            words = answer_text(place.question, row, texts)
+            place.decision = PlaceDecision(words, row.reason, row.by.get_username(), row.revealed)
     return [place for place in places.values() if place.answers or place.decision]
 
 
 def _beside(
     questionnaire: Questionnaire, ratings: Sequence[Rating], who: dict[int, str]
-) -> list[Beside]:
+) -> list[RaterRemark]:
     """Comments and flags, those on the whole item last."""
     found = []
     for rating in ratings:
@@ -248,5 +250,5 @@ def _beside(
         if rating.subject:
             title = f"{title}, {rating.subject.replace('-', ' ')}"
         kind = "flag" if flag else "comment"
-        found.append(Beside(who[rating.assignment_id], kind, title, rating.text))
+        found.append(RaterRemark(who[rating.assignment_id], kind, title, rating.text))
     return sorted(found, key=lambda row: row.title == "The whole item")

@@ -8,7 +8,7 @@ from typing import Literal
 Rule = Literal["more than half", "most"]
 
 
-class State(StrEnum):
+class VoteOutcome(StrEnum):
     """What the votes on an item come to."""
 
     UNANIMOUS = "unanimous"
@@ -18,24 +18,24 @@ class State(StrEnum):
     TOO_FEW = "too few votes"
 
 
-def outcome(
+def vote_outcome(
     counts: Counter[Hashable], *, minimum: int = 2, rule: Rule = "more than half"
-) -> tuple[State, Hashable | None]:
+) -> tuple[VoteOutcome, Hashable | None]:
     """The state of counted votes, and the value that has the majority, if one has.
 
     `analysis.stats.rater_agreement.majority.majority_vote` says what each state means.
     """
     votes = counts.total()
     if votes < minimum:
-        return State.TOO_FEW, None
+        return VoteOutcome.TOO_FEW, None
     (first, most), *others = counts.most_common()
     if not others:
-        return (State.UNANIMOUS if votes > 1 else State.MAJORITY), first
+        return (VoteOutcome.UNANIMOUS if votes > 1 else VoteOutcome.MAJORITY), first
     if others[0][1] == most:
-        return State.TIED, None
+        return VoteOutcome.TIED, None
     if rule == "more than half" and 2 * most <= votes:
-        return State.NO_MAJORITY, None
-    return State.MAJORITY, first
+        return VoteOutcome.NO_MAJORITY, None
+    return VoteOutcome.MAJORITY, first
 
 
 def marked_by_majority(

@@ -29,7 +29,7 @@ CURSOR = re.compile(r"e(\d{1,18})-a(\d{1,18})")
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordSelection:
     """What of the record is asked for. ``item`` is a position.
 
     Of the studies in ``blind_in`` there is what concerns ``reader`` alone, who annotates in them.
@@ -46,7 +46,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Entry:
+class RecordEntry:
     """One line of the record. ``before`` and ``after`` are as they were stored."""
 
     id: str
@@ -85,15 +85,15 @@ class Entry:
 class RecordPage:
     """A page, and where the next one begins (empty at the end)."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[RecordEntry]
     next: str
 
 
-COLUMNS = tuple(field.name for field in fields(Entry))
+COLUMNS = tuple(field.name for field in fields(RecordEntry))
 
 
 def record_page(
-    study: Study | None, asked: Asked, *, after: str = "", size: int = 50
+    study: Study | None, asked: RecordSelection, *, after: str = "", size: int = 50
 ) -> RecordPage:
     """One page, newest first, of a study or of all; ``after`` is a page's ``next``."""
     match = CURSOR.fullmatch(after)
@@ -122,7 +122,7 @@ def record_page(
     return RecordPage(shown, f"e{seen['e'] or top}-a{seen['a'] or top}")
 
 
-def record_entries(study: Study | None, asked: Asked) -> Iterator[Entry]:
+def record_entries(study: Study | None, asked: RecordSelection) -> Iterator[RecordEntry]:
     """The whole record, oldest first, a few rows at a time."""
     return heapq.merge(
         _in_chunks(_events(study, asked), _event_entries),
@@ -131,7 +131,7 @@ def record_entries(study: Study | None, asked: Asked) -> Iterator[Entry]:
     )
 
 
-def record_cells(entries: Iterable[Entry]) -> Iterator[Sequence[Any]]:
+def record_cells(entries: Iterable[RecordEntry]) -> Iterator[Sequence[Any]]:
     """A heading, then one row per entry, for spreadsheets."""
     yield COLUMNS
     for entry in entries:
@@ -139,7 +139,7 @@ def record_cells(entries: Iterable[Entry]) -> Iterator[Sequence[Any]]:
         yield [as_text(v) if isinstance(v, list | dict) else v for v in values]
 
 
-def record_lines(entries: Iterable[Entry]) -> Iterator[str]:
+def record_lines(entries: Iterable[RecordEntry]) -> Iterator[str]:
     """One JSON object a line."""
     for entry in entries:
         row = {name: getattr(entry, name) for name in COLUMNS}
@@ -172,7 +172,7 @@ def _number(user: str, study: str) -> Subquery:
     return Subquery(people.values("number")[:1])
 
 
-def _events(study: Study | None, asked: Asked) -> QuerySet[StudyEvent]:
+def _events(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEvent]:
     rows = StudyEvent.objects.all() if study is None else StudyEvent.objects.filter(study=study)
     if asked.kind:
         rows = rows.filter(kind=asked.kind) if asked.kind != ANSWER else rows.none()
@@ -196,15 +196,15 @@ def _events(study: Study | None, asked: Asked) -> QuerySet[StudyEvent]:
     )
 
 
-def _event_entries(rows: Iterable[StudyEvent]) -> list[Entry]:
+def _event_entries(rows: Iterable[StudyEvent]) -> list[RecordEntry]:
     return [_event_entry(row) for row in rows]
 
 
-def _event_entry(row: StudyEvent) -> Entry:
+def _event_entry(row: StudyEvent) -> RecordEntry:
     detail = dict(row.detail)
     question, subject = detail.pop("question", ""), detail.pop("subject", "")
     about = getattr(row.about, "annotator", None)
-    return Entry(
+    return RecordEntry(
         id=f"e{row.pk}",
         at=row.at,
         study=row.study_id,
@@ -227,7 +227,7 @@ def _event_entry(row: StudyEvent) -> Entry:
 # --- Answers --------------------------------------------------------------------------------------
 
 
-def _edits(study: Study | None, asked: Asked) -> QuerySet[RatingEdit]:
+def _edits(study: Study | None, asked: RecordSelection) -> QuerySet[RatingEdit]:
     rows = RatingEdit.objects.all()
     if study is not None:
         rows = rows.filter(assignment__study=study)
@@ -260,14 +260,14 @@ def _earlier() -> Subquery:
     return Subquery(before.order_by("-pk").values("pk")[:1])
 
 
-def _edit_entries(rows: Iterable[RatingEdit]) -> list[Entry]:
+def _edit_entries(rows: Iterable[RatingEdit]) -> list[RecordEntry]:
     edits = list(rows)
     ids = [vars(row)["earlier"] for row in edits]
     before = RatingEdit.objects.in_bulk([pk for pk in ids if pk is not None])
     return [_edit_entry(row, before.get(earlier)) for row, earlier in zip(edits, ids, strict=True)]
 
 
-def _edit_entry(row: RatingEdit, before: RatingEdit | None) -> Entry:
+def _edit_entry(row: RatingEdit, before: RatingEdit | None) -> RecordEntry:
     seat = row.assignment
     about = getattr(seat.annotator, "annotator", None)
     aspect = "" if row.aspect == Aspect.ANSWER else row.aspect
@@ -276,7 +276,7 @@ def _edit_entry(row: RatingEdit, before: RatingEdit | None) -> Entry:
         detail["undo"] = True
     if row.unblinded:
         detail["unblinded"] = True
-    return Entry(
+    return RecordEntry(
         id=f"a{row.pk}",
         at=row.edited_at,
         study=seat.study_id,
@@ -305,8 +305,8 @@ def _said(row: RatingEdit) -> Any:
 
 
 def _in_chunks(
-    rows: QuerySet[Any], entries: Callable[[Iterable[Any]], list[Entry]]
-) -> Iterator[Entry]:
+    rows: QuerySet[Any], entries: Callable[[Iterable[Any]], list[RecordEntry]]
+) -> Iterator[RecordEntry]:
     stream = rows.order_by("pk").iterator(chunk_size=CHUNK)
     while chunk := list(islice(stream, CHUNK)):
         yield from entries(chunk)

@@ -14,13 +14,13 @@ from annotation.blinding import blind_studies
 from annotation.models import Study
 from annotation.record.forms import RecordFilter
 from annotation.record.selectors import (
-    Asked,
+    RecordSelection,
     record_cells,
     record_entries,
     record_lines,
     record_page,
 )
-from annotation.studies.settings_views import study_context
+from annotation.studies.views import study_context
 from benchmarks.access import signed_in
 from benchmarks.tables import csv_lines
 
@@ -62,7 +62,7 @@ def _administrators(request: HttpRequest) -> None:
         raise PermissionDenied("The record of all studies is for administrators.")
 
 
-def _asked(request: HttpRequest, form: RecordFilter, access: StudyAccess | None) -> Asked:
+def _asked(request: HttpRequest, form: RecordFilter, access: StudyAccess | None) -> RecordSelection:
     """Whoever annotates blind in a study sees their own part of its record alone."""
     reader = person(request)
     blind = blind_studies(reader)

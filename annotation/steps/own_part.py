@@ -7,8 +7,8 @@ from typing import Literal
 from django.urls import reverse
 
 from annotation.models import Assignment, Participant, Study, StudyText
-from annotation.steps.selectors import Step, StepName, next_step
-from annotation.studies.selectors import Counts
+from annotation.steps.selectors import AnnotatorStep, StepName, next_step
+from annotation.studies.selectors import ItemCounts
 from annotation.texts.selectors import text_version
 
 Part, Kind = Assignment.Part, StudyText.Kind
@@ -46,9 +46,9 @@ class OwnPart:
     """
 
     participant: Participant
-    step: Step
+    step: AnnotatorStep
     rows: Sequence[StepRow]
-    counts: Counts
+    counts: ItemCounts
     items: Sequence[Assignment]
     pooled: bool
 
@@ -71,7 +71,7 @@ def load_own_part(study: Study, participant: Participant) -> OwnPart:
     """An annotator's half of the page."""
     step = next_step(study, participant)
     held = participant.assigned - participant.returned
-    counts = Counts(held, participant.submitted, participant.skipped)
+    counts = ItemCounts(held, participant.submitted, participant.skipped)
     items = participant.user.assignments.filter(study=study, part=Part.MAIN).order_by("position")
     return OwnPart(
         participant=participant,
@@ -83,7 +83,9 @@ def load_own_part(study: Study, participant: Participant) -> OwnPart:
     )
 
 
-def _rows(study: Study, participant: Participant, step: Step, counts: Counts) -> list[StepRow]:
+def _rows(
+    study: Study, participant: Participant, step: AnnotatorStep, counts: ItemCounts
+) -> list[StepRow]:
     """The steps that this study has; none where it has items alone."""
     there = {
         "information": bool(text_version(study, Kind.INFORMATION)),
@@ -135,6 +137,6 @@ def _rows(study: Study, participant: Participant, step: Step, counts: Counts) ->
     ]
 
 
-def _reached(step: Step) -> int:
+def _reached(step: AnnotatorStep) -> int:
     """How far on the way this is; beyond it where nothing can be said."""
     return ORDER.index(step.name) if step.name in ORDER else 0

@@ -6,10 +6,10 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.assignments.pool import has_free_item
+from annotation.assignments.selectors import has_free_item
 from annotation.live.next_session import (
     NextSession,
-    free_seat,
+    find_free_place,
     has_played,
     is_live,
     next_session,
@@ -26,7 +26,7 @@ StepName = Literal[
 
 
 @dataclass(frozen=True)
-class Step:
+class AnnotatorStep:
     """What comes next for somebody.
 
     ``code`` and ``reason`` are what a refusal of anything later says: *paused* may be tried again
@@ -44,7 +44,7 @@ class Step:
     session: NextSession | None = None
 
 
-def next_step(study: Study, participant: Participant, *, looking: bool = True) -> Step:
+def next_step(study: Study, participant: Participant, *, looking: bool = True) -> AnnotatorStep:
     """What this person does next. Reads only; taking an item of a pool is another matter.
 
     Whoever is about to take one need not be ``looking`` for it: for them a pool is never empty.
@@ -54,39 +54,39 @@ def next_step(study: Study, participant: Participant, *, looking: bool = True) -
     if standing is not None:
         return standing
     if participant.break_since is not None:
-        return Step("break", "You are taking a break")
+        return AnnotatorStep("break", "You are taking a break")
     if not has_read_information(study, user):
         return INFORMATION
     first = step_before(study, participant, Part.MAIN)
     if first is not None:
         return _with_position(first, study, user)
     if study.dealing == Study.Dealing.POOL and not looking:
-        return Step("item")
+        return AnnotatorStep("item")
     position = first_open(study, user, Part.MAIN)
     if position is not None:
-        return Step("item", position=position)
+        return AnnotatorStep("item", position=position)
     if study.dealing == Study.Dealing.POOL:
-        return Step("item") if has_free_item(study, user) else Step("done")
+        return AnnotatorStep("item") if has_free_item(study, user) else AnnotatorStep("done")
     live = _live_step(study, user)
     if live is not None:
         return live
-    return Step("done") if participant.assigned else UNASSIGNED
+    return AnnotatorStep("done") if participant.assigned else UNASSIGNED
 
 
-def _live_step(study: Study, user: User) -> Step | None:
+def _live_step(study: Study, user: User) -> AnnotatorStep | None:
     """The next session to play; None in a study that is not one of sessions."""
     plan = LivePlan.objects.filter(study=study).first() if is_live(study) else None
     if plan is None:
         return None
     session = next_session(plan, user)
     if session is not None:
-        return Step("session", session=session)
-    if free_seat(plan, user) is not None:
-        return Step("seat")
+        return AnnotatorStep("session", session=session)
+    if find_free_place(plan, user) is not None:
+        return AnnotatorStep("seat")
     return PLAYED if has_played(plan, user) else NO_SESSION
 
 
-def step_before(study: Study, participant: Participant, part: str) -> Step | None:
+def step_before(study: Study, participant: Participant, part: str) -> AnnotatorStep | None:
     """What has to be done before anything of this part is answered; asks the database nothing."""
     if participant.consent_version < study.consent_version:
         return CONSENT
@@ -99,7 +99,7 @@ def step_before(study: Study, participant: Participant, part: str) -> Step | Non
     return None
 
 
-def standstill(study: Study, participant: Participant) -> Step | None:
+def standstill(study: Study, participant: Participant) -> AnnotatorStep | None:
     """Why nobody, or not this person, works in the study now; None where they may."""
     if participant.state in Participant.GONE:
         return LEFT
@@ -118,91 +118,91 @@ def first_open(study: Study, user: User, part: str, *, after: int = 0) -> int | 
     return found if found is not None else positions.first()
 
 
-def _with_position(step: Step, study: Study, user: User) -> Step:
+def _with_position(step: AnnotatorStep, study: Study, user: User) -> AnnotatorStep:
     parts = {"background": Part.BACKGROUND, "training": Part.TRAINING}
     if step.name not in parts:
         return step
     position = first_open(study, user, parts[step.name])
     if step.name == "background" and position is None:
         return UNASKED
-    return Step(step.name, step.title, step.text, step.reason, step.code, position)
+    return AnnotatorStep(step.name, step.title, step.text, step.reason, step.code, position)
 
 
-INFORMATION = Step(
+INFORMATION = AnnotatorStep(
     "information",
     title="Information",
     reason="read the information about the study first; what you answered is kept",
 )
-CONSENT = Step(
+CONSENT = AnnotatorStep(
     "consent",
     title="Consent",
     reason="answer the consent text of the study first; what you answered is kept",
 )
-BACKGROUND = Step(
+BACKGROUND = AnnotatorStep(
     "background",
     title="About you",
     reason="answer the questions about yourself first; what you answered is kept",
 )
-TRAINING = Step(
+TRAINING = AnnotatorStep(
     "training",
     title="Training",
     reason="finish the training first; what you answered is kept",
 )
-FAILED = Step(
+FAILED = AnnotatorStep(
     "waiting",
     title="The training has ended",
     text="Your answers differed from the expected ones more often than this study allows. Whoever "
     "runs the study sees this and can let you go on; there is nothing that you need to do now.",
     reason="the training was not passed; a manager can let you go on",
 )
-UNASSIGNED = Step(
+UNASSIGNED = AnnotatorStep(
     "waiting",
     title="No items for you yet",
     text="You are an annotator of this study, but no items have been given to you. Whoever runs "
     "the study gives them out; then they appear here.",
     reason="no items have been given to you yet",
 )
-NO_SESSION = Step(
+NO_SESSION = AnnotatorStep(
     "waiting",
     title="No session for you",
     text="There is no session in which you have a place now, and none that is free. If you "
     "expected one, ask whoever runs the study; when you get a place, it appears here and at home.",
     reason="you have no place in a session of this study",
 )
-PLAYED = Step(
+PLAYED = AnnotatorStep(
     "waiting",
     title="All your sessions are over",
     text="Nothing is left to do here. Thank you for taking part.",
     reason="your sessions of this study are over",
 )
-NO_SEAT = Step(
+NO_SEAT = AnnotatorStep(
     "waiting",
     title="Somebody was quicker",
     text="The free places have been taken a moment ago. If others become free, they appear here.",
     reason="all places of this study are taken",
 )
-UNASKED = Step(
+UNASKED = AnnotatorStep(
     "waiting",
     title="Something is missing",
     text="This study asks its annotators about themselves first, but the questions were not given "
     "to you. Tell whoever runs the study.",
     reason="the questions about yourself were not given to you",
 )
-PAUSED = Step(
+PAUSED = AnnotatorStep(
     "waiting",
     title="Your part is paused",
     text="A manager of the study has paused your part in it. What you have answered is kept, and "
     "you can go on when they resume it.",
     reason="a manager has paused your part in this study",
 )
-LEFT = Step(
+LEFT = AnnotatorStep(
     "waiting",
     title="You have left this study",
     text="You take no part in this study any more, so there is nothing left to do here.",
     reason="you take no part in this study any more",
     code="closed",
 )
-ENDED = Step(
+ENDED = AnnotatorStep(
     "waiting",
     title="This study has ended",
     text="Its last day has passed, and it takes no more answers. What you have submitted counts. "
@@ -210,7 +210,7 @@ ENDED = Step(
     reason="the study has reached its end and takes no more answers",
     code="closed",
 )
-CLOSED = Step(
+CLOSED = AnnotatorStep(
     "waiting",
     title="This study is closed",
     text="It takes no more answers. What you have submitted counts. Thank you.",
@@ -218,14 +218,14 @@ CLOSED = Step(
     code="closed",
 )
 STATUS = {
-    Status.DRAFT: Step(
+    Status.DRAFT: AnnotatorStep(
         "waiting",
         title="This study has not begun",
         text="It is still being prepared. When it is opened, you can begin here.",
         reason="the study has not been opened yet",
         code="closed",
     ),
-    Status.PAUSED: Step(
+    Status.PAUSED: AnnotatorStep(
         "waiting",
         title="This study is paused",
         text="Nobody can answer at the moment. What you have answered is kept, and you can go on "

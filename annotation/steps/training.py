@@ -1,14 +1,19 @@
 """Whether a training was passed, going through it again, and letting somebody on without it."""
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.assignments.services import lock_participant, lock_study, refuse_unless_working
 from annotation.errors import Refused
-from annotation.models import Item, Participant, Study, StudyEvent
+from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study, StudyEvent
+from annotation.questionnaires import Slot, load_questionnaire
 from annotation.record.events import record_event
-from annotation.steps.training_results import latest_round
-from annotation.studies.setup import deal_items
+from annotation.studies.setup import assign_items
+from benchmarks.models import Candidate, Constraint
 
 Training = Participant.Training
 Kind = StudyEvent.Kind
@@ -53,7 +58,7 @@ def begin_training_round(*, study: Study, user: User) -> None:
         if not done.more:
             raise Refused("not_open", "no round of the training is left")
         items = list(study.items.filter(use=Item.Use.TRAINING).order_by("rank"))
-        deal_items(study=study, items=items, dealt={user.pk: range(len(items))}, by=user)
+        assign_items(study=study, items=items, dealt={user.pk: range(len(items))}, by=user)
 
 
 def release_training(*, study: Study, user: User, by: User, reason: str) -> None:
@@ -72,3 +77,169 @@ def release_training(*, study: Study, user: User, by: User, reason: str) -> None
             study=study, kind=Kind.TRAINING, by=by, about=user, reason=reason[:1000],
             detail={"before": before, "training": Training.PASSED, "released": True},
         )  # fmt: skip
+
+
+ROUNDS = 2
+NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class TrainingComparison:
+    """One place of a training item at which something was expected.
+
+    ``missed`` and ``extra`` are marks that were expected and not made, or made and not expected.
+    """
+
+    title: str
+    part: str
+    said: str
+    expected: str
+    why: str
+    right: bool
+    missed: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrainingRound:
+    """How the latest round of training ended, or how far it is.
+
+    ``taken`` of ``allowed`` rounds were begun. ``share`` is the share of expected answers that were
+    given, None where nothing was expected.
+    """
+
+    matched: int
+    expected: int
+    taken: int
+    allowed: int
+    open: int
+
+    @property
+    def share(self) -> float | None:
+        return self.matched / self.expected if self.expected else None
+
+    @property
+    def more(self) -> bool:
+        return self.taken < self.allowed
+
+
+def rounds_allowed(study: Study) -> int:
+    """How often an annotator may go through the training."""
+    return int(study.settings.get("training_rounds", ROUNDS))
+
+
+def latest_round(study: Study, user: User) -> TrainingRound:
+    """The latest time that this person went through the training items, or goes through them."""
+    latest: dict[int, Assignment] = {}
+    taken: dict[int, int] = {}
+    rows = Assignment.objects.filter(
+        study=study, annotator=user, part=Assignment.Part.TRAINING
+    ).select_related("item")
+    for row in rows.order_by("position"):
+        latest[row.item_id] = row
+        taken[row.item_id] = taken.get(row.item_id, 0) + 1
+    answers = _answers(latest.values())
+    rights = [
+        right
+        for row in latest.values()
+        for _, right in _matches(study, row.item, answers.get(row.pk, {}))
+    ]
+    return TrainingRound(
+        matched=sum(rights),
+        expected=len(rights),
+        taken=max(taken.values(), default=0),
+        allowed=rounds_allowed(study),
+        open=sum(row.state == Assignment.State.OPEN for row in latest.values()),
+    )
+
+
+def compare_item(assignment: Assignment) -> list[TrainingComparison]:
+    """What was answered to a training item beside what was expected, place by place."""
+    item, study = assignment.item, assignment.study
+    answers = _answers([assignment]).get(assignment.pk, {})
+    names = _names(item)
+    return [
+        _compared(slot, item.expected[slot.name], answers.get(slot.name), right, names)
+        for slot, right in _matches(study, item, answers)
+    ]
+
+
+Answers = Mapping[str, Rating]
+
+
+def _answers(assignments: Iterable[Assignment]) -> dict[int, dict[str, Rating]]:
+    found: dict[int, dict[str, Rating]] = {}
+    rows = Rating.objects.filter(assignment__in=list(assignments), aspect=Aspect.ANSWER)
+    for row in rows:
+        name = f"{row.question}.{row.subject}" if row.subject else row.question
+        found.setdefault(row.assignment_id, {})[name] = row
+    return found
+
+
+def _matches(study: Study, item: Item, answers: Answers) -> list[tuple[Slot, bool]]:
+    """The places at which something was expected, and whether it was answered."""
+    questionnaire = load_questionnaire(study.questionnaire)
+    found = []
+    for slot in questionnaire.slots(item.asked, item.subjects):
+        expected = item.expected.get(slot.name, {})
+        if "values" in expected or "chosen" in expected:
+            found.append((slot, _is_right(expected, answers.get(slot.name))))
+    return found
+
+
+def is_expected(
+    expected: Mapping[str, Any], *, value: int | None, chosen: Collection[str] | None
+) -> bool:
+    """Whether an answer is one of the values, or exactly the marks, that were expected."""
+    if "chosen" in expected:
+        return chosen is not None and set(chosen) == set(expected["chosen"])
+    return value is not None and value in expected["values"]
+
+
+def _is_right(expected: Mapping[str, Any], answer: Rating | None) -> bool:
+    """What was left open is not right."""
+    return answer is not None and is_expected(expected, value=answer.value, chosen=answer.chosen)
+
+
+def _compared(
+    slot: Slot,
+    expected: Mapping[str, Any],
+    answer: Rating | None,
+    right: bool,
+    names: Mapping[str, str],
+) -> TrainingComparison:
+    question = slot.question
+    title = f"{question.number} {question.title}"
+    kind, _, part = slot.subject.partition("-")
+    of = names.get(part, part) if kind == "candidate" else slot.subject.replace("-", " ")
+    why = str(expected.get("why", ""))
+    if "chosen" in expected:
+        wanted = list(expected["chosen"])
+        made = answer.chosen if answer is not None else None
+        return TrainingComparison(
+            title, of,
+            said="not answered" if made is None else _listed(made, names),
+            expected=_listed(wanted, names), why=why, right=right,
+            missed=tuple(names.get(key, key) for key in wanted if key not in (made or ())),
+            extra=tuple(names.get(key, key) for key in made or () if key not in wanted),
+        )  # fmt: skip
+    value = answer.value if answer is not None else None
+    return TrainingComparison(
+        title, of,
+        said="not answered" if value is None else question.scale.label(value),
+        expected=" or ".join(question.scale.label(v) for v in expected["values"]),
+        why=why, right=right,
+    )  # fmt: skip
+
+
+def _listed(keys: Sequence[str], names: Mapping[str, str]) -> str:
+    return "; ".join(names.get(key, key) for key in keys) or NOTHING
+
+
+def _names(item: Item) -> dict[str, str]:
+    """The wording of conditions and candidates by their keys."""
+    if item.trajectory_id is not None:
+        rows = Constraint.objects.filter(profile__trajectory=item.trajectory_id)
+        return dict(rows.values_list("key", "text"))
+    candidates = Candidate.objects.filter(task=item.task_id)
+    return dict(candidates.values_list("key", "text"))

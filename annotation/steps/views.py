@@ -13,20 +13,19 @@ from annotation.access import (
     fetch_annotator,
     fetch_assignment,
     fetch_study,
+    participant_of,
     person,
-    place_of,
+    redirect_to_next_step,
 )
-from annotation.assignments.services import take_next
+from annotation.assignments.services import claim_next_item
 from annotation.desk.breaks import end_break, take_break
 from annotation.errors import Refused
 from annotation.live.next_session import is_live
-from annotation.live.play.joining import take_seat
+from annotation.live.play.services import take_free_place
 from annotation.models import Assignment, Message, Participant, Study, StudyText
-from annotation.people.message_reading import read_message
-from annotation.steps.access import in_turn
-from annotation.steps.selectors import NO_SEAT, Step, first_open, next_step
-from annotation.steps.training import begin_training_round
-from annotation.steps.training_results import compare_item, latest_round
+from annotation.people.messages import read_message
+from annotation.steps.selectors import NO_SEAT, AnnotatorStep, first_open, next_step
+from annotation.steps.training import begin_training_round, compare_item, latest_round
 from annotation.texts.selectors import (
     current_text,
     has_read_information,
@@ -48,7 +47,7 @@ def next_item(request: HttpRequest, pk: int) -> HttpResponseBase:
     access = fetch_study(request, pk)
     if not access.annotates:
         return redirect("annotation:study", pk=pk)
-    participant = place_of(access)
+    participant = participant_of(access)
     step = next_step(access.study, participant, looking=False)
     given = request.GET.get("after", "")
     after = int(given) if given.isdecimal() and len(given) < 10 else 0
@@ -80,7 +79,7 @@ def _item(
     study = access.study
     if study.dealing == Study.Dealing.POOL:
         try:
-            taken = take_next(study=study, user=access.user)
+            taken = claim_next_item(study=study, user=access.user)
         except Refused:  # the study was paused or closed a moment ago
             study.refresh_from_db()
             participant.refresh_from_db()
@@ -98,7 +97,7 @@ def _sit_down(
 ) -> HttpResponseBase:
     """Take the sessions that are free, and go on to the first."""
     try:
-        taken = take_seat(study=access.study, user=access.user)
+        taken = take_free_place(study=access.study, user=access.user)
     except Refused:  # somebody was quicker
         taken = []
     return onward(access.study) if taken else _wait(request, access, NO_SEAT)
@@ -112,7 +111,7 @@ def _done(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:
     return redirect("annotation:study", pk=access.study.pk)
 
 
-def _wait(request: HttpRequest, access: StudyAccess, step: Step) -> HttpResponse:
+def _wait(request: HttpRequest, access: StudyAccess, step: AnnotatorStep) -> HttpResponse:
     return render(request, "annotation/waiting.html", {"study": access.study, "step": step})
 
 
@@ -236,7 +235,7 @@ def training(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 @require_GET
 @signed_in
-@in_turn
+@redirect_to_next_step
 def training_feedback(request: HttpRequest, pk: int, position: int) -> HttpResponseBase:
     """What was answered to a training item beside what was expected, once it is submitted."""
     access, item = fetch_assignment(request, pk, position, Part.TRAINING)

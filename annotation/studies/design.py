@@ -1,15 +1,16 @@
 """The design of a stored study: its balance as it stands, and what was planned."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from annotation.designs.balance import Balance
 from annotation.designs.certificate import Certificate, certify_design
 from annotation.designs.orders import POOL
-from annotation.designs.placement import Placed
-from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, Option, Part, Seat
+from annotation.designs.placement import ItemLists
+from annotation.designs.types import GOLD, ITEM, TRAINING, Allocation, DesignOption, ListEntry, Part
 from annotation.models import Assignment, Item, Study
 from annotation.planning.plan_files import read_document
 from annotation.planning.plans import ORDERS, PlanError, StudyPlan
@@ -85,7 +86,7 @@ def study_certificate(study: Study) -> Certificate:
     options = {pk: _option(item, several) for pk, item in items.items()}
     seats = _pool(items, options) if design.pooled else _seats(study, items, options)
     main = tuple(options[pk] for pk, item in items.items() if item["use"] == Use.MAIN)
-    dealt = Dealt(
+    dealt = Allocation(
         orders={n: tuple(s.option for s in row if s.part == ITEM) for n, row in seats.items()},
         options=tuple(sorted(main, key=lambda option: option.id)),
         method=str(design.record.get("method", "")) or str(design.record.get("kind", "")),
@@ -93,7 +94,7 @@ def study_certificate(study: Study) -> Certificate:
         warnings=tuple(design.record.get("warnings", ())),
     )
     return certify_design(
-        design=Placed(seats=seats, dealt=dealt),
+        design=ItemLists(seats=seats, dealt=dealt),
         raters=1 if design.pooled else design.raters,
         exclusions=design.record.get("exclusions", {}),
     )
@@ -103,22 +104,22 @@ def _dataset(item: Mapping[str, Any]) -> str:
     return f"{item['task__dataset__name']} {item['task__dataset__version']}"
 
 
-def _option(item: Mapping[str, Any], several: bool) -> Option:
+def _option(item: Mapping[str, Any], several: bool) -> DesignOption:
     name = item["task__external_id"]
     label = f"{_dataset(item)}/{name}" if several else name
     key = item["task"] if item["trajectory"] is None else item["trajectory"]
-    return Option(key, label, item["trajectory__run__agent__name"] or "")
+    return DesignOption(key, label, item["trajectory__run__agent__name"] or "")
 
 
 def _pool(
-    items: Mapping[int, Mapping[str, Any]], options: Mapping[int, Option]
-) -> dict[str, tuple[Seat, ...]]:
+    items: Mapping[int, Mapping[str, Any]], options: Mapping[int, DesignOption]
+) -> dict[str, tuple[ListEntry, ...]]:
     return {POOL: _numbered([(options[pk].id, PARTS[item["use"]]) for pk, item in items.items()])}
 
 
 def _seats(
-    study: Study, items: Mapping[int, Mapping[str, Any]], options: Mapping[int, Option]
-) -> dict[str, tuple[Seat, ...]]:
+    study: Study, items: Mapping[int, Mapping[str, Any]], options: Mapping[int, DesignOption]
+) -> dict[str, tuple[ListEntry, ...]]:
     """Everybody's list: the training first, then the rest by position."""
     lists: dict[str, dict[str, list[tuple[int, Part]]]] = defaultdict(lambda: defaultdict(list))
     for name in study.participants.order_by("number").values_list("user__username", flat=True):
@@ -138,5 +139,80 @@ def _seats(
     return found
 
 
-def _numbered(row: Sequence[tuple[int, Part]]) -> tuple[Seat, ...]:
-    return tuple(Seat(pk, place, part) for place, (pk, part) in enumerate(row, 1))
+def _numbered(row: Sequence[tuple[int, Part]]) -> tuple[ListEntry, ...]:
+    return tuple(ListEntry(pk, place, part) for place, (pk, part) in enumerate(row, 1))
+
+
+# More than this is not read on a page; the files hold everything.
+MOST_ROWS, MOST_COLUMNS = 120, 40
+WIDE = 12
+
+
+@dataclass(frozen=True)
+class BalanceTable:
+    """One cross table of counts; ``rows`` is empty where it is too large to be shown."""
+
+    title: str
+    head: str
+    words: str
+    span: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[int | None]]]
+
+    @property
+    def shown(self) -> bool:
+        return bool(self.rows)
+
+
+def balance_tables(certificate: Certificate, *, hide_models: bool) -> list[BalanceTable]:
+    """The tables that say something, without those that name models where these are hidden."""
+    return [
+        _table(table)
+        for table in certificate.tables
+        if _tells(table) and not (hide_models and "model" in table.name)
+    ]
+
+
+def _tells(table: Balance) -> bool:
+    """Whether there is anything to compare: items without models have no tables of models."""
+    if not table.total:
+        return False
+    sides = zip(table.name.split(" × "), (table.rows, table.columns), strict=True)
+    return all(set(names) - {"", "pool"} for side, names in sides if side == "model")
+
+
+def _table(table: Balance) -> BalanceTable:
+    down, across = list(table.rows), list(table.columns)
+    first, _, second = table.name.partition(" × ")
+    turned = len(across) > max(WIDE, len(down)) and not all(map(str.isdecimal, across))
+    if turned:
+        down, across, first, second = across, down, second, first
+    fits = len(down) <= MOST_ROWS and len(across) <= MOST_COLUMNS
+    summary = table.summary()
+    rows = list(_rows(table, down, across, turned)) if fits else []
+    return BalanceTable(
+        title=f"{first} × {second}".capitalize(),
+        head=first.capitalize(),
+        words=str(summary["words"]),
+        span=_span(summary["least"], summary["most"]),
+        columns=[name or "no model" for name in across],
+        rows=rows,
+    )
+
+
+def _rows(
+    table: Balance, down: Sequence[str], across: Sequence[str], turned: bool
+) -> Iterator[tuple[str, Sequence[int | None]]]:
+    for row in down:
+        cells: list[int | None] = []
+        for column in across:
+            pair = (column, row) if turned else (row, column)
+            met = not (table.off_diagonal and row == column)
+            cells.append(table.counts.get(pair, 0) if met else None)
+        yield row or "no model", cells
+
+
+def _span(least: int | None, most: int | None) -> str:
+    if least is None:
+        return "nothing to count"
+    return f"{least:,} each" if least == most else f"{least:,} to {most:,}"

@@ -14,13 +14,12 @@ from statistics import median
 from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.assignments.gold import gold_given
-from annotation.assignments.pool import has_free_item
+from annotation.assignments.gold import count_gold_assignments
+from annotation.assignments.selectors import has_free_item
 from annotation.live.next_session import is_live
 from annotation.models import Assignment, Item, Participant, Study
 from annotation.steps.selectors import step_before
-from annotation.studies.selectors import Counts
-from annotation.studies.sizes import study_sizes
+from annotation.studies.selectors import ItemCounts, study_sizes
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Standing, Training = Participant.State, Participant.Training
@@ -52,7 +51,7 @@ class AnnotatorProgress:
     is_simulated: bool
     state: str
     stage: str
-    counts: Counts
+    counts: ItemCounts
     pace: float | None
     last_seen: datetime | None
     break_since: datetime | None
@@ -124,8 +123,8 @@ def study_progress(study: Study) -> StudyProgress:
     size = study_sizes([study])[study.pk]
     pool = study.dealing == Study.Dealing.POOL
     taken = sum(p.assigned - p.returned - p.skipped for p in people)
-    gold = gold_given([study])[study.pk] if pool else 0
-    free = max(0, size.wanted + gold - taken) if pool else free_seat_count(study)
+    gold = count_gold_assignments([study])[study.pk] if pool else 0
+    free = max(0, size.wanted + gold - taken) if pool else count_unassigned(study)
     seconds = _medians(study, people)
     rows = [
         _row(study, person, seconds.get(person.user_id), pool and free > 0, now)
@@ -156,7 +155,7 @@ def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
     return _row(study, person, seconds, free, timezone.now())
 
 
-def free_seat_count(study: Study) -> int:
+def count_unassigned(study: Study) -> int:
     """How many judgements of a study nobody makes yet; by an index of what is free."""
     rows = Item.objects.filter(study=study, given__lt=F("wanted"), use=Use.MAIN).order_by()
     free: int = rows.aggregate(free=Sum(F("wanted") - F("given"), default=0))["free"]
@@ -186,7 +185,7 @@ def _medians(study: Study, people: Sequence[Participant]) -> dict[int, float]:
 def _row(
     study: Study, person: Participant, seconds: float | None, free: bool, now: datetime
 ) -> AnnotatorProgress:
-    counts = Counts(person.assigned - person.returned, person.submitted, person.skipped)
+    counts = ItemCounts(person.assigned - person.returned, person.submitted, person.skipped)
     hours = person.active_ms / 3_600_000
     simulated = getattr(person.user, "annotator", None)
     return AnnotatorProgress(
@@ -204,7 +203,7 @@ def _row(
     )
 
 
-def _stage(study: Study, person: Participant, counts: Counts, free: bool) -> str:
+def _stage(study: Study, person: Participant, counts: ItemCounts, free: bool) -> str:
     """Where somebody stands on the way through the study."""
     if person.state in Participant.GONE:
         return "has left"
@@ -218,7 +217,7 @@ def _stage(study: Study, person: Participant, counts: Counts, free: bool) -> str
     return "playing sessions" if is_live(study) else "no items yet"
 
 
-def _warnings(study: Study, person: Participant, counts: Counts, now: datetime) -> list[str]:
+def _warnings(study: Study, person: Participant, counts: ItemCounts, now: datetime) -> list[str]:
     if person.state in Participant.GONE or study.status not in (
         Study.Status.OPEN, Study.Status.PAUSED,
     ):  # fmt: skip

@@ -1,16 +1,18 @@
 """Studies as their pages show them: whose they are and how far they are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, F, OuterRef, QuerySet, Sum
+from django.core.cache import cache
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 from django.http import QueryDict
 
-from annotation.assignments.gold import gold_given
-from annotation.models import Item, Membership, Participant, Study
-from annotation.studies.sizes import study_sizes
+from annotation.assignments.gold import count_gold_assignments
+from annotation.models import Item, Membership, Participant, Study, StudyEvent
+from annotation.questionnaires import Questionnaire
+from annotation.questionnaires.requirements import QuestionUse, asked_counts, asked_questions
 from benchmarks.paging import Page, page_by_id
 
 Status = Study.Status
@@ -18,7 +20,7 @@ SIZE = 30
 
 
 @dataclass(frozen=True)
-class Counts:
+class ItemCounts:
     """How many items are in which state."""
 
     total: int = 0
@@ -45,16 +47,16 @@ class StudyRow:
 
     study: Study
     roles: Sequence[str]
-    own: Counts
-    everybody: Counts | None
+    own: ItemCounts
+    everybody: ItemCounts | None
 
     @property
-    def shown(self) -> Counts:
+    def shown(self) -> ItemCounts:
         """What the progress bar shows: one's own items first."""
-        return self.own if self.own.total else self.everybody or Counts()
+        return self.own if self.own.total else self.everybody or ItemCounts()
 
 
-class Shown(NamedTuple):
+class StatusChoice(NamedTuple):
     """A choice of studies in the list: its words, and which states it shows (all where empty)."""
 
     words: str
@@ -63,11 +65,11 @@ class Shown(NamedTuple):
 
 CURRENT, MINE = "", "mine"
 SHOWN = {
-    CURRENT: Shown("Current", (Status.DRAFT, Status.OPEN, Status.PAUSED, Status.CLOSED)),
-    MINE: Shown("Mine"),
-    "open": Shown("Open", (Status.OPEN, Status.PAUSED)),
-    "drafts": Shown("Drafts", (Status.DRAFT,)),
-    "archived": Shown("Archived", (Status.ARCHIVED,)),
+    CURRENT: StatusChoice("Current", (Status.DRAFT, Status.OPEN, Status.PAUSED, Status.CLOSED)),
+    MINE: StatusChoice("Mine"),
+    "open": StatusChoice("Open", (Status.OPEN, Status.PAUSED)),
+    "drafts": StatusChoice("Drafts", (Status.DRAFT,)),
+    "archived": StatusChoice("Archived", (Status.ARCHIVED,)),
 }
 
 
@@ -112,14 +114,16 @@ def study_rows(user: User, studies: Sequence[Study]) -> list[StudyRow]:
         StudyRow(
             study,
             roles.get(study.pk, ["administrator"]),
-            own.get(study.pk, Counts()) if annotator in roles.get(study.pk, ()) else Counts(),
+            own.get(study.pk, ItemCounts())
+            if annotator in roles.get(study.pk, ())
+            else ItemCounts(),
             everybody.get(study.pk),
         )
         for study in studies
     ]
 
 
-def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
+def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
     """How many judgements were made of those that are wanted, as the study's own page counts them.
 
     Of a pool by what it wants and the gold that was given out, otherwise by what is dealt and what
@@ -137,16 +141,16 @@ def _everybody(studies: Sequence[Study]) -> dict[int, Counts]:
     pools = [study for study in studies if study.dealing == Study.Dealing.POOL]
     free = _free_seats([study for study in studies if study.dealing == Study.Dealing.NAMED])
     sizes = study_sizes(pools) if pools else {}
-    gold = gold_given(pools)
+    gold = count_gold_assignments(pools)
     found = {}
     for study in studies:
         row = sums.get(study.pk, {"held": 0, "done": 0, "left_out": 0})
         if study.pk in sizes:
             wanted = max(row["done"], sizes[study.pk].wanted + gold[study.pk])
-            found[study.pk] = Counts(wanted, row["done"])
+            found[study.pk] = ItemCounts(wanted, row["done"])
         else:
             held = row["held"] - row["left_out"]
-            found[study.pk] = Counts(held + free.get(study.pk, 0), row["done"])
+            found[study.pk] = ItemCounts(held + free.get(study.pk, 0), row["done"])
     return found
 
 
@@ -158,9 +162,96 @@ def _free_seats(studies: Sequence[Study]) -> dict[int, int]:
     return dict(rows.order_by().values_list("study").annotate(free=Sum(F("wanted") - F("given"))))
 
 
-def own_counts(participant: Participant | None) -> Counts:
+def own_counts(participant: Participant | None) -> ItemCounts:
     """How far this person is in a study, as counted; seats that they gave back are not theirs."""
     if participant is None:
-        return Counts()
+        return ItemCounts()
     held = participant.assigned - participant.returned
-    return Counts(held, participant.submitted, participant.skipped)
+    return ItemCounts(held, participant.submitted, participant.skipped)
+
+
+Kind, Use = StudyEvent.Kind, Item.Use
+DAY = 24 * 3600
+
+
+class StudySize(NamedTuple):
+    """How many items a study has, gold apart, and how many judgements they want in all."""
+
+    items: int = 0
+    wanted: int = 0
+    gold: int = 0
+
+
+def study_sizes(studies: Sequence[Study]) -> dict[int, StudySize]:
+    """How much each study asks for.
+
+    Kept until a study's items change, which its record tells; one query where all is kept.
+    """
+    ids = [study.pk for study in studies]
+    keys = _keys(ids, "study-size")
+    kept = cache.get_many(list(keys.values()))
+    found = {pk: StudySize(*kept[key]) for pk, key in keys.items() if key in kept}
+    missing = [pk for pk in ids if pk not in found]
+    if missing:
+        rows = Item.objects.filter(study__in=missing, use__in=(Use.MAIN, Use.GOLD))
+        counted = rows.order_by().values("study").annotate(
+            items=Count("pk", filter=Q(use=Use.MAIN)),
+            wanted=Sum("wanted", filter=Q(use=Use.MAIN), default=0),
+            gold=Count("pk", filter=Q(use=Use.GOLD)),
+        )  # fmt: skip
+        sums = {
+            row["study"]: StudySize(row["items"], row["wanted"], row["gold"]) for row in counted
+        }
+        found |= {pk: sums.get(pk, StudySize()) for pk in missing}
+        cache.set_many({keys[pk]: tuple(found[pk]) for pk in missing if pk in keys}, DAY)
+    return found
+
+
+def questions_left_out(study: Study, questionnaire: Questionnaire) -> list[QuestionUse]:
+    """The questions that are not asked of every item, and why; kept like the sizes."""
+    key = _keys([study.pk], "study-asked").get(study.pk)
+    counts: dict[tuple[str, ...], int] | None = cache.get(key) if key else None
+    if counts is None:
+        counts = asked_counts(study)
+        if key:
+            cache.set(key, counts, DAY)
+    return [row for row in asked_questions(questionnaire, counts) if row.left_out]
+
+
+def _keys(studies: Sequence[int], name: str) -> dict[int, str]:
+    """Where something about the items of a study is kept, until its record tells of a change."""
+    events = StudyEvent.objects.filter(study__in=studies, kind__in=(Kind.CREATED, Kind.CHANGED))
+    latest = events.order_by().values("study").annotate(last=Max("pk"))
+    return {pk: f"{name}:{pk}:{last}" for pk, last in latest.values_list("study", "last")}
+
+
+MADE_UP = "This study shows how studies work; nothing in it is a finding."
+
+
+def study_banner(study: Study) -> Mapping[str, str] | None:
+    """Title and text of the banner. It speaks of the whole study, never of one item's agent."""
+    labels = study.settings.get("labels", {})
+    agents, others = set(labels.get("agents", ())), set(labels.get("others", ()))
+    said = []
+    if agents == {"scripted"} and "scripted" in others and "human" not in others:
+        said.append("agents, judges and the simulated user are scripts")
+    else:
+        if "scripted" in agents:
+            said.append("agents are scripts" if len(agents) == 1 else "some agents are scripts")
+        if "scripted" in others and "human" in others:
+            said.append("roles that people do not play are filled by scripts")
+        elif "scripted" in others:
+            said.append("judges and the simulated user are scripts")
+    if "recorded" in agents:
+        said.append("agents repeat recorded answers")
+    if "lexicon" in others:
+        said.append("what was violated was decided by word lists")
+    if "simulated" in agents | others:
+        said.append("some answers come from a fake endpoint, a program that makes them up")
+    if not said and not study.is_demo:
+        return None
+    text = "; ".join(said)
+    return {
+        "title": "Demo data" if study.is_demo else "Scripts",
+        "text": f"{text[:1].upper()}{text[1:]}." if text else MADE_UP,
+    }

@@ -9,13 +9,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.assignments.bulk_changes import return_seats, take_up_seats
-from annotation.assignments.returned import CLOSED
+from annotation.assignments.bulk_changes import restore_assignments, return_assignments
+from annotation.assignments.selectors import CLOSED
 from annotation.errors import Refused
 from annotation.models import Assignment, RatingEdit, Study, StudyEvent
 from annotation.planning.plans import BOUNDS
-from annotation.planning.storage import mark_removed, remove_study
-from annotation.planning.storage_progress import is_stored
+from annotation.planning.storage import is_stored, mark_removed, remove_study
 from annotation.record.events import record_event
 from benchmarks.models import Run
 from benchmarks.visibility import recasts_in
@@ -34,7 +33,7 @@ ERASURE, WORDS_ALONE, SCORES_TOO = "erasure", "words", "scores"
 CHANGEABLE = frozenset({"name", "closes_at", ERASURE, *TIMES})
 
 
-def fillers_of(runs: Sequence[int]) -> dict[str, list[str]]:
+def role_labels_of(runs: Sequence[int]) -> dict[str, list[str]]:
     """What kinds of agents and of others (judges, simulator) made these runs, for the banner.
 
     Over all runs together: said of one item it could give away who its agent is.
@@ -72,9 +71,9 @@ def set_study_status(*, study: Study, status: str, by: User | None = None, reaso
         Study.objects.filter(pk=study.pk).update(status=status)
         if status in OVER and before not in OVER:
             everything = Assignment.objects.filter(study=study)
-            moved = return_seats(study=study, seats=everything, by=by, reason=CLOSED)
+            moved = return_assignments(study=study, seats=everything, by=by, reason=CLOSED)
         elif before in OVER and status not in OVER:
-            moved = take_up_seats(study=fresh, by=by)
+            moved = restore_assignments(study=fresh, by=by)
         record_event(
             study=study, kind=StudyEvent.Kind.STATUS, by=by, reason=checked_reason(reason),
             detail={"before": before, "after": status, "seats": moved},
@@ -97,7 +96,7 @@ def close_ended_studies() -> int:
     bound = Assignment.objects.filter(study=OuterRef("pk"), state=Assignment.State.OPEN)
     for study in Study.objects.filter(Exists(bound), status__in=OVER):
         everything = Assignment.objects.filter(study=study)
-        return_seats(study=study, seats=everything, by=None, reason=CLOSED)
+        return_assignments(study=study, seats=everything, by=None, reason=CLOSED)
         count += 1
     return count
 

@@ -16,10 +16,10 @@ from annotation.errors import Refused
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.requirements import (
+    task_content,
     task_parts,
+    trajectory_content,
     trajectory_parts,
-    what_tasks_have,
-    what_trajectories_have,
 )
 from annotation.record.events import record_event
 from benchmarks.models import Trajectory
@@ -72,7 +72,7 @@ def store_study(
         for user in people:
             add_member(study=study, user=user, role=Role.ANNOTATOR, by=by)
         if dealt:
-            deal_items(study=study, items=stored, dealt=dealt, by=by)
+            assign_items(study=study, items=stored, dealt=dealt, by=by)
     return study
 
 
@@ -152,7 +152,7 @@ def _keep_gold(study: Study, ranks: Sequence[int]) -> None:
     study.settings = fresh.settings
 
 
-def deal_items(
+def assign_items(
     *,
     study: Study,
     items: Sequence[Item],
@@ -264,7 +264,7 @@ def deal_for_all(*, study: Study, user: User) -> None:
     had = Assignment.objects.filter(item=OuterRef("pk"), annotator=user)
     items = list(rows.exclude(Exists(had)))
     if items:
-        deal_items(study=study, items=items, dealt={user.pk: range(len(items))}, by=None)
+        assign_items(study=study, items=items, dealt={user.pk: range(len(items))}, by=None)
 
 
 def _store_background(study: Study) -> None:
@@ -290,7 +290,7 @@ def _about(
         tasks = [task for trajectory, task in keys if task is not None and trajectory is None]
         if len(tasks) < len(keys):
             raise Refused("invalid", f"{questionnaire.title!r} is about tasks, not trajectories")
-        has, parts = what_tasks_have(tasks), task_parts(tasks, questionnaire.wants)
+        has, parts = task_content(tasks), task_parts(tasks, questionnaire.wants)
         return (
             {key: questionnaire.asked(has[key[1] or 0]) for key in keys},
             {key: parts[key[1] or 0] for key in keys},
@@ -298,7 +298,7 @@ def _about(
     trajectories = [pk for pk, _ in keys if pk is not None]
     if len(trajectories) < len(keys):
         raise Refused("invalid", f"{questionnaire.title!r} is about trajectories, not tasks")
-    has = what_trajectories_have(trajectories)
+    has = trajectory_content(trajectories)
     parts = trajectory_parts(trajectories, questionnaire.wants)
     return (
         {key: questionnaire.asked(has[key[0] or 0]) for key in keys},

@@ -1,21 +1,54 @@
 """Lists of studies, and one study."""
 
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from collections.abc import Callable
+from typing import Any
 
-from annotation.access import fetch_study, person, place_of
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+    StreamingHttpResponse,
+)
+from django.shortcuts import redirect, render
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import (
+    StudyAccess,
+    fetch_managed_study,
+    fetch_overseen_study,
+    fetch_study,
+    participant_of,
+    person,
+)
+from annotation.errors import Refused
 from annotation.live.lists import session_counts
 from annotation.live.next_session import is_live
-from annotation.people.message_selectors import unread_messages
+from annotation.models import Assignment, Study
+from annotation.people.messages import unread_messages
+from annotation.planning.services import enqueue_again, launch_study
+from annotation.planning.storage import is_stored, storing_of
+from annotation.questionnaires import load_questionnaire
 from annotation.steps.own_part import load_own_part
-from annotation.studies.design import study_design
-from annotation.studies.progress import study_progress
-from annotation.studies.selectors import CURRENT, MINE, SHOWN, study_page
-from annotation.studies.settings_views import study_context
-from annotation.studies.sizes import questions_left_out
+from annotation.studies.design import balance_tables, study_certificate, study_design
+from annotation.studies.forms import SettingsForm
+from annotation.studies.progress import study_mark, study_progress
+from annotation.studies.selectors import (
+    CURRENT,
+    MINE,
+    SHOWN,
+    questions_left_out,
+    study_banner,
+    study_page,
+)
+from annotation.studies.services import OVER, change_study, delete_draft, set_study_status
 from benchmarks.access import START, signed_in
+from benchmarks.core.digests import storable
+from benchmarks.tables import csv_lines
 
 
 @require_GET
@@ -47,7 +80,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponseBase:
     access = fetch_study(request, pk)
     context = study_context(access, "overview")
     if access.annotates:
-        mine = load_own_part(access.study, place_of(access))
+        mine = load_own_part(access.study, participant_of(access))
         context |= {
             "mine": mine,
             "own": mine.counts,
@@ -62,3 +95,219 @@ def study(request: HttpRequest, pk: int) -> HttpResponseBase:
         if is_live(access.study):
             context["sessions"] = session_counts(access.study)
     return render(request, "annotation/study.html", context)
+
+
+STOP_POLLING = 286
+Status = Study.Status
+
+
+def study_context(access: StudyAccess, tab: str) -> dict[str, Any]:
+    """What the head of every page of a study shows."""
+    return {
+        "study": access.study,
+        "access": access,
+        "tab": tab,
+        "banner": study_banner(access.study),
+        "questionnaire": load_questionnaire(access.study.questionnaire),
+        "over": access.study.status in OVER,
+        "storing": storing_of(access.study),
+    }
+
+
+def attempt(request: HttpRequest, do: Callable[[], str]) -> bool:
+    """Do something and tell what was done, or why not; whether it was done."""
+    try:
+        told = do()
+    except Refused as refused:
+        messages.error(request, f"Nothing was changed: {refused.reason}.")
+        return False
+    messages.success(request, told)
+    return True
+
+
+def live(
+    request: HttpRequest, access: StudyAccess, template: str, context: dict[str, Any], mark: str
+) -> HttpResponse:
+    """A fragment that is asked for again and again: 204 while nothing changed, 286 at the end."""
+    if access.study.status in OVER:
+        return stop_polling()
+    if request.GET.get("v") == mark:
+        return HttpResponse(status=204)
+    return render(request, template, context)
+
+
+def stop_polling() -> HttpResponse:
+    """The last answer to a page that asks again and again: the rest of it is out of date too."""
+    response = HttpResponse(status=STOP_POLLING)
+    response["HX-Refresh"] = "true"
+    return response
+
+
+@require_GET
+@signed_in
+def progress(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """How far everybody is, or how far the storing of the study is, as a fragment."""
+    access = fetch_overseen_study(request, pk)
+    if "storing" in request.GET:
+        return _storing(request, access)
+    mark = study_mark(access.study)
+    if access.study.status in OVER or request.GET.get("v") == mark:
+        return live(request, access, "", {}, mark)
+    context = {"study": access.study, "access": access, "progress": study_progress(access.study)}
+    return live(request, access, "annotation/partials/_study_progress.html", context, mark)
+
+
+def _storing(request: HttpRequest, access: StudyAccess) -> HttpResponse:
+    found = storing_of(access.study)
+    if found is None or not found.moving:
+        return stop_polling()
+    if request.GET["storing"] == found.mark:
+        return HttpResponse(status=204)
+    context = {"study": access.study, "access": access, "storing": found}
+    return render(request, "annotation/partials/_storing.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def settings(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """What may change while a study runs, and what ends it."""
+    access = fetch_managed_study(request, pk)
+    form = SettingsForm(request.POST if request.method == "POST" else None, study=access.study)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = change_study(
+                study=access.study, by=access.user, reason=form.cleaned_data["reason"],
+                **form.wishes,
+            )  # fmt: skip
+        except Refused as refused:
+            form.add_error(None, f"Nothing was changed: {refused.reason}.")
+        else:
+            messages.success(
+                request, "The settings are stored." if changed else "Nothing was different."
+            )
+            return redirect("annotation:study_settings", pk=pk)
+    seats = Assignment.objects.filter(study=access.study, state=Assignment.State.OPEN)
+    context = {
+        **study_context(access, "settings"),
+        "form": form,
+        "held": seats.count() if access.study.status not in OVER else 0,
+    }
+    return render(
+        request, "annotation/study_settings.html", context, status=422 if form.errors else 200
+    )
+
+
+@require_POST
+@signed_in
+def status(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Open, pause, close or archive a study."""
+    access = fetch_managed_study(request, pk)
+    wanted = request.POST.get("status", "")
+    reason = storable(request.POST.get("reason", ""))
+    attempt(request, lambda: _set_status(access, wanted, reason))
+    back = request.POST.get("back", "")
+    return redirect(f"annotation:{back}" if back == "study_settings" else "annotation:study", pk=pk)
+
+
+def _set_status(access: StudyAccess, wanted: str, reason: str) -> str:
+    study = access.study
+    before = study.status
+    if before == Status.DRAFT and wanted == Status.OPEN:
+        launch_study(study=study, by=access.user)
+        return "The study is open: its annotators can begin."
+    moved = set_study_status(study=study, status=wanted, by=access.user, reason=reason)
+    told = f"The study is {study.get_status_display().lower()}."
+    if moved and wanted in OVER:
+        told += f" {moved:,} open item{'s were' if moved > 1 else ' was'} returned."
+    elif moved:
+        told += f" {moved:,} item{'s' if moved > 1 else ''} went back to whom they were taken from."
+    return told
+
+
+@require_POST
+@signed_in
+def delete(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Delete a draft."""
+    access = fetch_managed_study(request, pk)
+    name = access.study.name
+
+    def do() -> str:
+        delete_draft(study=access.study)
+        return f"The draft “{name}” is deleted."
+
+    if attempt(request, do):
+        return redirect("annotation:study_list")
+    return redirect("annotation:study_settings", pk=pk)
+
+
+@require_GET
+@signed_in
+def study_design_page(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The balance of a study as its items are dealt now."""
+    access = fetch_overseen_study(request, pk)
+    design = study_design(access.study)
+    certificate = study_certificate(access.study)
+    context = {
+        **study_context(access, "design"),
+        "certificate": certificate,
+        "tables": balance_tables(certificate, hide_models=access.blind),
+        "hide": access.blind,
+        "pooled": design.raters if design.pooled else 0,
+        "planned_digest": design.planned_digest,
+    }
+    return render(request, "annotation/study_design.html", context)
+
+
+@require_POST
+@signed_in
+def study_launch(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Open a draft, or go on storing one of which a part is missing."""
+    access = fetch_managed_study(request, pk)
+    if not is_stored(access.study):
+        attempt(request, lambda: _go_on(access))
+        return redirect("annotation:study", pk=pk)
+    try:
+        launch_study(study=access.study, by=access.user)
+    except Refused as refused:
+        messages.error(request, f"Nothing was changed: {refused.reason}.")
+        return redirect("annotation:study_design", pk=pk)
+    messages.success(request, "The study is open.")
+    return redirect("annotation:study", pk=pk)
+
+
+def _go_on(access: StudyAccess) -> str:
+    enqueue_again(study=access.study, by=access.user)
+    return "The storing goes on."
+
+
+@require_GET
+@signed_in
+def design_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Every count of the balance certificate, with the seed."""
+    access = _open_to(request, pk)
+    lines = csv_lines(study_certificate(access.study).as_rows())
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    return _named(response, access, "csv")
+
+
+@require_GET
+@signed_in
+def design_json(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The balance certificate as JSON, and the fingerprint of the plan."""
+    access = _open_to(request, pk)
+    data = study_certificate(access.study).as_json()
+    planned = study_design(access.study).planned_digest
+    return _named(JsonResponse({**data, "planned_sha256": planned or None}), access, "json")
+
+
+def _open_to(request: HttpRequest, pk: int) -> StudyAccess:
+    access = fetch_overseen_study(request, pk)
+    if access.blind:
+        raise PermissionDenied("The balance names models, and you annotate this study blind.")
+    return access
+
+
+def _named(response: HttpResponseBase, access: StudyAccess, ending: str) -> HttpResponseBase:
+    name = f"{slugify(access.study.name) or 'study'}-balance.{ending}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

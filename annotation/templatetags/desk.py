@@ -13,7 +13,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.desk.form import NONE_KEY, Form, Mark, Row
+from annotation.desk.form import NONE_KEY, ConditionMark, DeskForm, FormRow
 from annotation.desk.guide import Guide
 from annotation.patterns import Pattern, hole, holes
 from annotation.questionnaires import Question
@@ -29,7 +29,7 @@ SHORT_LABELS = 20
 _kept: dict[tuple[int, bool, bool], tuple[Question, Pattern]] = {}
 
 
-def _pattern(row: Row, marks: Sequence[Mark] | None, compact: bool) -> Pattern:
+def _pattern(row: FormRow, marks: Sequence[ConditionMark] | None, compact: bool) -> Pattern:
     question = row.question
     if marks is not None:
         return _render(question, row.remarked, compact, marks)
@@ -42,10 +42,12 @@ def _pattern(row: Row, marks: Sequence[Mark] | None, compact: bool) -> Pattern:
     return found[1]
 
 
-def _render(question: Question, remarked: bool, compact: bool, marks: Sequence[Mark]) -> Pattern:
+def _render(
+    question: Question, remarked: bool, compact: bool, marks: Sequence[ConditionMark]
+) -> Pattern:
     scale = question.scale
-    choices = [Mark(str(o.value), o.label, o.key) for o in scale.options]
-    points = [Mark(str(point), str(point), str(point)) for point in scale.values]
+    choices = [ConditionMark(str(o.value), o.label, o.key) for o in scale.options]
+    points = [ConditionMark(str(point), str(point), str(point)) for point in scale.values]
     shown = {"points": points, "choice": choices, "marks": marks, "text": ()}[scale.kind]
     labels = [option.label for option in shown]
     return Pattern.of(
@@ -68,7 +70,7 @@ def _render(question: Question, remarked: bool, compact: bool, marks: Sequence[M
 
 
 @register.simple_tag
-def slot_fields(row: Row, form: Form | None = None, *, compact: bool = False) -> SafeString:
+def slot_fields(row: FormRow, form: DeskForm | None = None, *, compact: bool = False) -> SafeString:
     """The fields of one question about one part, with what was said.
 
     ``compact``: what it is asked of stands in for its title, and what stands beside it is left out.
@@ -83,7 +85,7 @@ def slot_fields(row: Row, form: Form | None = None, *, compact: bool = False) ->
     return _fill(_pattern(row, marks, compact), row)
 
 
-def _fill(pattern: Pattern, row: Row) -> SafeString:
+def _fill(pattern: Pattern, row: FormRow) -> SafeString:
     said, remarks, name = row.answer, row.remarks, escape(row.slot.name)
     values: dict[str, str] = {
         "name": name,
@@ -110,12 +112,12 @@ def _fill(pattern: Pattern, row: Row) -> SafeString:
     return pattern.fill(values)
 
 
-def _title(row: Row) -> str:
+def _title(row: FormRow) -> str:
     title = escape(row.title)
     return f'{title} <span class="muted small">{escape(row.kind)}</span>' if row.kind else title
 
 
-def _classes(row: Row) -> str:
+def _classes(row: FormRow) -> str:
     found = ["current" if row.current else "short"]
     found += ["missing"] * row.missing + ["remarked"] * bool(row.remarks.words)
     return " ".join(found)

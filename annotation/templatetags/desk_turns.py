@@ -7,7 +7,7 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.desk.trajectories import Finding, TurnView
+from annotation.desk.trajectories import DeskFinding, DeskTurn
 from annotation.patterns import Pattern, holes
 from benchmarks.templatetags.turn_parts import diff_items
 
@@ -17,12 +17,12 @@ Shape = tuple[bool, bool, str, bool, str, bool]
 
 
 @register.simple_tag
-def turn_cards(turns: Iterable[TurnView]) -> SafeString:
+def turn_cards(turns: Iterable[DeskTurn]) -> SafeString:
     """All turns of a trajectory, one below the other."""
     return mark_safe("".join(_card(turn) for turn in turns))  # noqa: S308
 
 
-def _card(turn: TurnView) -> str:
+def _card(turn: DeskTurn) -> str:
     values = {
         "index": str(turn.index),
         "previous": str(turn.previous),
@@ -37,7 +37,7 @@ def _card(turn: TurnView) -> str:
     return _pattern(_shape(turn)).fill(values)
 
 
-def _shape(turn: TurnView) -> Shape:
+def _shape(turn: DeskTurn) -> Shape:
     plan = "text" if turn.text else "lines" if turn.lines and not turn.is_final else "steps"
     changed = bool(turn.lines) and turn.is_final
     judged = ""
@@ -56,7 +56,7 @@ def _pattern(shape: Shape) -> Pattern:
     return Pattern.of("annotation/partials/_turn.html", context)
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: DeskFinding) -> str:
     return _finding_pattern().fill(
         {
             "text": escape(finding.text),

@@ -13,28 +13,28 @@ BULLETS = ("- ", "* ", "• ")
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """A paragraph, or a list of ``items``. Everything in it is plain text."""
 
     text: str = ""
     items: tuple[str, ...] = ()
 
 
-def text_blocks(text: str) -> list[Block]:
+def text_blocks(text: str) -> list[TextBlock]:
     """Paragraphs and lists of a plain text.
 
     An empty line ends a paragraph; a line that begins with "- " is an item of a list, and lines
     after it that are indented go on with it.
     """
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     lines: list[str] = []
     items: list[str] = []
 
     def end() -> None:
         if lines:
-            blocks.append(Block(text="\n".join(lines)))
+            blocks.append(TextBlock(text="\n".join(lines)))
         if items:
-            blocks.append(Block(items=tuple(items)))
+            blocks.append(TextBlock(items=tuple(items)))
         lines.clear()
         items.clear()
 

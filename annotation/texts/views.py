@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -10,11 +11,25 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import fetch_managed_study
 from annotation.errors import Refused
 from annotation.models import Study, StudyText
-from annotation.studies.settings_views import study_context
-from annotation.texts.forms import TextForm
-from annotation.texts.selectors import Block, text_blocks, text_version, text_versions
-from annotation.texts.services import set_study_text
+from annotation.studies.views import study_context
+from annotation.texts.selectors import TextBlock, text_blocks, text_version, text_versions
+from annotation.texts.services import LONGEST_TEXT, set_study_text
 from benchmarks.access import signed_in
+
+
+class TextForm(forms.Form):
+    """A new version of one text."""
+
+    kind = forms.ChoiceField(choices=StudyText.Kind.choices, widget=forms.HiddenInput)
+    text = forms.CharField(
+        required=False,
+        max_length=LONGEST_TEXT,
+        strip=True,
+        widget=forms.Textarea(attrs={"rows": 12}),
+        help_text="An empty line begins a new paragraph, a line that begins with “- ” is an item "
+        "of a list. Leave it empty and nothing is shown or asked.",
+    )
+
 
 Kind = StudyText.Kind
 WHAT = {
@@ -26,7 +41,7 @@ WHAT = {
 
 
 @dataclass(frozen=True)
-class Written:
+class TextSection:
     """One kind of text with its form; ``older`` are earlier versions, the newest first."""
 
     kind: str
@@ -34,7 +49,7 @@ class Written:
     what: str
     form: TextForm
     current: StudyText | None
-    blocks: list[Block]
+    blocks: list[TextBlock]
     older: list[StudyText]
 
 
@@ -76,7 +91,7 @@ def _told(study: Study, kind: str, before: int) -> str:
     return f"{title}: version {now} is stored.{again}"
 
 
-def _written(study: Study, kind: str, sent: TextForm | None) -> Written:
+def _written(study: Study, kind: str, sent: TextForm | None) -> TextSection:
     rows = list(text_versions(study, kind))
     version = text_version(study, kind)
     current = next((row for row in rows if version and row.version == version), None)
@@ -86,7 +101,7 @@ def _written(study: Study, kind: str, sent: TextForm | None) -> Written:
             initial={"kind": kind, "text": current.text if current else ""},
             auto_id=f"id_{kind}_%s",
         )
-    return Written(
+    return TextSection(
         kind=kind,
         title=Kind(kind).label,
         what=WHAT[Kind(kind)],

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from annotation.desk.services import submit_assignment
 from annotation.models import Assignment, Participant, Study
-from annotation.ratings.services import Edit, Recorded, record_edits
+from annotation.ratings.services import EditRequest, StoredEdit, record_edits
 from annotation.studies.setup import NewItem, store_study
 from annotation.texts.services import answer_consent, note_information_read, set_study_text
 from benchmarks.models import Trajectory
@@ -60,9 +60,9 @@ def agree(study: Study, user: User) -> None:
 def answer(study: Study, user: User, part: str, position: int, **values: int) -> Assignment:
     """Answer an item and submit it."""
     item = study.assignments.get(annotator=user, part=part, position=position)
-    edits = [Edit(uuid.uuid4(), key, value) for key, value in values.items()]
+    edits = [EditRequest(uuid.uuid4(), key, value) for key, value in values.items()]
     for outcome in record_edits(assignment=item, by=user, edits=edits):
-        if not isinstance(outcome, Recorded):
+        if not isinstance(outcome, StoredEdit):
             raise outcome
     submit_assignment(assignment=item, by=user)
     item.refresh_from_db()

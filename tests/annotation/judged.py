@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from annotation.desk.services import slots_of, submit_assignment
 from annotation.models import Assignment, Study
-from annotation.ratings.services import Edit, Recorded, record_edits
+from annotation.ratings.services import EditRequest, StoredEdit, record_edits
 from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import (
     AnswererVersion,
@@ -62,7 +62,7 @@ def say(
     said: Mapping[str, Any] | None = None,
     *,
     submit: bool = True,
-    remarks: Sequence[Edit] = (),
+    remarks: Sequence[EditRequest] = (),
 ) -> Assignment:
     """Answer an item: the places in ``said`` as it says, all others alike."""
     seat = study.assignments.get(annotator=user, position=position, part="main")
@@ -71,7 +71,7 @@ def say(
         answer = (said or {}).get(slot.name, [] if slot.question.scale.kind == "marks" else 1)
         listed = isinstance(answer, list)
         edits.append(
-            Edit(
+            EditRequest(
                 uuid.uuid4(),
                 slot.question.key,
                 None if listed else answer,
@@ -80,7 +80,7 @@ def say(
             )  # fmt: skip
         )
     outcomes = record_edits(assignment=seat, by=user, edits=[*edits, *remarks])
-    assert all(isinstance(outcome, Recorded) for outcome in outcomes), outcomes
+    assert all(isinstance(outcome, StoredEdit) for outcome in outcomes), outcomes
     if submit:
         submit_assignment(assignment=seat, by=user)
     return seat

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 
 from annotation.models import Study
 from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import Source, StudyPlan
+from annotation.planning.plans import ItemSource, StudyPlan
 from annotation.planning.services import create_planned_study
 from benchmarks.models import (
     Agent,
@@ -104,5 +104,5 @@ def plan_for(runs: Sequence[Run], annotators: Sequence[User | str], **more: Any)
         "name": "Study", "questionnaire": "ten_questions@1", "order": "queries",
         "queries_each": 1, **more,
     }  # fmt: skip
-    source = wishes.pop("items", Source(runs=tuple(run.pk for run in runs)))
+    source = wishes.pop("items", ItemSource(runs=tuple(run.pk for run in runs)))
     return StudyPlan(items=source, annotators=tuple(map(str, annotators)), **wishes)

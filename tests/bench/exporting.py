@@ -123,7 +123,7 @@ def measure(items: int) -> None:
         set_up(folder)
         from annotation.exports.scope import Scope
         from annotation.exports.services import FORMATS as WAYS
-        from annotation.exports.services import Wish
+        from annotation.exports.services import ExportRequest
         from annotation.models import Study
 
         study = Study.objects.get(pk=make_study(items).pk)
@@ -132,7 +132,7 @@ def measure(items: int) -> None:
             gc.collect()
             Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
             before, cpu, wall = peak(), time.process_time(), time.perf_counter()
-            size = sum(len(piece) for piece in WAYS[format].write(Wish(Scope(study))))
+            size = sum(len(piece) for piece in WAYS[format].write(ExportRequest(Scope(study))))
             found[format] = {
                 "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall,
                 "size": size, "memory": peak() - before,

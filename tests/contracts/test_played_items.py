@@ -15,7 +15,7 @@ from annotation.exports.document import document_text
 from annotation.exports.scope import Scope
 from annotation.exports.table import rating_rows
 from annotation.imports.services import import_study
-from annotation.live.play.afterwards import ask_players
+from annotation.live.play.services import ask_players
 from annotation.live.setup.sessions import store_live_study
 from annotation.models import Assignment, Item, LivePlan, LiveSession, Study
 from annotation.ratings.selectors import human_scores

@@ -12,7 +12,7 @@ from analysis.browser.search.index import trajectories_with
 from analysis.browser.search.query import Query, read_words
 from analysis.models import IndexedRun
 from analysis.stats.columns import Codes
-from annotation.bulk_numbers import whole_numbers
+from annotation.bulk_numbers import parse_numbers
 from benchmarks.models import Trajectory
 
 # Who reads a list asks for the same words at every page of it.
@@ -77,7 +77,7 @@ def has_words(words: str) -> bool:
 
 def _ids(texts: Iterable[str]) -> Codes:
     """Sorted ids, once each, from numbers with commas between."""
-    parts = [_distinct(whole_numbers(text, 1).ravel()) for text in texts]
+    parts = [_distinct(parse_numbers(text, 1).ravel()) for text in texts]
     if not parts:
         return _nothing()
     return parts[0] if len(parts) == 1 else _distinct(np.concatenate(parts))

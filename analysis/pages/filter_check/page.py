@@ -43,7 +43,7 @@ from analysis.stats.rater_agreement.interrater import category_agreement
 from analysis.stats.rater_agreement.majority import Majorities, majority_vote
 from analysis.stats.rater_agreement.reliability import Reliability
 from annotation.questionnaires import load_questionnaire
-from annotation.ratings.voting import State
+from annotation.ratings.voting import VoteOutcome
 from benchmarks.core.published import PaperStatements
 from benchmarks.core.registry import find_system
 
@@ -185,7 +185,7 @@ def sentence(whole: Checked, people: People, reference: PaperStatements) -> str:
         return f"{begin}; no decision can be compared yet: {counted(found.excluded)}."
     through = _said(found.false_negative_rate, "let through", REMOVE, reference, "false_negative_")
     gone = _said(found.false_positive_rate, "removed", KEEP, reference, "false_positive_")
-    tied = whole.votes.states[State.TIED]
+    tied = whole.votes.states[VoteOutcome.TIED]
     left = f"; people tie on {tied:,}, left out" if tied else ""
     return f"{begin}; against the majority of {who(people)} it {through}, and {gone}{left}."
 

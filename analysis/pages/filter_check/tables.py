@@ -22,7 +22,7 @@ from analysis.reports.content import (
 from analysis.reports.formatting import counted
 from analysis.reports.rates import published_rate_cell, rate_cell, rate_column
 from analysis.stats.results import Estimate
-from annotation.ratings.voting import State
+from annotation.ratings.voting import VoteOutcome
 from benchmarks.core.published import PaperStatements
 
 if TYPE_CHECKING:
@@ -116,10 +116,10 @@ def confusion_table(results: Sequence["Checked"]) -> Table:
 def vote_table(results: Sequence["Checked"], minimum: int) -> Table:
     """What the votes came to."""
     words = {
-        State.UNANIMOUS: "Unanimous",
-        State.MAJORITY: "Majority",
-        State.TIED: "Tied",
-        State.TOO_FEW: f"Under {minimum} votes",
+        VoteOutcome.UNANIMOUS: "Unanimous",
+        VoteOutcome.MAJORITY: "Majority",
+        VoteOutcome.TIED: "Tied",
+        VoteOutcome.TOO_FEW: f"Under {minimum} votes",
     }
     rows = tuple(
         (
@@ -148,8 +148,8 @@ def disagreement_table(whole: "Checked", candidates: Sequence[AskedCandidate]) -
     rows = []
     for candidate in candidates:
         verdict = verdicts[candidate.place]
-        tied = verdict.state is State.TIED
-        decided = verdict.state in (State.UNANIMOUS, State.MAJORITY)
+        tied = verdict.state is VoteOutcome.TIED
+        decided = verdict.state in (VoteOutcome.UNANIMOUS, VoteOutcome.MAJORITY)
         if not tied and not (decided and candidate.decision not in (None, verdict.value)):
             continue
         removes, keeps = verdict.counts.get("remove", 0), verdict.counts.get("keep", 0)

@@ -29,7 +29,7 @@ from analysis.stats.rater_agreement.reliability import RESAMPLES, Reliability, r
 from analysis.stats.results import Estimate
 from annotation.models import Study
 from annotation.questionnaires import Question
-from annotation.steps.training_results import is_expected
+from annotation.steps.training import is_expected
 
 if TYPE_CHECKING:
     from analysis.stats.columns import Floats

@@ -19,8 +19,8 @@ from analysis.pages.responses import answer_figure, answer_latex, answer_table
 from analysis.reports.content import Banner, Report
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.models import Assignment, Study
-from annotation.studies.banner import study_banner
-from annotation.studies.settings_views import study_context
+from annotation.studies.selectors import study_banner
+from annotation.studies.views import study_context
 from benchmarks.access import VIEW, signed_in
 
 # With more submitted items than this the report is written after the page has come.

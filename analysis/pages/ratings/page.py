@@ -44,7 +44,7 @@ from analysis.stats.rater_agreement.reliability import RESAMPLES, Reliability, r
 from analysis.stats.results import Estimate
 from annotation.models import Study
 from annotation.questionnaires import Question, load_questionnaire
-from annotation.questionnaires.requirements import Asked, study_questions
+from annotation.questionnaires.requirements import QuestionUse, study_questions
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -110,7 +110,7 @@ def ratings_report(selection: Selection) -> Report:
     )
 
 
-def _asked(study: Study, questions: Sequence[Question]) -> list[Asked]:
+def _asked(study: Study, questions: Sequence[Question]) -> list[QuestionUse]:
     """Of how many items each question was asked."""
     found = study_questions(study, load_questionnaire(study.questionnaire))
     keys = {question.key for question in questions}
@@ -224,7 +224,7 @@ def _figures(
     return found
 
 
-def _question_table(answered: Sequence[Answered], asked: Sequence[Asked]) -> Table:
+def _question_table(answered: Sequence[Answered], asked: Sequence[QuestionUse]) -> Table:
     columns = (
         text_column("Question"),
         estimate_column("Mean"),
@@ -318,7 +318,7 @@ def _notices(answered: Sequence[Answered], people: People) -> list[Notice]:
     return [*found, *map(Notice, few_items(people))]
 
 
-def _how(answered: Sequence[Answered], asked: Sequence[Asked]) -> list[str]:
+def _how(answered: Sequence[Answered], asked: Sequence[QuestionUse]) -> list[str]:
     means = [row.mean for row in answered]
     alphas = [row.agreement.alpha for row in answered]
     lines = [

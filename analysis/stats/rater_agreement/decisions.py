@@ -13,7 +13,7 @@ from analysis.stats.jackknife import coefficient_estimate
 from analysis.stats.rater_agreement.majority import Verdict
 from analysis.stats.resampling import units_to_draw
 from analysis.stats.results import Estimate
-from annotation.ratings.voting import State
+from annotation.ratings.voting import VoteOutcome
 
 NO_VOTES = "nobody voted on it"
 NO_DECISION = "no decision to compare"
@@ -229,7 +229,11 @@ def _why_not(has_decision: bool, verdict: Verdict | None) -> str:
         return NO_DECISION
     if verdict is None:
         return NO_VOTES
-    return "" if verdict.state in (State.UNANIMOUS, State.MAJORITY) else verdict.state.value
+    return (
+        ""
+        if verdict.state in (VoteOutcome.UNANIMOUS, VoteOutcome.MAJORITY)
+        else verdict.state.value
+    )
 
 
 def _coefficient(

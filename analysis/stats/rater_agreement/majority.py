@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analysis.stats.columns import is_missing
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate
-from annotation.ratings.voting import Rule, State, outcome
+from annotation.ratings.voting import Rule, VoteOutcome, vote_outcome
 
 Vote = tuple[Hashable, Hashable, Hashable | None]
 
@@ -20,7 +20,7 @@ class Verdict:
     """
 
     item: Hashable
-    state: State
+    state: VoteOutcome
     value: Hashable | None
     counts: Mapping[Hashable, int]
     votes: int
@@ -36,7 +36,7 @@ class Majorities:
     """
 
     verdicts: tuple[Verdict, ...]
-    states: Mapping[State, int]
+    states: Mapping[VoteOutcome, int]
     unanimous_share: Estimate
     minimum: int
     rule: Rule
@@ -104,15 +104,15 @@ def majority_vote(
         box[rater] = None if is_missing(value) else value
     verdicts = tuple(_verdict(item, box, minimum, rule) for item, box in boxes.items())
     states = Counter(verdict.state for verdict in verdicts)
-    too_few = states[State.TOO_FEW]
+    too_few = states[VoteOutcome.TOO_FEW]
     return Majorities(
         verdicts=verdicts,
-        states={state: states[state] for state in State},
+        states={state: states[state] for state in VoteOutcome},
         unanimous_share=share(
-            states[State.UNANIMOUS],
+            states[VoteOutcome.UNANIMOUS],
             len(verdicts) - too_few,
             level=level,
-            excluded={State.TOO_FEW.value: too_few} if too_few else None,
+            excluded={VoteOutcome.TOO_FEW.value: too_few} if too_few else None,
         ),
         minimum=minimum,
         rule=rule,
@@ -124,5 +124,5 @@ def _verdict(
 ) -> Verdict:
     counts: Counter[Hashable] = Counter(value for value in box.values() if value is not None)
     votes = counts.total()
-    state, value = outcome(counts, minimum=minimum, rule=rule)
+    state, value = vote_outcome(counts, minimum=minimum, rule=rule)
     return Verdict(item, state, value, dict(counts), votes, len(box) - votes)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
 from annotation.access import OVERSEERS
-from annotation.live.turns import Turn, whose_turns
+from annotation.live.turns import SessionTurn, whose_turns
 from annotation.models import LivePlace, LiveSession, Membership
 from benchmarks.models import Agent, Trajectory
 from benchmarks.visibility import Visibility
@@ -37,7 +37,7 @@ TONES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class SeatRow:
+class MonitorPlace:
     """A place and who fills it; ``asked``: it is their turn."""
 
     place: LivePlace
@@ -55,7 +55,7 @@ class SeatRow:
         return f"stand-in {self.place.stand_in}" if self.place.stand_in else "nobody"
 
 
-def stands(turn: Turn, seats: Sequence[SeatRow]) -> str:
+def stands(turn: SessionTurn, seats: Sequence[MonitorPlace]) -> str:
     """Where a session stands, as a key of ``WORDS``."""
     missing = any(seat.asked and seat.vacant for seat in seats)
     return "vacant" if missing else turn.standing
@@ -66,8 +66,8 @@ class MonitorRow:
     """One session: where it stands, and its places."""
 
     session: LiveSession
-    turn: Turn
-    seats: Sequence[SeatRow]
+    turn: SessionTurn
+    seats: Sequence[MonitorPlace]
 
     @property
     def stands(self) -> str:
@@ -99,7 +99,7 @@ class MonitorRow:
         return "-".join(map(str, [self.session.pk, self.turn.standing, turns, *who, *seen]))
 
 
-def _seen(seat: SeatRow) -> bool:
+def _seen(seat: MonitorPlace) -> bool:
     return seat.place.last_seen_at is not None
 
 
@@ -166,6 +166,6 @@ def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
     )
 
 
-def _seats(session: LiveSession, turn: Turn) -> list[SeatRow]:
+def _seats(session: LiveSession, turn: SessionTurn) -> list[MonitorPlace]:
     asked = {place.pk for place in turn.places} if turn.standing == "asked" else set()
-    return [SeatRow(place, place.pk in asked) for place in session.places.all()]
+    return [MonitorPlace(place, place.pk in asked) for place in session.places.all()]

@@ -16,7 +16,7 @@ from annotation.errors import Refused
 from annotation.live.control.services import end_session, free_place, let_stand_in
 from annotation.live.events import lock_open_session, record_live_event
 from annotation.live.play.services import note_end
-from annotation.live.turns import Turn, whose_turns
+from annotation.live.turns import SessionTurn, whose_turns
 from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,9 @@ def sweep_sessions() -> int:
     return changed
 
 
-def _look_after(session: LiveSession, turn: Turn, away: Mapping[int, str], now: datetime) -> bool:
+def _look_after(
+    session: LiveSession, turn: SessionTurn, away: Mapping[int, str], now: datetime
+) -> bool:
     if turn.standing == "over":
         return note_end(session=session)
     if session.state != State.RUNNING:

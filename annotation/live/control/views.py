@@ -1,11 +1,13 @@
 """For those who run sessions: which are under way, and what can be done about one."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_safe
 
 from annotation.access import person
 from annotation.errors import Refused
@@ -14,7 +16,7 @@ from annotation.live.control.forms import ControlForm
 from annotation.live.control.monitor import (
     TONES,
     WORDS,
-    SeatRow,
+    MonitorPlace,
     agent_now,
     monitor_rows,
     stands,
@@ -27,12 +29,24 @@ from annotation.live.control.services import (
     retry_call,
     take_over,
 )
-from annotation.live.play.services import pause_session, resume_session
-from annotation.live.turns import Turn, whose_turn
+from annotation.live.control.watching import (
+    event_rows,
+    open_turn,
+    place_rows,
+    watched_trajectory,
+    watched_turns,
+)
+from annotation.live.play.services import note_end, pause_session, resume_session
+from annotation.live.play.session_state import SessionState, read_session_state
+from annotation.live.play.status import headline, session_deadlines
+from annotation.live.play.views import STOP_POLLING
+from annotation.live.turns import SessionTurn, whose_turn
 from annotation.models import LivePlace, LiveSession, Membership
-from benchmarks.access import signed_in, visibility
-from benchmarks.models import Trajectory
-from benchmarks.responses import wants_part
+from benchmarks.access import VIEW, signed_in, visibility
+from benchmarks.models import Exchange, Trajectory
+from benchmarks.responses import own_template, wants_part
+from benchmarks.runs.cautions import run_caution
+from benchmarks.trajectories.selectors import is_scored
 
 
 @require_GET
@@ -92,7 +106,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
     turn = whose_turn(session)
     places = LivePlace.objects.filter(session=session).select_related("player").order_by("number")
     asked = {place.pk for place in turn.places} if turn.standing == "asked" else set()
-    seats = [SeatRow(place, place.pk in asked) for place in places]
+    seats = [MonitorPlace(place, place.pk in asked) for place in places]
     standing = stands(turn, seats)
     context = {
         "access": access,
@@ -111,7 +125,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
     return render(request, "annotation/session_control.html", context, status=status)
 
 
-def _rests(turn: Turn) -> bool:
+def _rests(turn: SessionTurn) -> bool:
     """Whether no worker is at it, so that who plays can change."""
     return turn.standing in ("gathering", "asked", "stuck", "paused")
 
@@ -153,3 +167,62 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
         case _:
             let_stand_in(place=place, by=user, reason=reason)
             return f"{place.title} is filled by a script or model from here on."
+
+
+@require_safe
+@signed_in
+def session_watch(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """All of a session so far. Asked for by itself: 204 while nothing has changed."""
+    access = fetch_session(request, pk)
+    if not access.oversees:
+        # Whoever plays sees what their role may see, until it is over.
+        if access.place is not None and not wants_part(request):
+            return redirect("annotation:session", pk=pk)
+        raise Http404
+    table = read_session_state(access)
+    replies = table.trajectory.exchanges.filter(state=Exchange.State.ANSWERED).count()
+    events = table.session.events.count()
+    version = f"{table.token}.{table.trajectory.turn_count}.{replies}.{events}"
+    part = wants_part(request)
+    if part and request.GET.get("v") == version:
+        return HttpResponse(status=STOP_POLLING if table.over else 204)
+    given = request.GET.get("turn", "")
+    after = int(given) if part and given.isdecimal() and len(given) < 6 else 0
+    template = "annotation/partials/_watch_state.html" if part else "annotation/session_watch.html"
+    context = {**_context(request, table, after), "version": version, "part": part}
+    response = render(request, template, context)
+    if part and table.over:
+        response.status_code = STOP_POLLING
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _context(request: HttpRequest, table: SessionState, after: int) -> dict[str, Any]:
+    if table.over:
+        note_end(session=table.session)
+    trajectory = watched_trajectory(table)
+    system = trajectory.run.dataset.system
+    turns = watched_turns(trajectory, after=after)
+    spoken = open_turn(trajectory)
+    return {
+        "session": table.session,
+        "study": table.access.study.study,
+        "table": table,
+        "state": headline(table),
+        "limits": session_deadlines(table),
+        "trajectory": trajectory,
+        "caution": run_caution(trajectory.run, trajectory.recast),
+        "run": trajectory.run,
+        "agent": agent_now(trajectory),
+        "turns": turns,
+        "open": [one for one in spoken if not one.verdict],
+        "verdicts": [one for one in spoken if one.verdict],
+        "last": turns[-1].row.index if turns else after,
+        "card": own_template(system, "_turn.html"),
+        "badges": own_template(system, "_turn_badges.html"),
+        "scored": is_scored(system),
+        "sittings": place_rows(table, system),
+        "events": event_rows(table),
+        "manages": table.access.manages,
+        "sees_results": request.user.has_perm(VIEW),
+    }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.live.play.session_state import Table
+from annotation.live.play.session_state import SessionState
 from annotation.models import LiveEvent, LivePlace
 from benchmarks.core.registry import get_system
 from benchmarks.models import Exchange, Trajectory
@@ -14,7 +14,7 @@ Kind = LiveEvent.Kind
 
 
 @dataclass(frozen=True)
-class Happened:
+class EventRow:
     """One event in words. ``who`` did it or was concerned."""
 
     turn: int
@@ -24,7 +24,7 @@ class Happened:
 
 
 @dataclass(frozen=True)
-class Sitting:
+class PlaceRow:
     """A place with who fills it, and in what state they are."""
 
     place: LivePlace
@@ -33,7 +33,7 @@ class Sitting:
     roles: str
 
 
-def watched_trajectory(table: Table) -> Trajectory:
+def watched_trajectory(table: SessionState) -> Trajectory:
     """The trajectory with all that cards of turns need."""
     rows = Trajectory.objects.select_related("run__dataset", "run__agent", "task", "profile")
     return rows.get(pk=table.session.trajectory_id)
@@ -47,7 +47,7 @@ def watched_turns(trajectory: Trajectory, *, after: int = 0) -> list[TurnView]:
 
 
 @dataclass(frozen=True)
-class Spoken:
+class PartialReply:
     """A reply of the turn that is not complete yet: by which role, and its text."""
 
     role: str
@@ -59,7 +59,7 @@ class Spoken:
         return self.text.lstrip().startswith("{")
 
 
-def open_turn(trajectory: Trajectory) -> list[Spoken]:
+def open_turn(trajectory: Trajectory) -> list[PartialReply]:
     """What was replied since the last complete turn, whoever it was that replied."""
     rows = trajectory.exchanges.filter(state=Exchange.State.ANSWERED).order_by("step", "slot")
     plans = rows.filter(role="agent").values_list("step", flat=True)
@@ -69,7 +69,8 @@ def open_turn(trajectory: Trajectory) -> list[Spoken]:
     titles = _role_titles(trajectory.run.dataset.system)
     replies = rows.filter(step__gte=begun[0]).values_list("role", "seat", "text")
     return [
-        Spoken(f"{titles.get(role, role)} {seat}".strip(), text) for role, seat, text in replies
+        PartialReply(f"{titles.get(role, role)} {seat}".strip(), text)
+        for role, seat, text in replies
     ]
 
 
@@ -77,13 +78,13 @@ def _role_titles(system: str) -> dict[str, str]:
     return {role.name: role.title for role in get_system(system).roles}
 
 
-def sittings(table: Table, system: str) -> list[Sitting]:
+def place_rows(table: SessionState, system: str) -> list[PlaceRow]:
     """Who sits where now."""
     titles = _role_titles(system)
     rows = LivePlace.objects.filter(session=table.session).select_related("player")
     asked = {place.pk for place in table.turn.places if table.turn.standing == "asked"}
     return [
-        Sitting(
+        PlaceRow(
             place,
             f"{place.stand_in} (no person)"
             if place.stand_in
@@ -97,10 +98,10 @@ def sittings(table: Table, system: str) -> list[Sitting]:
     ]
 
 
-def happenings(table: Table) -> Sequence[Happened]:
+def event_rows(table: SessionState) -> Sequence[EventRow]:
     """The events of a session, the newest first."""
     rows = table.session.events.select_related("place", "about", "by").order_by("-pk")
-    return [Happened(row.turn, row.at, _words(row), row.reason) for row in rows]
+    return [EventRow(row.turn, row.at, _words(row), row.reason) for row in rows]
 
 
 def _words(event: LiveEvent) -> str:

@@ -52,7 +52,7 @@ _REPLY = Prepared(
 
 
 @dataclass(frozen=True)
-class Said:
+class DialogueLine:
     """A line of the dialogue. Of a plan, ``steps`` and what changed since the plan of ``before``.
 
     ``before`` is that plan's number in the dialogue; 0 where there is none. ``whole``: the steps
@@ -84,7 +84,9 @@ class Said:
         return shorten(" ".join(words), 100, placeholder=" …") or "As it was sent"
 
 
-def dialogue(place: LivePlace, system: str, *, over: bool = False) -> list[Said]:
+def load_session_dialogue(
+    place: LivePlace, system: str, *, over: bool = False
+) -> list[DialogueLine]:
     """The numbered lines that this place was told or said, in their order.
 
     Where the system tells the whole story, players of its roles see it from the query on, asked or
@@ -198,8 +200,8 @@ def _words(message: Message) -> str:
     return "\n".join(filter(None, [message.text, *told]))
 
 
-def _numbered(lines: Sequence[Line] | Iterator[Line]) -> list[Said]:
-    found: list[Said] = []
+def _numbered(lines: Sequence[Line] | Iterator[Line]) -> list[DialogueLine]:
+    found: list[DialogueLine] = []
     before: int = 0
     plan: tuple[str, ...] = ()
     for number, line in enumerate(lines, 1):
@@ -211,9 +213,9 @@ def _numbered(lines: Sequence[Line] | Iterator[Line]) -> list[Said]:
 
 
 @lru_cache(maxsize=2000)
-def _said(number: int, line: Line, before: int, plan: tuple[str, ...]) -> Said:
+def _said(number: int, line: Line, before: int, plan: tuple[str, ...]) -> DialogueLine:
     """A line after the ``plan`` of another one; every look comes by the same ones."""
     steps = tuple(split_steps(line.text)) if line.plan else ()
     change = plan_change(plan, steps) if plan and steps else None
     whole = not steps or is_all(line.text, steps)
-    return Said(number, line.speaker, line.text, line.turn, steps, change, before, whole)
+    return DialogueLine(number, line.speaker, line.text, line.turn, steps, change, before, whole)

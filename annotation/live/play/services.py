@@ -7,19 +7,25 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.assignments.services import lock_study
 from annotation.errors import Refused
 from annotation.live.events import lock_open_session, record_live_event
-from annotation.live.play.afterwards import ask_players
+from annotation.live.next_session import find_free_place
 from annotation.live.play.drafts import drop_draft
+from annotation.live.setup.services import label_study
 from annotation.models import (
     Assignment,
+    Item,
     LiveEvent,
     LivePlace,
     LivePlan,
     LiveSession,
+    Membership,
     Participant,
+    Study,
 )
 from annotation.steps.selectors import INFORMATION, standstill, step_before
+from annotation.studies.setup import NewItem, add_items, add_member, assign_items
 from annotation.texts.selectors import has_read_information
 from benchmarks.asks.players import player_name
 from benchmarks.asks.services import answer_open_ask
@@ -241,3 +247,76 @@ def _own(place: LivePlace, user: User) -> LivePlace:
 
 def _trajectory(session: LiveSession) -> Trajectory:
     return Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
+
+
+def take_free_place(*, study: Study, user: User) -> list[LivePlace]:
+    """Take what is free for this person; nothing where somebody was quicker or nothing is left.
+
+    Where players are not named, that is the same place in all sessions of a row of the plan.
+    """
+    with transaction.atomic():
+        # One after the other, so that two people do not take half a row each.
+        plan = LivePlan.objects.select_for_update(no_key=True).get(study=study)
+        first = find_free_place(plan, user)
+        if first is None:
+            return []
+        return [take_place(place=place, user=user) for place in _row_of(plan, first)]
+
+
+def _row_of(plan: LivePlan, first: LivePlace) -> list[LivePlace]:
+    """The free places that go with this one, in the order in which they are played."""
+    rows: list[list[int]] = plan.settings.get("rows", [])
+    numbers = next((row for row in rows if first.session.number in row), [first.session.number])
+    found = LivePlace.objects.filter(
+        session__study=plan.study_id,
+        session__number__in=numbers,
+        number=first.number,
+        player=None,
+        stand_in="",
+    )
+    return list(found.exclude(session__state__in=LiveSession.OVER).order_by("session__number"))
+
+
+def take_own_place(*, place: LivePlace, user: User) -> LivePlace:
+    """Sit down at a place of a study that one runs, as its player."""
+    with transaction.atomic():
+        taken = take_place(place=place, user=user)
+        study = Study.objects.get(pk=place.session.study_id)
+        add_member(study=study, user=user, role=Membership.Role.ANNOTATOR, by=user)
+    return taken
+
+
+def ask_players(*, session: LiveSession) -> str:
+    """Give each player of an ended session the study's questions about it.
+
+    Those who hold a place at the end and take part in the study as annotators; they are no
+    independent raters, so these items have a use of their own (`Item.Use.PLAYED`). Harmless where
+    it was done. Returns why nobody was asked, empty where somebody was.
+    """
+    plan = LivePlan.objects.get(study=session.study_id)
+    if session.practice:
+        return "a practice round"
+    study = Study.objects.get(pk=session.study_id)
+    with transaction.atomic():
+        lock_study(study)
+        label_study(study)  # another agent may have gone on
+        if not plan.settings.get("asks", True):
+            return "this study asks nothing afterwards"
+        people = Participant.objects.filter(study=study, user__live_places__session=session)
+        users = list(
+            people.exclude(state__in=Participant.GONE)
+            .order_by("user__live_places__number")
+            .values_list("user", flat=True)
+        )
+        if not users:
+            return "nobody played to the end"
+        if Item.objects.filter(study=study, trajectory=session.trajectory_id).exists():
+            return ""
+        asked = NewItem(trajectory=session.trajectory_id, wanted=len(users), use=Item.Use.PLAYED)
+        try:
+            with transaction.atomic():
+                items = add_items(study=study, items=[asked])
+        except Refused as refused:  # a session without a single turn, say
+            return refused.reason
+        assign_items(study=study, items=items, dealt={user: [0] for user in users}, by=None)
+    return ""

@@ -1,7 +1,7 @@
-"""Where a session stands for those at the table: whose turn it is, and what there is to show.
+"""The state of a session as one of its players sees it: whose turn it is, and what to show.
 
-`telling` puts it into words. `read_table` is asked by every open page about every second, so it
-takes few prepared queries and reads nothing that is long.
+`annotation.live.play.status` puts it into words. Every open page calls `read_session_state` about
+once a second, so it takes few queries and reads nothing long.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from hashlib import blake2s
 from django.utils import timezone
 
 from annotation.live.access import SessionAccess
-from annotation.live.turns import Turn, turn_of
+from annotation.live.turns import SessionTurn, turn_of
 from annotation.models import LivePlace, LivePlan, LiveSession
 from benchmarks.models import OpenAsk, Suggestion, Trajectory
 from benchmarks.prepared import Prepared
@@ -51,7 +51,7 @@ _SUGGESTED = Prepared(
 
 
 @dataclass(frozen=True)
-class Table:
+class SessionState:
     """A session as it stands. ``own`` is what the place of whoever looks is asked.
 
     ``suggested`` are the suggestions on it that they may see, each by step, slot and state.
@@ -59,7 +59,7 @@ class Table:
 
     access: SessionAccess
     trajectory: Trajectory
-    turn: Turn
+    turn: SessionTurn
     own: tuple[OpenAsk, ...]
     heard: tuple[int, ...]
     suggested: tuple[tuple[int, int, str], ...] = ()
@@ -125,7 +125,7 @@ class Table:
         return f"{LATER if rests else SOON:g}s"
 
 
-def read_table(access: SessionAccess) -> Table:
+def read_session_state(access: SessionAccess) -> SessionState:
     """The session as it is now."""
     session = access.session
     trajectory = _TRAJECTORY.first(pk=session.trajectory_id)
@@ -140,7 +140,7 @@ def read_table(access: SessionAccess) -> Table:
     own = turn.asks_of(access.place) if access.place is not None else ()
     newest = [ask for ask in rows if access.place is None or ask.role in access.place.roles]
     heard = tuple(ask.pk for ask in newest if ask.answered_at is not None)[:1]
-    return Table(access, trajectory, turn, own, heard, _suggested(session, own))
+    return SessionState(access, trajectory, turn, own, heard, _suggested(session, own))
 
 
 def _suggested(session: LiveSession, own: tuple[OpenAsk, ...]) -> tuple[tuple[int, int, str], ...]:

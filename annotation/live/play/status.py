@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from annotation.live.play.session_state import QUIET, Table
+from annotation.live.play.session_state import QUIET, SessionState
 from annotation.models import LiveEvent, LivePlace, LivePlan
 from benchmarks.core.registry import find_system
 from benchmarks.models import Exchange, Trajectory
@@ -28,7 +28,7 @@ _AT_WORK = Prepared(
 
 
 @dataclass(frozen=True)
-class Limit:
+class SessionDeadline:
     """A moment at which something happens by itself: ``words`` say what."""
 
     until: datetime
@@ -46,13 +46,13 @@ class Headline:
     waits: bool = False
 
 
-def headline(table: Table) -> Headline:
+def headline(table: SessionState) -> Headline:
     """Whose turn it is, for a player."""
     turn, place = table.turn, table.place
     match turn.standing:
         case "over":
             what = "practice round" if table.session.practice else "session"
-            return Headline(f"The {what} is over", ended_words(table), tone="idle")
+            return Headline(f"The {what} is over", ended_text(table), tone="idle")
         case "gathering":
             return _gathering(table)
         case "paused":
@@ -83,7 +83,7 @@ def headline(table: Table) -> Headline:
 _AGENT = "The agent"
 
 
-def _at_work(table: Table) -> tuple[str, datetime | None]:
+def _at_work(table: SessionState) -> tuple[str, datetime | None]:
     """Who was called last and has not replied, as players may know it."""
     S = Exchange.State
     last = _AT_WORK.first(
@@ -99,12 +99,12 @@ def _at_work(table: Table) -> tuple[str, datetime | None]:
     return (_AGENT if role == "agent" else "The other side"), sent if current else None
 
 
-def _is_new(table: Table, since: datetime) -> bool:
+def _is_new(table: SessionState, since: datetime) -> bool:
     """Whether a call belongs to what goes on now, and not to an attempt before the last reply."""
     return table.turn.since is None or since >= table.turn.since
 
 
-def _gathering(table: Table) -> Headline:
+def _gathering(table: SessionState) -> Headline:
     missing = [place for place in table.turn.places if place is not table.place]
     ready = table.place is not None and table.place.ready_at is not None
     if not ready:
@@ -113,7 +113,7 @@ def _gathering(table: Table) -> Headline:
     return Headline("You are ready", f"Still missing: {titles}." if titles else "", waits=True)
 
 
-def _paused_by(table: Table) -> str:
+def _paused_by(table: SessionState) -> str:
     rows = table.session.events.filter(kind=LiveEvent.Kind.PAUSED).order_by("-pk")
     by = rows.values_list("by", flat=True).first()
     if table.place is not None and by == table.place.player_id:
@@ -124,7 +124,7 @@ def _paused_by(table: Table) -> str:
     return f"{who}. Nothing is lost, and no time limit runs until it is resumed."
 
 
-def ended_words(table: Table) -> str:
+def ended_text(table: SessionState) -> str:
     """How it ended, for whoever played: in the system's words, or why it was given up."""
     trajectory = table.trajectory
     if trajectory.status == Trajectory.Status.DONE:
@@ -156,7 +156,7 @@ _THEN = {
 }
 
 
-def limits(table: Table) -> Sequence[Limit]:
+def session_deadlines(table: SessionState) -> Sequence[SessionDeadline]:
     """What runs out if nobody does anything; nothing runs in a pause, or before it began."""
     if table.turn.standing not in ("asked", "background", "stuck"):
         return []
@@ -171,16 +171,16 @@ def limits(table: Table) -> Sequence[Limit]:
         if plan.reply_seconds:
             who = "for your reply" if mine else f"for the reply of: {place.title}"
             until = opened + timedelta(seconds=plan.reply_seconds)
-            found.append(Limit(until, f"{who}; then {then}"))
+            found.append(SessionDeadline(until, f"{who}; then {then}"))
         if place in table.away:
             until = max(place.last_seen_at or opened, opened) + timedelta(seconds=plan.away_seconds)
-            found.append(Limit(until, f"for {place.title} to come back; then {then}"))
+            found.append(SessionDeadline(until, f"for {place.title} to come back; then {then}"))
     if table.session.ends_by is not None:
-        found.append(Limit(table.session.ends_by, "until the session ends"))
+        found.append(SessionDeadline(table.session.ends_by, "until the session ends"))
     return found
 
 
-def leaving_words(plan: LivePlan) -> str:
+def leaving_text(plan: LivePlan) -> str:
     """What happens when a player leaves for good."""
     return _THEN[LivePlan.Leaving(plan.leaving)] if plan.leaving != LivePlan.Leaving.WAIT else (
         "another person may take the place"
@@ -188,7 +188,7 @@ def leaving_words(plan: LivePlan) -> str:
 
 
 @dataclass(frozen=True)
-class Seat:
+class PlayerStatus:
     """A place as others at the table see it: no names, only whether somebody is there."""
 
     title: str
@@ -197,17 +197,19 @@ class Seat:
     tone: str
 
 
-def seats(table: Table) -> list[Seat]:
+def player_statuses(table: SessionState) -> list[PlayerStatus]:
     """Who is there and who is ready."""
     return [_seat(place, place is table.place) for place in table.access.places]
 
 
-def _seat(place: LivePlace, own: bool) -> Seat:
+def _seat(place: LivePlace, own: bool) -> PlayerStatus:
     if place.stand_in:
-        return Seat(place.title, own, "filled by a script or model", "aside")
+        return PlayerStatus(place.title, own, "filled by a script or model", "aside")
     if place.player_id is None:
-        return Seat(place.title, own, "nobody yet", "idle")
+        return PlayerStatus(place.title, own, "nobody yet", "idle")
     if place.ready_at is not None:
-        return Seat(place.title, own, "ready", "ok")
+        return PlayerStatus(place.title, own, "ready", "ok")
     there = place.last_seen_at is not None and timezone.now() - place.last_seen_at < QUIET
-    return Seat(place.title, own, "here, not ready yet" if there else "not here yet", "warn")
+    return PlayerStatus(
+        place.title, own, "here, not ready yet" if there else "not here yet", "warn"
+    )

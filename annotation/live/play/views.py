@@ -1,42 +1,52 @@
 """The page on which people play: the dialogue, whose turn it is, and being there or not."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import place_of
+from annotation.access import participant_of
 from annotation.errors import Refused
+from annotation.json_bodies import read_json_body
 from annotation.live.access import SessionAccess, fetch_session
 from annotation.live.control.timeouts import leave_place
 from annotation.live.next_session import is_asked_about
-from annotation.live.play.dialogue import dialogue
-from annotation.live.play.reply_form import (
-    Desk,
+from annotation.live.play.dialogue import load_session_dialogue
+from annotation.live.play.drafts import NewerDraft, keep_draft
+from annotation.live.play.reply_panel import (
+    ReplyPanel,
+    describe_reply_outcome,
     desk_key,
-    see_desk,
-    see_suggested,
-    what_became_of,
+    fetch_ask,
+    load_reply_panel,
+    load_suggestion_panel,
 )
 from annotation.live.play.services import (
     be_ready,
     note_end,
     note_player,
     pause_session,
+    reply_to,
     resume_session,
 )
-from annotation.live.play.session_state import Table, read_table
-from annotation.live.play.status import headline, leaving_words, limits, seats
+from annotation.live.play.session_state import SessionState, read_session_state
+from annotation.live.play.status import headline, leaving_text, player_statuses, session_deadlines
 from annotation.live.setup.sessions import mode_of
 from annotation.live.setup.views import instructions
 from annotation.models import Assignment, LivePlace, LiveSession, StudyText
 from annotation.steps.selectors import step_before
 from annotation.texts.selectors import current_text, has_read_information, text_blocks
 from benchmarks.access import signed_in
+from benchmarks.asks.forms import FROM_FIELDS, LONGEST, ReplyForm, read_fields
+from benchmarks.asks.selectors import composed_text, hints_on
+from benchmarks.core.errors import UnreadableReply
+from benchmarks.core.people import FieldsRefused, Hint
+from benchmarks.models import OpenAsk
 
 STOP_POLLING = 286
 
@@ -68,7 +78,7 @@ def _has_to_read_first(access: SessionAccess) -> bool:
     study = access.study
     if access.session.state != LiveSession.State.GATHERING or not study.annotates:
         return False
-    first = step_before(study.study, place_of(study), Assignment.Part.MAIN)
+    first = step_before(study.study, participant_of(study), Assignment.Part.MAIN)
     return first is not None or not has_read_information(study.study, study.user)
 
 
@@ -84,18 +94,18 @@ def player_page(
     **more: Any,
 ) -> HttpResponse:
     """The page with the desk that was ``shown``, if it still belongs, and what was posted there."""
-    table = read_table(access)
+    table = read_session_state(access)
     key = desk_key(table, shown)
     # What was posted belongs to the ask that it was posted to.
     given = {"fields": fields, "errors": errors} if key == shown else {}
-    desk = see_desk(table, key, as_text=as_text, **given)
+    desk = load_reply_panel(table, key, as_text=as_text, **given)
     wrong = (errors or {}) if key == shown else {}
     context = {**_context(table, desk), **more, "errors": wrong, "refusal": wrong.get("", "")}
     context["as_text"] = as_text
     return render(request, "annotation/session.html", context, status=status)
 
 
-def _context(table: Table, desk: Desk) -> dict[str, Any]:
+def _context(table: SessionState, desk: ReplyPanel) -> dict[str, Any]:
     """All that the page of a player shows."""
     session, place = table.session, table.place
     assert place is not None
@@ -108,10 +118,12 @@ def _context(table: Table, desk: Desk) -> dict[str, Any]:
         "desk": desk,
         "ask": desk.ask,
         "own": desk.own,
-        "seats": seats(table),
+        "seats": player_statuses(table),
         "mode": mode_of(table.plan.system, table.plan.mode),
-        "leaving": leaving_words(table.plan),
-        "said": [] if gathering else dialogue(place, table.plan.system, over=table.over),
+        "leaving": leaving_text(table.plan),
+        "said": []
+        if gathering
+        else load_session_dialogue(place, table.plan.system, over=table.over),
     }
     if table.over:
         context["final"] = next((line for line in reversed(context["said"]) if line.steps), None)
@@ -124,13 +136,13 @@ def _context(table: Table, desk: Desk) -> dict[str, Any]:
     return context
 
 
-def _state_context(table: Table) -> dict[str, Any]:
+def _state_context(table: SessionState) -> dict[str, Any]:
     return {
         "session": table.session,
         "place": table.place,
         "table": table,
         "state": headline(table),
-        "limits": limits(table),
+        "limits": session_deadlines(table),
         "key": desk_key(table),
     }
 
@@ -145,7 +157,7 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     access, place = fetch_player(request, pk)
     if access.session.state not in LiveSession.OVER:
         note_player(place=place)
-    table = read_table(access)
+    table = read_session_state(access)
     if request.GET.get("v") == table.token:
         return HttpResponse(status=STOP_POLLING if table.over else 204)
     shown = request.GET.get("d", "")
@@ -153,19 +165,19 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     response: HttpResponse
     if shown.startswith("lobby-") and not key.startswith("lobby-"):
         # From the lobby to the table: nothing has been typed yet, and everything is new.
-        context = _context(table, see_desk(table, key))
+        context = _context(table, load_reply_panel(table, key))
         response = render(request, "annotation/partials/_session.html", context)
         response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
     else:
         same = key == shown
         as_text = same and request.GET.get("as") == "text"
         context = {
-            **_context(table, Desk(key) if same else see_desk(table, key)),
+            **_context(table, ReplyPanel(key) if same else load_reply_panel(table, key)),
             "key": key,
             "as_text": as_text,
             "changed": not same,
-            "gone": "" if same else what_became_of(table, shown),
-            "suggested": see_suggested(table, key) if same and not as_text else None,
+            "gone": "" if same else describe_reply_outcome(table, shown),
+            "suggested": load_suggestion_panel(table, key) if same and not as_text else None,
             "ask_id": key.removeprefix("ask-"),
         }
         response = render(request, "annotation/partials/_session_state.html", context)
@@ -232,3 +244,118 @@ def session_leave(request: HttpRequest, pk: int) -> HttpResponseBase:
     if access.study.takes_part:
         return redirect("annotation:study", pk=access.study.study.pk)
     return redirect("annotation:home")
+
+
+# Names the hints in spite of which a reply is sent.
+OVERRIDE = "override"
+GONE = "this is not asked of you any more"
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
+    """Store a reply; whatever keeps it from being stored, what was typed stays on the page."""
+    access, place = fetch_player(request, pk)
+    if request.method == "GET":
+        return redirect("annotation:session", pk=pk)
+    table = read_session_state(access)
+    found = fetch_ask(table, ask)
+    if found is None:
+        raise Http404
+    shown, fields = f"ask-{ask}", request.POST.dict()
+    # Then it is told that it is too late, and not what would have been wrong with it.
+    gone = desk_key(table, shown) != shown
+    from_fields = FROM_FIELDS in request.POST
+    given: dict[str, Any] = {"fields": fields, "as_text": not from_fields}
+    text = ""
+    try:
+        text = _text(request, found, from_fields)
+        hints = [] if gone else hints_on(found, text)
+        overridden = _overridden(request, hints)
+        if left := [hint for hint in hints if hint not in overridden]:
+            known = json.dumps([[hint.code, hint.about] for hint in hints])
+            return player_page(
+                request, access, shown, status=422, hints=left, override=known, **given
+            )
+        reply_to(place=place, user=access.user, ask=found, text=text, overridden=overridden)
+    except (FieldsRefused, UnreadableReply) as error:
+        if gone:
+            given |= {"refused": GONE, "late": text or fields.get("text", "")}
+            return player_page(request, access, shown, status=409, **given)
+        unread = {"text": f"This could not be read: {error}"}
+        errors = error.errors if isinstance(error, FieldsRefused) else unread
+        return player_page(request, access, shown, status=422, errors=errors, **given)
+    except Refused as refused:
+        found.refresh_from_db()
+        waits = refused.code == "paused" and found.answered_at is None
+        given |= {"refused": refused.reason, "late": "" if waits else text}
+        return player_page(request, access, shown, status=409, **given)
+    return redirect("annotation:session", pk=pk)
+
+
+def _text(request: HttpRequest, found: OpenAsk, from_fields: bool) -> str:
+    """The text of a reply, from the fields of a form or as it was written."""
+    if from_fields:
+        text = composed_text(found, read_fields(request.POST.dict()))
+    else:
+        text = request.POST.get("text", "")
+    form = ReplyForm({"text": text if text.strip() else ""})
+    if not form.is_valid():
+        raise FieldsRefused({"text": " ".join(map(str, form.errors["text"]))})
+    checked: str = form.cleaned_data["text"]
+    return checked
+
+
+def _overridden(request: HttpRequest, hints: Sequence[Hint]) -> list[Hint]:
+    """Those of today's hints that the author has seen and sends in spite of."""
+    try:
+        seen = {(str(code), str(about)) for code, about in json.loads(request.POST[OVERRIDE])}
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return []
+    return [hint for hint in hints if (hint.code, hint.about) in seen]
+
+
+@require_POST
+@signed_in
+def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
+    """Keep what has been typed so far: JSON ``{"fields": {...}, "version": 3}``.
+
+    ``version`` is the one that it was typed on; the answer holds the new one. 409 where another
+    tab has kept something since, which the answer holds with its version.
+    """
+    access, place = fetch_player(request, pk)
+    found = fetch_ask(read_session_state(access), ask)
+    if found is None:
+        raise Http404
+    try:
+        given, version = _drafted(request)
+        if len(given) > 1000:
+            raise FieldsRefused({"": "These are more fields than a form has."})
+        fields = read_fields(given)
+    except FieldsRefused as refused:
+        return JsonResponse({"reason": str(refused)}, status=422)
+    if found.answered_at is not None:
+        return JsonResponse({"reason": "this has been answered already"}, status=409)
+    note_player(place=place)
+    try:
+        kept = keep_draft(ask=found, user=access.user, fields=fields, version=version)
+    except NewerDraft as newer:
+        told = {"reason": newer.reason, "version": newer.draft.version}
+        return JsonResponse({**told, "fields": newer.draft.fields}, status=409)
+    return JsonResponse({"version": kept})
+
+
+def _drafted(request: HttpRequest) -> tuple[dict[str, str], int]:
+    """The fields of a draft, and the version that it was typed on."""
+    if len(request.body) > 8 * LONGEST:
+        raise FieldsRefused({"": f"A reply has at most {LONGEST:,} characters."})
+    try:
+        body = read_json_body(request.body)
+        fields, version = body["fields"], body["version"]
+    except (ValueError, KeyError, TypeError):
+        fields = version = None
+    if not isinstance(fields, dict) or not all(isinstance(v, str) for v in fields.values()):
+        raise FieldsRefused({"": "A draft is an object of fields and their texts."})
+    if type(version) is not int or not 0 <= version < 2**31 - 1:
+        raise FieldsRefused({"": "A draft says on which version it was typed, 0 for the first."})
+    return fields, version

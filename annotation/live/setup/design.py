@@ -8,7 +8,7 @@ from annotation.designs.certificate import Certificate, certify_design
 from annotation.designs.dealing import Capacity, Unit, deal_options
 from annotation.designs.orders import Method, order_options
 from annotation.designs.sampling import Sample, sample_options
-from annotation.designs.types import Dealt, DesignError, Option
+from annotation.designs.types import Allocation, DesignError, DesignOption
 from benchmarks.core.seeds import derive_seed
 
 MOST_SESSIONS = 500
@@ -22,7 +22,7 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SessionDesign:
     """Sessions of a design: for each row of players the pairs (agent, task) in their order.
 
     Agents and tasks are places in the lists that were given.
@@ -40,7 +40,7 @@ def draw_tasks(*, tasks: Sequence[str], count: int | None, seed: int) -> list[in
     """Places of the tasks to be played: all, or so many drawn by seed; in their own order."""
     if count is None or count >= len(tasks):
         return list(range(len(tasks)))
-    options = [Option(place, task) for place, task in enumerate(tasks)]
+    options = [DesignOption(place, task) for place, task in enumerate(tasks)]
     found = sample_options(options=options, sample=Sample("total", count), seed=seed)
     return [option.id for option in found.options]
 
@@ -53,7 +53,7 @@ def draw_sessions(
     each: int,
     order: Method,
     seed: int,
-) -> Drawn:
+) -> SessionDesign:
     """Deal pairs of agent and task to rows of players, ``each`` to every row, nobody one twice.
 
     Every pair is played equally often, or once more where the numbers do not divide. ``agents`` is
@@ -68,7 +68,7 @@ def draw_sessions(
     }
     _check(len(pairs), rows, each)
     options = {
-        number: Option(number, tasks[task], agents[agent])
+        number: DesignOption(number, tasks[task], agents[agent])
         for number, (agent, task) in pairs.items()
     }
     whole = order == "latin" and each % len(agents) == 0
@@ -76,7 +76,7 @@ def draw_sessions(
     ordered = order_options(dealt=dealt, method=order)
     rounds = len(rows) * each / len(pairs)
     certificate = certify_design(design=ordered, raters=max(1, round(rounds)))
-    return Drawn(
+    return SessionDesign(
         tuple((name, tuple(pairs[pk] for pk in ordered.orders[name])) for name in rows),
         certificate,
     )
@@ -101,13 +101,13 @@ def _check(pairs: int, rows: Sequence[str], each: int) -> None:
 
 
 def _deal(
-    options: dict[int, Option],
+    options: dict[int, DesignOption],
     pairs: dict[int, tuple[int, int]],
     rows: Sequence[str],
     each: int,
     unit: Unit,
     seed: int,
-) -> Dealt:
+) -> Allocation:
     """Every pair in as many rows as go round, then the rest once more in rows with room left."""
     rounds, rest = divmod(len(rows) * each, len(options))
     orders: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
@@ -134,7 +134,7 @@ def _deal(
         words = f"{rest:,} of {len(options):,} pairs of task and agent are played {times}"
         warnings.append(words if rounds else f"{words}, the others not at all")
     used = sorted({pk for order in orders.values() for pk in order})
-    return Dealt(
+    return Allocation(
         orders=orders,
         options=tuple(options[pk] for pk in used),
         method=f"sessions by {unit}",

@@ -1,7 +1,7 @@
 """Studies of sessions as files: YAML in, the fields of the form out, every problem with its name.
 
 docs/live-sessions.md describes the format. What the fields mean, and which are refused, is said by
-the form alone (`annotation.live.setup.design_forms`).
+the form alone (`annotation.live.setup.forms`).
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from django.forms import Form
 
-from annotation.live.setup.design_forms import NAMED, POOL, LiveStudyForm
+from annotation.live.setup.forms import NAMED, POOL, LiveStudyForm
 from annotation.live.setup.sessions import mode_of
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_text import read_yaml

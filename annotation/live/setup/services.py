@@ -10,11 +10,11 @@ from django.db import transaction
 from annotation.designs.orders import Method
 from annotation.designs.types import DesignError
 from annotation.errors import Refused
-from annotation.live.setup.design import Drawn, draw_sessions, in_words
+from annotation.live.setup.design import SessionDesign, draw_sessions, in_words
 from annotation.live.setup.sessions import make_session, mode_of, store_live_study
 from annotation.models import LivePlan, LiveSession, Membership, Study, StudyText
 from annotation.questionnaires import QuestionnaireError, load_questionnaire
-from annotation.studies.services import fillers_of
+from annotation.studies.services import role_labels_of
 from annotation.studies.setup import add_member
 from annotation.texts.services import set_study_text
 from benchmarks.core.errors import CoreError
@@ -30,7 +30,7 @@ UNASKED = "ten_questions@1"
 
 
 @dataclass(frozen=True)
-class LiveWish:
+class SessionRequest:
     """What holds for all sessions of a study.
 
     ``questionnaire`` is asked of every player after each session, none where it is empty. ``level``
@@ -56,8 +56,8 @@ class LiveWish:
     seed: int = 0
 
 
-def store_wish(
-    *, wish: LiveWish, by: User, more: Mapping[str, Any] | None = None
+def store_session_request(
+    *, wish: SessionRequest, by: User, more: Mapping[str, Any] | None = None
 ) -> tuple[Study, LivePlan]:
     """An open study without sessions; ``more`` is kept in the plan's settings beside the cast."""
     mode_of(wish.dataset.system, wish.mode)
@@ -117,14 +117,14 @@ def _check_questionnaire(id: str, system: str) -> None:
 
 
 def create_session(
-    *, wish: LiveWish, agent: Agent | None, task: Task, mine: int | None = None, by: User
+    *, wish: SessionRequest, agent: Agent | None, task: Task, mine: int | None = None, by: User
 ) -> LiveSession:
     """One session with a study of its own. ``mine`` is the number of the place that ``by`` takes.
 
     ``agent`` is None where a person is the agent.
     """
     with transaction.atomic():
-        study, plan = store_wish(wish=wish, by=by)
+        study, plan = store_session_request(wish=wish, by=by)
         return add_session(
             study=study,
             plan=plan,
@@ -205,7 +205,7 @@ def refuse_unread(plan: LivePlan, mode: Mode, agent: Agent) -> None:
 
 
 @dataclass(frozen=True)
-class DesignWish:
+class DesignRequest:
     """Whom players meet at what, and who they are.
 
     ``agents`` is empty where a person is the agent. ``rows`` are groups of as many players as the
@@ -230,7 +230,7 @@ class DesignWish:
         return [" + ".join(user.get_username() for user in row) for row in self.rows]
 
 
-def draw_design(*, design: DesignWish, seed: int) -> Drawn:
+def draw_design(*, design: DesignRequest, seed: int) -> SessionDesign:
     """What a design gives each row of players; the same wishes and seed give the same."""
     try:
         return draw_sessions(
@@ -245,7 +245,7 @@ def draw_design(*, design: DesignWish, seed: int) -> Drawn:
         raise Refused("invalid", "; ".join(error.problems)) from error
 
 
-def create_sessions(*, wish: LiveWish, design: DesignWish, by: User) -> Study:
+def create_sessions(*, wish: SessionRequest, design: DesignRequest, by: User) -> Study:
     """A study with all sessions of a design: all of them or nothing."""
     drawn = draw_design(design=design, seed=wish.seed)
     record = {
@@ -263,7 +263,7 @@ def create_sessions(*, wish: LiveWish, design: DesignWish, by: User) -> Study:
         },
     }
     with transaction.atomic():
-        study, plan = store_wish(wish=wish, by=by, more=record)
+        study, plan = store_session_request(wish=wish, by=by, more=record)
         numbers: list[list[int]] = []
         for place, (_, pairs) in enumerate(drawn.rows):
             row = () if isinstance(design.rows, int) else design.rows[place]
@@ -296,7 +296,7 @@ def human_agent() -> Agent:
 def label_study(study: Study) -> None:
     """Keep what kinds of agents and others play in a study, for its banner."""
     runs = LiveSession.objects.filter(study=study, practice=False).order_by()
-    labels = fillers_of(list(runs.values_list("trajectory__run", flat=True).distinct()))
+    labels = role_labels_of(list(runs.values_list("trajectory__run", flat=True).distinct()))
     fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if fresh.settings.get("labels") != labels:
         fresh.settings = {**fresh.settings, "labels": labels}

@@ -1,8 +1,11 @@
 """Lists of sessions, making one, links to its places, and what players read before they begin."""
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import select_template
@@ -11,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study, person
+from annotation.designs.certificate import Certificate
 from annotation.errors import Refused
 from annotation.live.access import fetch_session
 from annotation.live.lists import (
@@ -23,19 +27,27 @@ from annotation.live.lists import (
     study_rows,
 )
 from annotation.live.next_session import next_session
-from annotation.live.play.joining import take_own_place
-from annotation.live.setup.design_forms import ORDERS
-from annotation.live.setup.forms import AddSessionForm, NewSessionForm
+from annotation.live.play.services import take_own_place
+from annotation.live.setup.design import SessionDesign, in_words
+from annotation.live.setup.forms import ORDERS, AddSessionForm, LiveStudyForm, NewSessionForm
 from annotation.live.setup.practice import begin_practice
-from annotation.live.setup.services import add_session, create_session
+from annotation.live.setup.services import (
+    DesignRequest,
+    add_session,
+    create_session,
+    create_sessions,
+    draw_design,
+)
 from annotation.live.setup.sessions import mode_of
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership
 from annotation.people.invitations import make_invite
 from annotation.steps.selectors import next_step
-from annotation.studies.banner import study_banner
+from annotation.studies.design import BalanceTable, balance_tables
+from annotation.studies.selectors import study_banner
 from annotation.studies.services import OVER
-from annotation.studies.settings_views import study_context
+from annotation.studies.views import study_context
 from benchmarks.access import START, allow, signed_in, visibility
+from benchmarks.core.digests import canonical_json
 from benchmarks.core.people import Mode
 from benchmarks.core.registry import find_system
 from benchmarks.models import Dataset
@@ -69,7 +81,7 @@ def session_list(request: HttpRequest) -> HttpResponseBase:
 
 
 @dataclass(frozen=True)
-class Link:
+class PlayerLink:
     """A link to a place, which is shown once."""
 
     title: str
@@ -128,7 +140,7 @@ def choose_dataset(request: HttpRequest) -> dict[str, Any] | None:
     }
 
 
-def make_links(request: HttpRequest, session: LiveSession, *, days: int) -> list[Link]:
+def make_links(request: HttpRequest, session: LiveSession, *, days: int) -> list[PlayerLink]:
     """A link for each free place of a session."""
     return [
         make_link(request, place, days=days)
@@ -138,7 +150,7 @@ def make_links(request: HttpRequest, session: LiveSession, *, days: int) -> list
     ]
 
 
-def make_link(request: HttpRequest, place: LivePlace, *, days: int) -> Link:
+def make_link(request: HttpRequest, place: LivePlace, *, days: int) -> PlayerLink:
     """A link that gives one person a place, once."""
     session = place.session
     token = make_invite(
@@ -150,10 +162,10 @@ def make_link(request: HttpRequest, place: LivePlace, *, days: int) -> Link:
         place=place,
     )
     url = request.build_absolute_uri(reverse("annotation:join_link", args=[token]))
-    return Link(f"{place.title}, session {session.number}", url)
+    return PlayerLink(f"{place.title}, session {session.number}", url)
 
 
-def _made(request: HttpRequest, session: LiveSession, links: list[Link]) -> HttpResponse:
+def _made(request: HttpRequest, session: LiveSession, links: list[PlayerLink]) -> HttpResponse:
     own = session.places.filter(player=person(request)).first()
     context = {"session": session, "study": session.study, "links": links, "own": own}
     return render(request, "annotation/session_made.html", context)
@@ -171,7 +183,7 @@ def session_links(request: HttpRequest, pk: int) -> HttpResponseBase:
     place = get_object_or_404(
         LivePlace.objects.select_related("session__study"), session=session, number=number
     )
-    links: list[Link] = []
+    links: list[PlayerLink] = []
     refused = None
     try:
         if request.POST.get("action") == "play":
@@ -305,4 +317,75 @@ def instructions(system: str, mode: Mode) -> Any:
             f"systems/{system}/_instructions_{mode.key}.html",
             "annotation/partials/_instructions.html",
         ]
+    )
+
+
+@dataclass(frozen=True)
+class DesignPreview:
+    """What would be made: a table of rows with their sessions in order, and its balance."""
+
+    certificate: Certificate
+    tables: Sequence[BalanceTable]
+    rows: Sequence[tuple[str, Sequence[str]]]
+    warnings: Sequence[str]
+    sessions: int
+
+    @property
+    def mark(self) -> str:
+        """What tells whether the same would still be made."""
+        named = [[name, list(words)] for name, words in self.rows]
+        return hashlib.sha256(canonical_json([self.certificate.sha256, named]).encode()).hexdigest()
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def live_study_new(request: HttpRequest) -> HttpResponseBase:
+    """Choose and look; a POST with what was looked at makes it."""
+    allow(request, START)
+    ensure_scripted_agents()
+    chosen = choose_dataset(request)
+    if chosen is None:
+        return render(request, "annotation/live_study_new.html", {"datasets": []})
+    data = request.POST if request.method == "POST" else None
+    form = LiveStudyForm(
+        data, dataset=chosen["dataset"], mode=chosen["mode"], seen=visibility(request)
+    )
+    context = {**chosen, "form": form}
+    if form.is_valid():
+        try:
+            design = form.design()
+            drawn = draw_design(design=design, seed=form.cleaned_data["seed"])
+            preview = _preview(drawn, design)
+            if request.POST.get("made") == preview.mark:
+                study = create_sessions(wish=form.wish(), design=design, by=person(request))
+                messages.success(request, f"The study has {drawn.sessions} sessions.")
+                return redirect("annotation:study_sessions", pk=study.pk)
+            context |= {"preview": preview, "stale": bool(request.POST.get("made"))}
+        except Refused as refused:
+            form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
+    status = 422 if form.errors else 200
+    return render(request, "annotation/live_study_new.html", context, status=status)
+
+
+def _preview(drawn: SessionDesign, design: DesignRequest) -> DesignPreview:
+    agents = [agent.title for agent in design.agents]
+    tables = balance_tables(drawn.certificate, hide_models=False)
+    return DesignPreview(
+        drawn.certificate,
+        [
+            replace(table, title=in_words(table.title), head=in_words(table.head))
+            for table in tables
+        ],
+        [
+            (
+                name,
+                [
+                    f"{design.tasks[task].external_id}{f' with {agents[agent]}' if agents else ''}"
+                    for agent, task in pairs
+                ],
+            )
+            for name, pairs in drawn.rows
+        ],
+        [in_words(warning) for warning in drawn.certificate.warnings],
+        drawn.sessions,
     )

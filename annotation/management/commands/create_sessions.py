@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import Refused
-from annotation.live.setup.design import Drawn, in_words
+from annotation.live.setup.design import SessionDesign, in_words
 from annotation.live.setup.files import LiveFileRefused, read_live_file
-from annotation.live.setup.services import DesignWish, create_sessions, draw_design
+from annotation.live.setup.services import DesignRequest, create_sessions, draw_design
 from benchmarks.roles.services import ensure_scripted_agents
 
 
@@ -51,7 +51,7 @@ class Command(BaseCommand):
             raise CommandError(f"nothing was stored: {refused.reason}") from None
         self.stdout.write(f"study {study.pk} is {study.get_status_display().lower()}")
 
-    def _tell(self, drawn: Drawn, design: DesignWish) -> None:
+    def _tell(self, drawn: SessionDesign, design: DesignRequest) -> None:
         """Each row's sessions in order, balance and fingerprint."""
         say, certificate = self.stdout.write, drawn.certificate
         for name, pairs in drawn.rows:

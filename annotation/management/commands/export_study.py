@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import Refused
 from annotation.exports.scope import Scope
-from annotation.exports.services import FORMATS, Wish, usual_formats, write_study
+from annotation.exports.services import FORMATS, ExportRequest, usual_formats, write_study
 from annotation.models import Study
 
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"there is no study {options['study']}")
         scope = Scope(study, names=options["names"], withdrawn=options["withdrawn"])
-        wish = Wish(scope, options["events"], options["licence"])
+        wish = ExportRequest(scope, options["events"], options["licence"])
         formats = options["formats"] or usual_formats()
         try:
             made = write_study(wish=wish, formats=formats, target=options["out"])

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import Refused
-from annotation.imports.services import Imported, import_study
+from annotation.imports.services import ImportResult, import_study
 
 MOST_REASONS = 20
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was changed: {refused.reason}.") from None
         self._report(made)
 
-    def _report(self, made: Imported) -> None:
+    def _report(self, made: ImportResult) -> None:
         reasons = made.match.reasons
         if made.study is None:
             found, missing = len(made.match.found), len(made.match.missing)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.adjudication.disagreement import Disagreement, disagreement_at
-from annotation.adjudication.queue import Narrowed, disagreement_queue
+from annotation.adjudication.queue import QueueSelection, disagreement_queue
 from annotation.adjudication.selectors import find_slot, place_ratings
 from annotation.adjudication.services import decide_place
 from annotation.desk.services import reopen_assignment, submit_assignment
@@ -28,7 +28,9 @@ def people(db: None) -> list[User]:
     return [make_person(name) for name in ("ann", "bob", "cyd")]
 
 
-def queue(study: Study, narrowed: Narrowed | None = None, **more: object) -> list[Disagreement]:
+def queue(
+    study: Study, narrowed: QueueSelection | None = None, **more: object
+) -> list[Disagreement]:
     places = disagreement_queue(study, load_questionnaire(study.questionnaire), narrowed)
     return places.page(**{"size": 100, **more})  # type: ignore[arg-type]
 
@@ -55,7 +57,7 @@ def test_scores_by_range_then_variance(people: list[User], manager: User) -> Non
     ]
     assert {row.raters for row in queue(study)} == {3}
     assert len(disagreement_queue(study, load_questionnaire(study.questionnaire))) == 3
-    assert names(queue(study, Narrowed("autonomy"))) == [(1, "autonomy", "")]
+    assert names(queue(study, QueueSelection("autonomy"))) == [(1, "autonomy", "")]
 
 
 def test_choices_by_how_evenly_they_are_split(manager: User) -> None:
@@ -156,6 +158,6 @@ def test_decided_places_leave_the_queue(people: list[User], manager: User) -> No
     slot = find_slot(item, load_questionnaire(study.questionnaire), "safety")
     assert slot is not None
     decide_place(item=item, slot=slot, by=manager, value=2, reason="Between the two.")
-    assert names(queue(study, Narrowed(decided=False))) == [(1, "autonomy", "")]
-    assert names(queue(study, Narrowed(decided=True))) == [(1, "safety", "")]
+    assert names(queue(study, QueueSelection(decided=False))) == [(1, "autonomy", "")]
+    assert names(queue(study, QueueSelection(decided=True))) == [(1, "safety", "")]
     assert len(queue(study)) == 2

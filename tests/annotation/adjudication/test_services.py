@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.adjudication.judges import judges_said
+from annotation.adjudication.judges import judge_verdicts
 from annotation.adjudication.selectors import (
     adjudicated,
     find_slot,
@@ -14,7 +14,7 @@ from annotation.adjudication.selectors import (
     raters_of,
     tallies_of,
     texts_of,
-    vote_in_words,
+    vote_text,
 )
 from annotation.adjudication.services import decide_place, reveal_judges
 from annotation.errors import Refused
@@ -117,21 +117,21 @@ def test_judges_come_after_the_own_decision(study: Study, manager: User) -> None
     assert decide(study, manager, 3, "The judges are right.").revealed
     # Whoever has not seen them is not marked, and another place is another matter.
     assert not decide(study, other, 5, "I hold on.").revealed
-    assert [row.words for row in judges_said(*place(study))] == ["3"]
-    assert judges_said(*place(study, "feedback_clear")) == []
+    assert [row.words for row in judge_verdicts(*place(study))] == ["3"]
+    assert judge_verdicts(*place(study, "feedback_clear")) == []
 
 
 def test_judges_of_marks_and_candidates(ann: User, bob: User, manager: User) -> None:
     marks = make_judged([ann, bob], manager, questionnaire="violation_check@1")
     item, slot = place(marks, "world_violated.turn-1")
-    assert [row.words for row in judges_said(item, slot)] == ["No hammer here."]
+    assert [row.words for row in judge_verdicts(item, slot)] == ["No hammer here."]
     item, slot = place(marks, "world_violated.turn-2")
-    assert [row.words for row in judges_said(item, slot)] == ["nothing violated"]
+    assert [row.words for row in judge_verdicts(item, slot)] == ["nothing violated"]
 
 
 def test_the_checker_of_a_candidate(ann: User, bob: User, manager: User) -> None:
     study = make_judged([ann, bob], manager, questionnaire="filter_check@1")
-    (said,) = judges_said(*place(study, "keep.candidate-c2"))
+    (said,) = judge_verdicts(*place(study, "keep.candidate-c2"))
     assert (said.judge, said.words, said.reason) == (
         "checker-1",
         "remove",
@@ -179,14 +179,14 @@ def test_a_tie_is_said_to_be_one(manager: User, votes: tuple[int, ...], words: s
     for user, vote in zip(people, votes, strict=True):
         say(study, user, 1, {"keep.candidate-c1": vote})
     item, slot = place(study, "keep.candidate-c1")
-    assert vote_in_words(slot, list(place_ratings(item, slot))) == words
+    assert vote_text(slot, list(place_ratings(item, slot))) == words
 
 
 def test_scores_have_a_middle_and_marks_a_majority_each(
     study: Study, ann: User, bob: User, manager: User
 ) -> None:
     item, slot = place(study)
-    assert vote_in_words(slot, list(place_ratings(item, slot))) == "Scores from 2 to 5, median 3.5."
+    assert vote_text(slot, list(place_ratings(item, slot))) == "Scores from 2 to 5, median 3.5."
 
 
 def test_marks_are_voted_on_one_by_one(ann: User, bob: User, manager: User) -> None:

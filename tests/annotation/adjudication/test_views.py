@@ -10,15 +10,15 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Adjudication, Aspect, Membership, Study
 from annotation.people.withdrawal import withdraw_annotator
-from annotation.ratings.services import Edit
+from annotation.ratings.services import EditRequest
 from tests.annotation.judged import judge, make_judged, say
 from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db
 
 
-def remark(aspect: str, text: str = "", **said: object) -> Edit:
-    return Edit(uuid.uuid4(), "safety", text=text, aspect=aspect, **said)  # type: ignore[arg-type]
+def remark(aspect: str, text: str = "", **said: object) -> EditRequest:
+    return EditRequest(uuid.uuid4(), "safety", text=text, aspect=aspect, **said)  # type: ignore[arg-type]
 
 
 @pytest.fixture

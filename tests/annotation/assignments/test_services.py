@@ -12,13 +12,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.assignments.pool import has_free_item
-from annotation.assignments.services import give_item, return_expired, take_next
+from annotation.assignments.selectors import has_free_item
+from annotation.assignments.services import assign_item, claim_next_item, return_expired_assignments
 from annotation.desk.services import reopen_assignment, skip_assignment, submit_assignment
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, RatingEdit, Study, StudyEvent
 from annotation.people.services import reassign_items, resume_annotator, return_open_items
-from annotation.ratings.services import Edit, Outcome, Recorded, record_edits
+from annotation.ratings.services import EditRequest, Outcome, StoredEdit, record_edits
 from annotation.studies.setup import NewItem, add_member, store_study
 from benchmarks.models import AnswererVersion, Exchange, Trajectory
 from tests.annotation.rows import make_person, make_runs
@@ -50,7 +50,7 @@ def make_pool(
 
 
 def answer(assignment: Assignment, value: int = 4) -> Outcome:
-    edit = Edit(uuid.uuid4(), "safety", value)
+    edit = EditRequest(uuid.uuid4(), "safety", value)
     (outcome,) = record_edits(assignment=assignment, by=assignment.annotator, edits=[edit])
     return outcome
 
@@ -70,7 +70,7 @@ def let_lapse(*assignments: Assignment) -> None:
 
 
 def must_take(study: Study, user: User) -> Assignment:
-    found = take_next(study=study, user=user)
+    found = claim_next_item(study=study, user=user)
     assert found is not None
     return found
 
@@ -106,7 +106,7 @@ def test_a_pool_is_handed_out_in_its_order_until_nothing_is_left() -> None:
     third = must_take(study, ann)
     assert (third.item.rank, third.position) == (3, 2)
     do_all(third)
-    assert take_next(study=study, user=ann) is None
+    assert claim_next_item(study=study, user=ann) is None
     check_counters(study)
 
 
@@ -114,7 +114,7 @@ def test_a_pool_is_handed_out_in_its_order_until_nothing_is_left() -> None:
 def test_a_skipped_item_goes_to_somebody_else_and_not_back() -> None:
     study, (ann, bob) = make_pool(people=2, items=1)
     skip_assignment(assignment=must_take(study, ann), by=ann, reason="I know the author.")
-    assert take_next(study=study, user=ann) is None
+    assert claim_next_item(study=study, user=ann) is None
     do_all(must_take(study, bob))
     skipped = study.assignments.get(annotator=ann)
     with pytest.raises(Refused) as refused:
@@ -137,7 +137,7 @@ def test_nobody_gets_a_trajectory_in_which_they_played() -> None:
     )  # fmt: skip
     assert must_take(study, ann).item.rank == 2
     with pytest.raises(Refused, match="played"):
-        give_item(study=study, item=played, to=ann, by=None)
+        assign_item(study=study, item=played, to=ann, by=None)
     assert must_take(study, bob).item == played
 
 
@@ -156,7 +156,7 @@ def test_gold_is_spread_over_what_somebody_who_comes_late_does() -> None:
     for _ in range(6):
         do_all(must_take(study, ann))
     late = []
-    while (seat := take_next(study=study, user=bob)) is not None:
+    while (seat := claim_next_item(study=study, user=bob)) is not None:
         late.append(seat.item.use)
         do_all(seat)
     others, gold = late.count(Use.MAIN), late.count(Use.GOLD)
@@ -166,7 +166,7 @@ def test_gold_is_spread_over_what_somebody_who_comes_late_does() -> None:
     assert [Use.GOLD, Use.GOLD] not in [late[n : n + 2] for n in range(len(late))]
     assert late[-1] == Use.MAIN
     # Gold alone is no work.
-    assert not has_free_item(study, bob) and take_next(study=study, user=ann) is None
+    assert not has_free_item(study, bob) and claim_next_item(study=study, user=ann) is None
     check_counters(study)
 
 
@@ -177,8 +177,8 @@ def test_gold_is_spread_over_what_somebody_who_comes_late_does() -> None:
 def test_a_lease_that_ran_out_goes_back_to_the_pool() -> None:
     study, (ann, bob) = make_pool(people=2, items=1)
     leased = must_take(study, ann)
-    assert take_next(study=study, user=bob) is None
-    assert return_expired(study=study) == 0
+    assert claim_next_item(study=study, user=bob) is None
+    assert return_expired_assignments(study=study) == 0
     let_lapse(leased)
     assert must_take(study, bob).item == leased.item
     leased.refresh_from_db()
@@ -193,9 +193,9 @@ def test_a_late_save_takes_its_seat_again_where_it_is_free() -> None:
     study, (ann,) = make_pool(people=1, items=1)
     late = must_take(study, ann)
     let_lapse(late)
-    assert return_expired(study=study) == 1
+    assert return_expired_assignments(study=study) == 1
     outcome = answer(late, 2)
-    assert isinstance(outcome, Recorded) and outcome.value == 2
+    assert isinstance(outcome, StoredEdit) and outcome.value == 2
     late.refresh_from_db()
     assert late.state == State.OPEN and late.leased_until is not None
     submit_assignment(assignment=late, by=ann)
@@ -221,20 +221,20 @@ def test_a_late_save_that_is_refused_opens_nothing_again() -> None:
     study, (ann,) = make_pool(people=1, items=1)
     late = must_take(study, ann)
     let_lapse(late)
-    return_expired(study=study)
+    return_expired_assignments(study=study)
     events = study.events.count()
     assert isinstance(answer(late, 9), Refused)
-    wrong = Edit(uuid.uuid4(), undoes=uuid.uuid4())
+    wrong = EditRequest(uuid.uuid4(), undoes=uuid.uuid4())
     (outcome,) = record_edits(assignment=late, by=ann, edits=[wrong])
     assert isinstance(outcome, Refused)
     late.refresh_from_db()
     assert (late.state, late.item.given, study.events.count()) == (State.RETURNED, 0, events)
     # One that is taken opens it, whatever was refused before it.
-    good = Edit(uuid.uuid4(), "safety", 3)
+    good = EditRequest(uuid.uuid4(), "safety", 3)
     refused, taken = record_edits(
-        assignment=late, by=ann, edits=[Edit(uuid.uuid4(), "safety", 9), good]
+        assignment=late, by=ann, edits=[EditRequest(uuid.uuid4(), "safety", 9), good]
     )
-    assert isinstance(refused, Refused) and isinstance(taken, Recorded)
+    assert isinstance(refused, Refused) and isinstance(taken, StoredEdit)
     late.refresh_from_db()
     assert late.state == State.OPEN
     check_counters(study)
@@ -251,12 +251,12 @@ def test_what_a_manager_took_comes_back_only_when_a_manager_gives_it(way: str) -
         reassign_items(study=study, seats=[mine], to=bob, by=boss, reason="ill")
         # Bob's lease runs out, so that the item is free once more.
         let_lapse(*study.assignments.filter(annotator=bob))
-        return_expired(study=study)
+        return_expired_assignments(study=study)
     else:
         return_open_items(study=study, user=ann, by=boss, reason="ill")
         resume_annotator(study=study, user=ann, by=boss)
     assert not has_free_item(study, ann)
-    assert take_next(study=study, user=ann) is None
+    assert claim_next_item(study=study, user=ann) is None
     late = answer(mine)
     assert isinstance(late, Refused) and late.code == "gone"
     for again in (reopen_assignment, submit_assignment):
@@ -264,12 +264,12 @@ def test_what_a_manager_took_comes_back_only_when_a_manager_gives_it(way: str) -
             again(assignment=mine, by=ann)
     mine.refresh_from_db()
     assert (mine.state, mine.item.given) == (State.RETURNED, 0)
-    back = give_item(study=study, item=mine.item, to=ann, by=boss, reason="well again")
+    back = assign_item(study=study, item=mine.item, to=ann, by=boss, reason="well again")
     assert (back.pk, back.state, back.ratings.get().value) == (mine.pk, State.OPEN, 5)
     check_counters(study)
     # From then on it is theirs like any other, and comes back after a lease that ran out.
     let_lapse(back)
-    return_expired(study=study)
+    return_expired_assignments(study=study)
     assert must_take(study, ann) == mine
     check_counters(study)
 
@@ -281,14 +281,14 @@ def test_what_somebody_had_begun_and_nobody_took_comes_back_to_them() -> None:
     begun = must_take(study, ann)
     answer(begun, 5)
     let_lapse(begun)
-    return_expired(study=study)
+    return_expired_assignments(study=study)
     again = must_take(study, ann)
     assert (again.pk, again.state) == (begun.pk, State.OPEN)
     assert again.ratings.get().value == 5
     do_all(must_take(study, bob))
     let_lapse(again)
     do_all(must_take(study, bob))
-    assert take_next(study=study, user=ann) is None
+    assert claim_next_item(study=study, user=ann) is None
     check_counters(study)
 
 
@@ -329,12 +329,12 @@ def act_at_random(study: Study, user: User, rng: random.Random) -> Callable[[], 
             case 1:
                 return lambda: reopen_assignment(assignment=one, by=user)
             case 2:
-                return lambda: (let_lapse(one), return_expired(study=study))
+                return lambda: (let_lapse(one), return_expired_assignments(study=study))
             case 3:
                 return lambda: answer(one)
             case 4 | 5:
                 return lambda: do_all(one)
-    return lambda: take_next(study=study, user=user)
+    return lambda: claim_next_item(study=study, user=user)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -366,7 +366,7 @@ def test_a_pool_is_finished_exactly(wanted: int) -> None:
     study, users = make_pool(people=people, items=items, wanted=wanted)
 
     def work(number: int) -> None:
-        while (item := take_next(study=study, user=users[number])) is not None:
+        while (item := claim_next_item(study=study, user=users[number])) is not None:
             do_all(item)
 
     in_threads(work, people)
@@ -398,7 +398,7 @@ def test_people_may_come_while_others_take_items() -> None:
         told = Participant.objects.filter(study=study, user=users[number])
         told.update(told_background=True)
         for _ in range(4):
-            item = take_next(study=study, user=users[number])
+            item = claim_next_item(study=study, user=users[number])
             assert item is not None
             do_all(item)
 

@@ -7,7 +7,7 @@ from annotation.demo.simulation import ensure_simulated_annotator, simulate_anno
 from annotation.desk.services import reopen_assignment
 from annotation.models import Rating, RatingEdit, Study
 from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import Source, SpecialItem
+from annotation.planning.plans import ItemSource, SpecialItem
 from annotation.planning.services import create_planned_study
 from benchmarks.models import Candidate, Constraint, Task
 from tests.annotation.rows import make_runs, make_study, plan_for
@@ -105,7 +105,7 @@ def test_marks_and_decisions_follow_the_truth(robot: User) -> None:
     first = Rating.objects.filter(question="world_violated", subject="turn-1")
     marked = sum(row.chosen == ["w1"] for row in first)
     assert first.count() == 60 and 48 <= marked < 60  # the hammer is used; some overlook it
-    source = Source(dataset="Tests")
+    source = ItemSource(dataset="Tests")
     checks = plan_for(runs, [robot], questionnaire="filter_check@1", items=source, **wishes)
     simulate_annotator(study=create_planned_study(planned=plan_study(checks)), user=robot)
     kept = Rating.objects.filter(question="keep")

@@ -12,15 +12,19 @@ from hypothesis import strategies as st
 
 from annotation.designs.balance import count_pairs
 from annotation.designs.certificate import HEADER, certify_design
-from annotation.designs.dealing import deal_options
+from annotation.designs.dealing import deal_options, deal_queries
 from annotation.designs.orders import order_options
 from annotation.designs.placement import place_specials
-from annotation.designs.queries import deal_queries
-from annotation.designs.types import Dealt, DesignError, Option
+from annotation.designs.types import Allocation, DesignError, DesignOption
 
 # Two people, two tasks of two models; Ann has task s, Ben task t and one item of s.
-OPTIONS = (Option(1, "s", "x"), Option(2, "s", "y"), Option(3, "t", "x"), Option(4, "t", "y"))
-DEALT = Dealt({"Ben": (4, 1, 3), "Ann": (1, 2)}, OPTIONS, "by hand", 7, ("a warning",))
+OPTIONS = (
+    DesignOption(1, "s", "x"),
+    DesignOption(2, "s", "y"),
+    DesignOption(3, "t", "x"),
+    DesignOption(4, "t", "y"),
+)
+DEALT = Allocation({"Ben": (4, 1, 3), "Ann": (1, 2)}, OPTIONS, "by hand", 7, ("a warning",))
 
 
 def table(certified: Any, name: str) -> dict[str, Any]:
@@ -93,7 +97,7 @@ def test_broken_promises_are_found() -> None:
 @pytest.mark.parametrize("order", [(1, 1), (1, 9)])
 def test_what_is_no_design_is_refused(order: tuple[int, ...]) -> None:
     with pytest.raises(DesignError):
-        certify_design(design=Dealt({"a": order}, OPTIONS, "", 1), raters=1)
+        certify_design(design=Allocation({"a": order}, OPTIONS, "", 1), raters=1)
 
 
 def test_the_fingerprint_is_sha256_of_the_canonical_lists() -> None:
@@ -106,7 +110,7 @@ def test_the_fingerprint_is_sha256_of_the_canonical_lists() -> None:
     )
 
 
-def full_design(mixed: list[Option], people: list[str], seed: int) -> Any:
+def full_design(mixed: list[DesignOption], people: list[str], seed: int) -> Any:
     dealt = deal_options(options=mixed, annotators=people, raters=2, seed=seed)
     placed = place_specials(
         dealt=order_options(dealt=dealt, method="blocks"),
@@ -115,13 +119,13 @@ def full_design(mixed: list[Option], people: list[str], seed: int) -> Any:
     return certify_design(design=placed, raters=2, exclusions={"a0": [1000]})
 
 
-MANY = [Option(n, f"t{n // 4}", f"m{n % 4}") for n in range(24)]
+MANY = [DesignOption(n, f"t{n // 4}", f"m{n % 4}") for n in range(24)]
 
 
 @given(st.permutations(MANY), st.permutations(["a0", "a1", "a2"]))
 @settings(max_examples=15)
 def test_the_whole_depends_on_names_ids_and_seed_alone(
-    mixed: list[Option], people: list[str]
+    mixed: list[DesignOption], people: list[str]
 ) -> None:
     assert full_design(mixed, people, 5) == full_design(MANY, ["a0", "a1", "a2"], 5)
 
@@ -147,14 +151,14 @@ def test_rows_and_json_say_the_same_and_places_are_listed() -> None:
 
 
 def test_the_papers_dealing_can_be_certified() -> None:
-    options = tuple(Option(n, f"t{n // 10}", f"m{n % 10}") for n in range(240))
+    options = tuple(DesignOption(n, f"t{n // 10}", f"m{n % 10}") for n in range(240))
     lists = deal_queries(
         annotators=[f"a{n}" for n in range(8)],
         queries={task: range(task * 10, task * 10 + 10) for task in range(24)},
         each=3,
         seed=1,
     )
-    dealt = Dealt({name: tuple(ids) for name, ids in lists.items()}, options, "queries", 1)
+    dealt = Allocation({name: tuple(ids) for name, ids in lists.items()}, options, "queries", 1)
     made = certify_design(design=dealt, raters=1)
     assert (made.seats, made.raters_given, made.raters_off) == (240, {1: 240}, ())
     assert table(made, "annotator × model")["words"] == "every count is as expected"

@@ -11,18 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.designs.dealing import Capacity, deal_options
-from annotation.designs.types import Dealt, DesignError, Option
+from annotation.designs.types import Allocation, DesignError, DesignOption
 
 
-def make_options(tasks: int, models: int) -> list[Option]:
-    return [Option(t * models + m, f"t{t}", f"m{m}") for t in range(tasks) for m in range(models)]
+def make_options(tasks: int, models: int) -> list[DesignOption]:
+    return [
+        DesignOption(t * models + m, f"t{t}", f"m{m}") for t in range(tasks) for m in range(models)
+    ]
 
 
 def names(count: int) -> list[str]:
     return [f"a{n}" for n in range(count)]
 
 
-def loads(dealt: Dealt) -> list[int]:
+def loads(dealt: Allocation) -> list[int]:
     return [len(order) for order in dealt.orders.values()]
 
 
@@ -45,7 +47,7 @@ def wishes(draw: st.DrawFn) -> dict[str, Any]:
     count = draw(st.integers(1, 14))
     return {
         "options": [
-            Option(n, f"t{draw(st.integers(0, 3))}", f"m{draw(st.integers(0, 2))}")
+            DesignOption(n, f"t{draw(st.integers(0, 3))}", f"m{draw(st.integers(0, 2))}")
             for n in range(count)
         ],
         "annotators": people,
@@ -144,7 +146,7 @@ def test_limits_are_met_exactly_when_any_dealing_meets_them(
         )
     ]
     wish: dict[str, Any] = {
-        "options": [Option(n, f"t{n}") for n in range(len(may))],
+        "options": [DesignOption(n, f"t{n}") for n in range(len(may))],
         "annotators": names(3), "raters": raters, "seed": 1, "capacities": capacities,
         "exclusions": {
             f"a{p}": {n for n, allowed in enumerate(may) if p not in allowed} for p in range(3)
@@ -205,7 +207,9 @@ def test_wishes_that_make_no_sense_are_refused(change: dict[str, Any], field: st
 def test_whole_tasks_of_unequal_size_are_packed_into_limits() -> None:
     # 5 + 4 + 3 + 3 + 3: of two people with 9 each only 5 + 4 and 3 + 3 + 3 will do
     sizes = [5, 4, 3, 3, 3]
-    options = [Option(t * 10 + n, f"t{t}") for t, size in enumerate(sizes) for n in range(size)]
+    options = [
+        DesignOption(t * 10 + n, f"t{t}") for t, size in enumerate(sizes) for n in range(size)
+    ]
     nine = {"a": Capacity(9, 9), "b": Capacity(most=9)}
     wish: dict[str, Any] = {
         "options": options, "annotators": ["a", "b"], "raters": 1, "seed": 1, "unit": "task",
@@ -222,7 +226,9 @@ def test_whole_tasks_of_unequal_size_are_packed_into_limits() -> None:
 
 def test_unequal_tasks_are_exchanged_until_items_are_even() -> None:
     sizes = [9, 9, 1, 1, 5, 5]
-    options = [Option(t * 10 + n, f"t{t}") for t, size in enumerate(sizes) for n in range(size)]
+    options = [
+        DesignOption(t * 10 + n, f"t{t}") for t, size in enumerate(sizes) for n in range(size)
+    ]
     dealt = deal_options(options=options, annotators=["a", "b"], raters=1, seed=3, unit="task")
     assert loads(dealt) == [15, 15]
 

@@ -9,19 +9,20 @@ from hypothesis import strategies as st
 
 from annotation.designs.colouring import colour_edges
 from annotation.designs.dealing import deal_options
-from annotation.designs.orders import POOL, Method, order_options, order_pool
-from annotation.designs.squares import williams_row
-from annotation.designs.types import Dealt, Option
+from annotation.designs.orders import POOL, Method, order_options, order_pool, williams_row
+from annotation.designs.types import Allocation, DesignOption
 
 METHODS: list[Method] = ["random", "blocks", "latin"]
 
 
 def deal(
     *, tasks: int, models: int, people: int, raters: int, seed: int = 1, unit: str = "task"
-) -> Dealt:
+) -> Allocation:
     return deal_options(
         options=[
-            Option(t * models + m, f"t{t}", f"m{m}") for t in range(tasks) for m in range(models)
+            DesignOption(t * models + m, f"t{t}", f"m{m}")
+            for t in range(tasks)
+            for m in range(models)
         ],
         annotators=[f"a{n}" for n in range(people)],
         raters=raters,
@@ -30,27 +31,27 @@ def deal(
     )
 
 
-def listed(dealt: Dealt) -> list[list[Option]]:
+def listed(dealt: Allocation) -> list[list[DesignOption]]:
     known = {option.id: option for option in dealt.options}
     return [[known[pk] for pk in order] for order in dealt.orders.values()]
 
 
 options_strategy = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=25
-).map(lambda pairs: [Option(n, f"t{t}", f"m{m}") for n, (t, m) in enumerate(pairs)])
+).map(lambda pairs: [DesignOption(n, f"t{t}", f"m{m}") for n, (t, m) in enumerate(pairs)])
 
 
 @pytest.mark.parametrize("method", METHODS)
 @given(options=options_strategy, people=st.integers(1, 4), seed=st.integers(0, 9))
 @settings(max_examples=30)
 def test_an_order_keeps_everybodys_items_and_depends_on_seed_alone(
-    method: Method, options: list[Option], people: int, seed: int
+    method: Method, options: list[DesignOption], people: int, seed: int
 ) -> None:
     names = [f"a{n}" for n in range(people)]
     dealt = deal_options(options=options, annotators=names, raters=1, seed=seed)
     ordered = order_options(dealt=dealt, method=method)
     assert {name: tuple(sorted(order)) for name, order in ordered.orders.items()} == dealt.orders
-    turned = Dealt(
+    turned = Allocation(
         {name: dealt.orders[name][::-1] for name in names[::-1]},
         dealt.options[::-1],
         dealt.method,
@@ -77,7 +78,7 @@ def test_blocks_hold_every_model_once_and_keep_tasks_apart() -> None:
 
 @given(options=options_strategy, seed=st.integers(0, 5))
 @settings(max_examples=50)
-def test_blocks_are_sound_for_any_mixture(options: list[Option], seed: int) -> None:
+def test_blocks_are_sound_for_any_mixture(options: list[DesignOption], seed: int) -> None:
     pool = order_pool(options=options, method="blocks", seed=seed)
     (items,) = listed(pool)
     most = max(Counter(option.model for option in items).values())
@@ -104,7 +105,9 @@ def test_without_models_tasks_are_side_by_side_only_as_often_as_they_must(
     tasks: list[int], seed: int
 ) -> None:
     pool = order_pool(
-        options=[Option(n, f"t{task}") for n, task in enumerate(tasks)], method="blocks", seed=seed
+        options=[DesignOption(n, f"t{task}") for n, task in enumerate(tasks)],
+        method="blocks",
+        seed=seed,
     )
     (items,) = listed(pool)
     most = max(Counter(tasks).values())
@@ -115,7 +118,7 @@ def test_without_models_tasks_are_side_by_side_only_as_often_as_they_must(
 
 def test_a_task_that_makes_up_half_of_a_long_list_is_still_kept_apart() -> None:
     tasks = [0] * 101 + list(range(1, 101))
-    options = [Option(n, f"t{task}") for n, task in enumerate(tasks)]
+    options = [DesignOption(n, f"t{task}") for n, task in enumerate(tasks)]
     for seed in range(10):
         (items,) = listed(order_pool(options=options, method="blocks", seed=seed))
         assert [option.task == "t0" for option in items] == [n % 2 == 0 for n in range(201)]
@@ -188,8 +191,8 @@ def test_where_numbers_do_not_divide_rows_differ_by_one_and_it_is_said() -> None
 
 
 def test_broken_task_blocks_follow_their_row_and_it_is_said() -> None:
-    options = [Option(n, f"t{n // 4}", f"m{n % 4}") for n in range(12) if n != 5]
-    options.append(Option(99, "t0", "m0"))  # a second trial
+    options = [DesignOption(n, f"t{n // 4}", f"m{n % 4}") for n in range(12) if n != 5]
+    options.append(DesignOption(99, "t0", "m0"))  # a second trial
     ordered = order_pool(options=options, method="latin", seed=3)
     assert "2 of 3 task blocks do not hold each of the 4 models once" in ordered.warnings[0]
     (items,) = listed(ordered)
@@ -197,7 +200,7 @@ def test_broken_task_blocks_follow_their_row_and_it_is_said() -> None:
 
 
 def test_a_pool_is_one_list() -> None:
-    options = [Option(n, f"t{n // 5}", f"m{n % 5}") for n in range(40)]
+    options = [DesignOption(n, f"t{n // 5}", f"m{n % 5}") for n in range(40)]
     for method in METHODS:
         pool = order_pool(options=options, method=method, seed=2)
         assert list(pool.orders) == [POOL]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from annotation.designs.dealing import deal_options
 from annotation.designs.orders import order_options
 from annotation.designs.placement import hide_more, is_gold_next, most_gold, place_specials
-from annotation.designs.types import GOLD, ITEM, TRAINING, Dealt, DesignError, Option
+from annotation.designs.types import GOLD, ITEM, TRAINING, Allocation, DesignError, DesignOption
 
 
-def dealt(items: int, people: int = 4, seed: int = 1) -> Dealt:
-    options = [Option(n, f"t{n}") for n in range(items * people)]
+def dealt(items: int, people: int = 4, seed: int = 1) -> Allocation:
+    options = [DesignOption(n, f"t{n}") for n in range(items * people)]
     plain = deal_options(
         options=options, annotators=[f"a{n}" for n in range(people)], raters=1, seed=seed
     )
@@ -146,7 +146,9 @@ def test_wishes_that_make_no_sense_are_refused(
 def test_a_list_too_short_to_hide_gold_is_refused_and_an_empty_one_stays_empty() -> None:
     with pytest.raises(DesignError, match="has 3 items, among which 0 gold items can be hidden"):
         place_specials(dealt=dealt(3), gold=[900, 901], gold_each=2)
-    lone = Dealt({"a": (), "b": tuple(range(9))}, tuple(Option(n, "t") for n in range(9)), "", 1)
+    lone = Allocation(
+        {"a": (), "b": tuple(range(9))}, tuple(DesignOption(n, "t") for n in range(9)), "", 1
+    )
     placed = place_specials(dealt=lone, training=[99], gold=[50, 51], gold_each=2)
     assert placed.seats["a"] == ()
     assert len(placed.seats["b"]) == 12

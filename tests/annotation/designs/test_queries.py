@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.designs.queries import deal_queries
+from annotation.designs.dealing import deal_queries
 
 ANNOTATORS = [f"a{n}" for n in range(8)]
 # 30 queries of ten agents each, as in the paper

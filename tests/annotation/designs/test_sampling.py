@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.designs.sampling import Sample, Sampled, sample_options
-from annotation.designs.types import DesignError, Option
+from annotation.designs.types import DesignError, DesignOption
 
 # 12 tasks of five models; two thirds of the tasks are of level low
 OPTIONS = [
-    Option(
+    DesignOption(
         task * 10 + model,
         f"t{task}",
         f"m{model}",
@@ -24,7 +24,7 @@ OPTIONS = [
 ]
 
 
-def draw(options: Sequence[Option] = OPTIONS, seed: int = 1, **wish: Any) -> Sampled:
+def draw(options: Sequence[DesignOption] = OPTIONS, seed: int = 1, **wish: Any) -> Sampled:
     return sample_options(options=options, sample=Sample(**wish), seed=seed)
 
 
@@ -106,13 +106,13 @@ def test_wishes_that_make_no_sense_are_refused(
 
 def test_one_id_for_two_options_is_refused() -> None:
     with pytest.raises(DesignError, match="two different options have the id 1"):
-        draw([Option(1, "a"), Option(1, "b")])
+        draw([DesignOption(1, "a"), DesignOption(1, "b")])
 
 
 @given(st.permutations(OPTIONS), st.integers(0, 5), st.integers(1, 59))
 @settings(max_examples=20)
 def test_a_sample_depends_on_seed_alone_and_a_larger_one_holds_it(
-    mixed: list[Option], seed: int, count: int
+    mixed: list[DesignOption], seed: int, count: int
 ) -> None:
     small = draw(mixed, seed, way="total", count=count)
     assert small.options == draw(OPTIONS, seed, way="total", count=count).options

@@ -8,17 +8,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.assignments.services import give_item
+from annotation.assignments.services import assign_item
 from annotation.demo.simulation import ensure_simulated_annotator, simulate_annotator
-from annotation.desk.dialogues import load_dialogue
 from annotation.desk.services import missing_answers
+from annotation.desk.trajectories import load_dialogue
 from annotation.errors import Refused
 from annotation.models import Membership, Study
 from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import PlanError, Source
+from annotation.planning.plans import ItemSource, PlanError
 from annotation.planning.services import create_planned_study
 from annotation.questionnaires import load_questionnaire
-from annotation.questionnaires.requirements import study_questions, what_trajectories_have
+from annotation.questionnaires.requirements import study_questions, trajectory_content
 from annotation.studies.setup import add_member
 from benchmarks.imports.services import import_trajectories
 from benchmarks.models import Task, Trajectory
@@ -82,7 +82,7 @@ def test_what_dialogues_have() -> None:
     made = [
         make_talk(run, task, turns, attempt=place).pk for place, (turns, _) in enumerate(cases, 10)
     ]
-    has = what_trajectories_have(made)
+    has = trajectory_content(made)
     for pk, (turns, things) in zip(made, cases, strict=True):
         assert has[pk] == things, turns
 
@@ -91,7 +91,7 @@ def test_plans_and_dialogues_side_by_side() -> None:
     make_talk_runs(tasks=1)
     plan = make_runs(tasks=1)[0].trajectories.get().pk
     talk = Trajectory.objects.filter(run__kind="imported")[0].pk
-    has = what_trajectories_have([talk, plan])
+    has = trajectory_content([talk, plan])
     assert has[plan] == {
         "feedback", "violations", "final_plan", "profile", "world_constraints",
     }  # fmt: skip
@@ -156,7 +156,7 @@ def test_the_ten_questions_say_what_they_lack(study: Study) -> None:
     study.items.update(wanted=2)
     cyd = make_person("cyd")
     add_member(study=study, user=cyd, role="annotator")
-    give_item(study=study, item=item.item, to=cyd, by=None)
+    assign_item(study=study, item=item.item, to=cyd, by=None)
     again = study_questions(study, load_questionnaire("ten_questions@1"))
     assert [(row.items, row.total) for row in again] == [(row.items, row.total) for row in rows]
     assert rows[0].why == "have no feedback on a plan"
@@ -266,7 +266,7 @@ def test_a_real_slice_of_tau_bench(ann: User, bob: User) -> None:
     # in the file itself).
     path = shared_data("tau_bench", "gpt-4o-airline.slice.json.gz")
     run = import_trajectories(path=path, format="tau-bench", agent="model-q").runs[0]
-    has = what_trajectories_have(run.trajectories.values_list("pk", flat=True))
+    has = trajectory_content(run.trajectories.values_list("pk", flat=True))
     assert len(has) == 48 and all("instructions" in things for things in has.values())
     assert sum("failed_calls" in things for things in has.values()) == 15
     study = make_study_of(run.dataset_id)
@@ -276,6 +276,6 @@ def test_a_real_slice_of_tau_bench(ann: User, bob: User) -> None:
 
 def make_study_of(dataset: int) -> Study:
     plan = plan_for(
-        [], ["ann", "bob"], questionnaire="tool_dialogues@1", items=Source(dataset=str(dataset))
+        [], ["ann", "bob"], questionnaire="tool_dialogues@1", items=ItemSource(dataset=str(dataset))
     )
     return create_planned_study(planned=plan_study(plan))

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.assignments.services import move_assignment
+from annotation.assignments.services import change_assignment_state
 from annotation.desk.trajectories import load_turns
 from annotation.models import Assignment, Rating, RatingEdit, Study
 from annotation.studies.services import set_study_status
@@ -226,7 +226,7 @@ def test_a_paused_study_is_423_and_a_seat_that_is_gone_says_so(
     assert "is paused" in tab.get(url).content.decode()
     set_study_status(study=study, status="open")
     item.study.refresh_from_db()
-    move_assignment(item, "returned", by=None, reason="the lease ran out")
+    change_assignment_state(item, "returned", by=None, reason="the lease ran out")
     assert "not with you any more" in tab.get(url).content.decode()
     item.item.given = item.item.wanted
     item.item.save(update_fields=["given"])

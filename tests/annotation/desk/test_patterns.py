@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.desk.guide import Guide
-from annotation.desk.trajectories import Finding, TurnView
+from annotation.desk.trajectories import DeskFinding, DeskTurn
 from annotation.patterns import CLOSE, OPEN, Pattern, holes
 from annotation.templatetags.desk import guidelines
 from annotation.templatetags.desk_turns import turn_cards
@@ -17,15 +17,15 @@ EVIL = f"<script>alert('x')</script> & {OPEN}feedback{CLOSE} {{{{ turn }}}} \"qu
 STEPS = ["Take the pan.", EVIL]
 
 
-def turn(**fields: Any) -> TurnView:
+def turn(**fields: Any) -> DeskTurn:
     plain = {
         "index": 2, "is_final": False, "text": "", "steps": STEPS, "lines": [], "change": "first",
         "decided": True, "findings": None, "feedback": "", "unfolded": True,
     }  # fmt: skip
-    return TurnView(**{**plain, **fields})
+    return DeskTurn(**{**plain, **fields})
 
 
-def shown(*turns: TurnView) -> str:
+def shown(*turns: DeskTurn) -> str:
     return re.sub(r"\s+", " ", turn_cards(turns))
 
 
@@ -71,7 +71,7 @@ def test_what_changed_stands_in_place_of_the_plan_but_at_the_end_below_it() -> N
 
 
 def test_findings_are_counted_and_escaped() -> None:
-    found = Finding(EVIL, EVIL, "revealed now", "info", EVIL)
+    found = DeskFinding(EVIL, EVIL, "revealed now", "info", EVIL)
     html = shown(turn(findings=[found, found]))
     assert "2 violated" in html and html.count('class="badge info"') == 2
     assert html.count(escape(EVIL)) == 7 and "<script" not in html

@@ -19,7 +19,7 @@ from django.core.management.base import CommandError
 from annotation.errors import Refused
 from annotation.exports.columns import RATING_COLUMNS
 from annotation.exports.scope import Scope
-from annotation.exports.services import FORMATS, Wish, export_stream, write_study
+from annotation.exports.services import FORMATS, ExportRequest, export_stream, write_study
 from annotation.exports.table import rating_rows
 from annotation.imports.services import import_study
 from annotation.models import Participant, Study, StudyEvent
@@ -39,7 +39,9 @@ def world(db: None) -> World:
 
 
 def test_parquet_has_types_and_the_design_inside(world: World, tmp_path: Path) -> None:
-    (path,) = write_study(wish=Wish(Scope(world.study)), formats=["parquet"], target=tmp_path / "a")
+    (path,) = write_study(
+        wish=ExportRequest(Scope(world.study)), formats=["parquet"], target=tmp_path / "a"
+    )
     table = pyarrow.parquet.read_table(path)
     rows = list(rating_rows(Scope(world.study)))
     assert table.to_pylist() == rows
@@ -55,7 +57,7 @@ def test_a_data_set_folder_has_a_card_that_says_how_it_was_judged(
 ) -> None:
     Participant.objects.filter(user=world.bob).update(state="withdrawn")
     Dataset.objects.update(licence="MIT")
-    wish = Wish(Scope(world.study, names=True), licence="cc-by-4.0")
+    wish = ExportRequest(Scope(world.study, names=True), licence="cc-by-4.0")
     (folder,) = write_study(wish=wish, formats=["huggingface"], target=tmp_path / "a")
     assert {path.name for path in folder.iterdir()} == {
         "README.md", "ratings.jsonl", "items.jsonl", "study.json",
@@ -85,7 +87,9 @@ def test_a_data_set_folder_has_a_card_that_says_how_it_was_judged(
 
 
 def test_the_archive_holds_the_same_files(world: World) -> None:
-    parts = export_stream(wish=Wish(Scope(world.study)), format="huggingface", by=world.mia)
+    parts = export_stream(
+        wish=ExportRequest(Scope(world.study)), format="huggingface", by=world.mia
+    )
     with zipfile.ZipFile(io.BytesIO(b"".join(map(bytes, parts)))) as archive:  # type: ignore[arg-type]
         assert archive.testzip() is None
         assert sorted(archive.namelist()) == [
@@ -94,9 +98,16 @@ def test_the_archive_holds_the_same_files(world: World) -> None:
 
 
 def test_every_export_is_on_record(world: World, tmp_path: Path) -> None:
-    b"".join(map(_bytes, export_stream(wish=Wish(Scope(world.study)), format="csv", by=world.mia)))
+    b"".join(
+        map(
+            _bytes,
+            export_stream(wish=ExportRequest(Scope(world.study)), format="csv", by=world.mia),
+        )
+    )
     write_study(
-        wish=Wish(Scope(world.study, names=True)), formats=["csv", "json"], target=tmp_path / "a"
+        wish=ExportRequest(Scope(world.study, names=True)),
+        formats=["csv", "json"],
+        target=tmp_path / "a",
     )
     first, second = StudyEvent.objects.filter(kind="exported").order_by("pk")
     assert first.by == world.mia and first.detail["formats"] == ["csv"]
@@ -137,14 +148,14 @@ def test_the_command_writes_what_can_be_imported(world: World, tmp_path: Path) -
 
 def test_nothing_is_overwritten(world: World, tmp_path: Path) -> None:
     with pytest.raises(Refused, match="exists; name a new folder"):
-        write_study(wish=Wish(Scope(world.study)), formats=["csv"], target=tmp_path)
+        write_study(wish=ExportRequest(Scope(world.study)), formats=["csv"], target=tmp_path)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(CommandError, match="there is no study 99"):
         call_command("export_study", "99", out=tmp_path / "a")
 
 
 def test_questions_say_how_often_they_were_asked(world: World) -> None:
-    text = "".join(map(str, FORMATS["questions"].write(Wish(Scope(world.study)))))
+    text = "".join(map(str, FORMATS["questions"].write(ExportRequest(Scope(world.study)))))
     first, second = csv.DictReader(io.StringIO(text))
     assert (first["question"], first["about"], first["scale"]) == (
         "world_violated",
@@ -167,29 +178,31 @@ def test_the_documents_list_every_column() -> None:
 
 def test_the_plan_can_be_carried_out_again(study: Study, manager: User) -> None:
     """``study`` was made from a plan; that of ``world`` was not."""
-    wish = Wish(Scope(study, names=True))
+    wish = ExportRequest(Scope(study, names=True))
     plan = read_plan("".join(map(str, FORMATS["plan"].write(wish))))
     assert plan == study_design(study).plan and plan.annotators == ("ann", "bob")
     again = create_planned_study(planned=plan_study(replace(plan, name="Again")), by=manager)
     assert study_certificate(again).sha256 == study_certificate(study).sha256
-    shared = read_plan("".join(map(str, FORMATS["plan"].write(Wish(Scope(study))))))
+    shared = read_plan("".join(map(str, FORMATS["plan"].write(ExportRequest(Scope(study))))))
     assert shared == replace(plan, annotators=())
 
 
 def test_without_a_plan_that_is_said(world: World) -> None:
     with pytest.raises(Refused, match="was not made from a plan"):
-        export_stream(wish=Wish(Scope(world.study)), format="plan", by=world.mia)
+        export_stream(wish=ExportRequest(Scope(world.study)), format="plan", by=world.mia)
 
 
 def test_a_planned_study_goes_round_with_its_certificate(study: Study, tmp_path: Path) -> None:
-    (path,) = write_study(wish=Wish(Scope(study)), formats=["json"], target=tmp_path / "a")
+    (path,) = write_study(wish=ExportRequest(Scope(study)), formats=["json"], target=tmp_path / "a")
     data = json.loads(path.read_text())
     assert data["local"]["certificate"]["seats"] == 4
     assert data["study"]["settings"]["design"]["plan"]["items"]["runs"] == [1, 2]
     assert '"ann"' not in path.read_text() and '"bob"' not in path.read_text()
     made = import_study(path=path)
     assert made.study and study_design(made.study).plan is not None
-    (again,) = write_study(wish=Wish(Scope(made.study)), formats=["json"], target=tmp_path / "b")
+    (again,) = write_study(
+        wish=ExportRequest(Scope(made.study)), formats=["json"], target=tmp_path / "b"
+    )
     one, two = (json.loads(p.read_text()) for p in (path, again))
     assert {k: v for k, v in one.items() if k != "local"} == {
         k: v for k, v in two.items() if k != "local"

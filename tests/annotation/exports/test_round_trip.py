@@ -15,7 +15,7 @@ from annotation.errors import Refused
 from annotation.exports.document import document_text
 from annotation.exports.scope import Scope
 from annotation.imports.schema import check_document, digest_of
-from annotation.imports.services import Imported, import_study
+from annotation.imports.services import ImportResult, import_study
 from annotation.models import Participant, Rating, RatingEdit, StoredQuestionnaire, Study
 from annotation.questionnaires import load_questionnaire, questionnaire_text
 from annotation.ratings.selectors import human_scores
@@ -45,7 +45,7 @@ def portable(text: str) -> str:
     return text
 
 
-def brought(text: str, folder: Path, **how: Any) -> Imported:
+def brought(text: str, folder: Path, **how: Any) -> ImportResult:
     path = folder / "study.json"
     path.write_text(text, encoding="utf-8")
     return import_study(path=path, **how)

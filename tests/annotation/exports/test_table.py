@@ -10,7 +10,7 @@ import pytest
 from annotation.exports.columns import HISTORY_COLUMNS, RATING_COLUMNS
 from annotation.exports.pseudonyms import pseudonym
 from annotation.exports.scope import Scope
-from annotation.exports.services import FORMATS, Wish
+from annotation.exports.services import FORMATS, ExportRequest
 from annotation.exports.table import (
     history_columns,
     history_rows,
@@ -18,7 +18,7 @@ from annotation.exports.table import (
     rating_rows,
 )
 from annotation.models import Annotator, Aspect, Participant, Rating
-from annotation.people.unblinding import unblind_annotator
+from annotation.people.services import unblind_annotator
 from annotation.ratings.services import record_rating
 from tests.annotation.exports.worlds import SPAN, World, make_world
 from tests.annotation.rows import SECRETS
@@ -174,7 +174,7 @@ def test_history_tells_every_edit(world: World) -> None:
 
 
 def test_csv_is_no_program_for_a_spreadsheet(world: World) -> None:
-    text = "".join(map(str, FORMATS["csv"].write(Wish(Scope(world.study)))))
+    text = "".join(map(str, FORMATS["csv"].write(ExportRequest(Scope(world.study)))))
     first, second, *_ = (row for row in csv.DictReader(io.StringIO(text)) if row["part"] == "main")
     assert first["comment"] == "'=1+1, “so” to say"
     assert (first["chosen"], second["chosen"], first["flag"]) == ('["w1"]', "[]", "1")

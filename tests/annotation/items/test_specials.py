@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.assignments.services import take_next
+from annotation.assignments.services import claim_next_item
 from annotation.desk.presence import open_assignment
 from annotation.errors import Refused
 from annotation.items.specials import add_specials
@@ -90,14 +90,14 @@ def test_training_is_for_those_who_have_not_passed_one(
     withdraw_annotator(study=named, user=bob, by=bob)
     found = add(named, manager, training=spare(named, 1))
     assert (found.training, found.trainees) == (1, 0)
-    assert take_next(study=named, user=ann) is not None
+    assert claim_next_item(study=named, user=ann) is not None
     restore_annotator(study=named, user=bob, by=manager, reason="back")
     with pytest.raises(Refused, match="finish the training first"):
-        take_next(study=named, user=bob)
+        claim_next_item(study=named, user=bob)
     named.items.filter(use="training").update(asked=["safety"])
     do_all(named.assignments.get(annotator=bob, part="training"))
     assert named.participants.get(user=bob).training == Participant.Training.PASSED
-    assert take_next(study=named, user=bob) is not None
+    assert claim_next_item(study=named, user=bob) is not None
     check_counters(named)
 
 
@@ -144,7 +144,7 @@ def test_gold_added_to_a_pool_is_drawn_from_then_on(manager: User) -> None:
     study.items.update(asked=["safety"])
     study.refresh_from_db()
     uses = []
-    while (seat := take_next(study=study, user=ann)) is not None:
+    while (seat := claim_next_item(study=study, user=ann)) is not None:
         uses.append(seat.item.use)
         do_all(seat)
     assert uses.count("main") == 7 and uses.count("gold") == 2 and uses[-1] == "main"

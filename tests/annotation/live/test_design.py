@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.errors import Refused
 from annotation.live.next_session import next_session
-from annotation.live.play.joining import take_seat
-from annotation.live.setup.services import DesignWish, LiveWish, create_sessions
+from annotation.live.play.services import take_free_place
+from annotation.live.setup.services import DesignRequest, SessionRequest, create_sessions
 from annotation.models import LivePlace, LivePlan, LiveSession, Study
 from annotation.steps.selectors import next_step
 from annotation.studies.setup import add_member
@@ -23,15 +23,15 @@ pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 def create(by: User, rows: list[list[User]] | int, **options: object) -> Study:
     dataset = sample_dataset()
-    design = DesignWish(
+    design = DesignRequest(
         agents=list(Agent.objects.filter(name__in=[AGENT, "explorer"]).order_by("name")),
         tasks=list(dataset.tasks.order_by("pk")[:2]),
         rows=rows,
         each=2,
         order="latin",
     )
-    wish = LiveWish(name="Drawn", dataset=dataset, mode="simulator", level="high", seed=5)
-    return create_sessions(wish=LiveWish(**{**vars(wish), **options}), design=design, by=by)
+    wish = SessionRequest(name="Drawn", dataset=dataset, mode="simulator", level="high", seed=5)
+    return create_sessions(wish=SessionRequest(**{**vars(wish), **options}), design=design, by=by)
 
 
 def played(study: Study, user: User) -> list[LiveSession]:
@@ -63,20 +63,20 @@ def test_named_players_have_their_sessions_in_order(manager: User, ann: User, bo
 def test_who_joins_takes_a_whole_row(manager: User, ann: User, bob: User) -> None:
     study = create(manager, 2)
     assert [join(study, user) for user in (ann, bob)] == ["seat", "seat"]
-    mine = take_seat(study=study, user=ann)
+    mine = take_free_place(study=study, user=ann)
     assert [place.session.number for place in mine] == [1, 2]
-    assert take_seat(study=study, user=ann) == []
-    take_seat(study=study, user=bob)
+    assert take_free_place(study=study, user=ann) == []
+    take_free_place(study=study, user=bob)
     assert [row.number for row in played(study, bob)] == [3, 4]
     eve = make_person("eve")
-    assert join(study, eve) == "waiting" and take_seat(study=study, user=eve) == []
+    assert join(study, eve) == "waiting" and take_free_place(study=study, user=eve) == []
 
 
 def test_two_people_share_a_row(manager: User, ann: User, bob: User) -> None:
     study = create(manager, 1, mode="two_people", level="high")
     for user in (ann, bob):
         join(study, user)
-        take_seat(study=study, user=user)
+        take_free_place(study=study, user=user)
     assert played(study, ann) == played(study, bob)
     titles = LivePlace.objects.filter(player=bob).values_list("title", flat=True)
     assert set(titles) == {"User"}

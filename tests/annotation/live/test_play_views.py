@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils.html import escape
 
 from annotation.live.control.services import end_session, let_stand_in
-from annotation.live.play.dialogue import Said
+from annotation.live.play.dialogue import DialogueLine
 from annotation.live.play.services import be_ready, pause_session
 from annotation.models import LiveDraft, LiveEvent, LivePlan, LiveSession
 from benchmarks.models import Exchange, Trajectory
@@ -231,7 +231,7 @@ def test_others_find_nothing(session: LiveSession, ann: User, bob: User) -> None
     ],
 )
 def test_what_is_for_programs_is_folded(speaker: str, text: str, folded: bool, gist: str) -> None:
-    said = Said(1, speaker, text, 1)
+    said = DialogueLine(1, speaker, text, 1)
     assert said.folded == folded
     assert not folded or said.gist == gist
 

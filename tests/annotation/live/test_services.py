@@ -9,7 +9,7 @@ from annotation.errors import Refused
 from annotation.live.control.services import end_session
 from annotation.live.play.services import be_ready, note_end
 from annotation.live.setup.practice import begin_practice
-from annotation.live.setup.services import LiveWish, create_session
+from annotation.live.setup.services import SessionRequest, create_session
 from annotation.models import Assignment, Invite, Item, LivePlan, LiveSession, Participant, Study
 from annotation.people.invitations import accept_invite, digest_of, make_invite
 from annotation.steps.selectors import next_step
@@ -20,8 +20,10 @@ from tests.annotation.live_sessions import AGENT, begin, carry, sample_dataset, 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 
-def wish(**options: object) -> LiveWish:
-    made = LiveWish(name="Talks", dataset=sample_dataset(), mode="simulator", level="high", seed=3)
+def wish(**options: object) -> SessionRequest:
+    made = SessionRequest(
+        name="Talks", dataset=sample_dataset(), mode="simulator", level="high", seed=3
+    )
     return replace(made, **options)  # type: ignore[arg-type]
 
 

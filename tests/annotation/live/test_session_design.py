@@ -6,10 +6,12 @@ import pytest
 
 from annotation.designs.orders import Method
 from annotation.designs.types import DesignError
-from annotation.live.setup.design import Drawn, draw_sessions, draw_tasks
+from annotation.live.setup.design import SessionDesign, draw_sessions, draw_tasks
 
 
-def draw(agents: int, tasks: int, rows: int, each: int, order: Method, seed: int = 3) -> Drawn:
+def draw(
+    agents: int, tasks: int, rows: int, each: int, order: Method, seed: int = 3
+) -> SessionDesign:
     return draw_sessions(
         agents=[f"agent {n}" for n in range(agents)],
         tasks=[f"task {n}" for n in range(tasks)],

@@ -7,11 +7,11 @@ from django.test import RequestFactory
 from annotation.errors import Refused
 from annotation.live.access import fetch_session
 from annotation.live.control.services import give_to_agent, let_stand_in
-from annotation.live.play.dialogue import dialogue
+from annotation.live.play.dialogue import load_session_dialogue
 from annotation.live.play.services import note_end
-from annotation.live.play.session_state import Table, read_table
-from annotation.live.play.status import ended_words
-from annotation.live.setup.services import LiveWish, create_session
+from annotation.live.play.session_state import SessionState, read_session_state
+from annotation.live.play.status import ended_text
+from annotation.live.setup.services import SessionRequest, create_session
 from annotation.live.setup.sessions import make_session
 from annotation.models import LivePlan, LiveSession, Study
 from benchmarks.endpoints.services import create_endpoint
@@ -36,21 +36,23 @@ def create(by: User, mode: str, agent: str = AGENT, **roles: list[str]) -> LiveS
     dataset = sample_dataset()
     task = Task.objects.filter(dataset=dataset).order_by("pk").first()
     assert task is not None
-    wish = LiveWish(name="Talks", dataset=dataset, mode=mode, level="high", roles=roles)
+    wish = SessionRequest(name="Talks", dataset=dataset, mode=mode, level="high", roles=roles)
     return create_session(wish=wish, agent=Agent.objects.get(name=agent), task=task, by=by)
 
 
-def table_of(session: LiveSession, number: int = 1) -> Table:
+def table_of(session: LiveSession, number: int = 1) -> SessionState:
     """The session as the player of a place sees it now."""
     request = RequestFactory().get("/")
     request.user = session.places.get(number=number).player
-    return read_table(fetch_session(request, session.pk))
+    return read_session_state(fetch_session(request, session.pk))
 
 
 def lines(session: LiveSession, number: int = 1) -> list[str]:
     table = table_of(session, number)
     assert table.place is not None
-    return [line.text for line in dialogue(table.place, "adaplanbench", over=table.over)]
+    return [
+        line.text for line in load_session_dialogue(table.place, "adaplanbench", over=table.over)
+    ]
 
 
 @pytest.mark.parametrize("mode", ["agent", "two_people_judged"])
@@ -102,7 +104,7 @@ def test_the_plan_that_ends_a_session_is_shown_to_who_played_the_user(ann: User)
     last = session.trajectory.turns.order_by("-index").first()
     assert session.trajectory.termination == "valid_plan" and last is not None
     assert lines(session)[-1] == last.text
-    assert ended_words(table_of(session)) == "The last plan respects every condition."
+    assert ended_text(table_of(session)) == "The last plan respects every condition."
 
 
 def test_a_script_that_could_not_read_the_plan_does_not_vouch_for_it(ann: User) -> None:
@@ -112,7 +114,7 @@ def test_a_script_that_could_not_read_the_plan_does_not_vouch_for_it(ann: User) 
     session = make_session(study=study, agent=None, task=task, level="high", players=[ann], by=None)
     begin(session)
     say(session, OWN)
-    words = ended_words(table_of(session))
+    words = ended_text(table_of(session))
     assert "undecided" in words and "respects every condition." not in words.split("Whether")[0]
 
 

@@ -36,12 +36,12 @@ from annotation.models import (
     StudyEvent,
     StudyText,
 )
-from annotation.people.erasure import erase_person, holdings_of
+from annotation.people.erasure import erase_person, stored_data_of
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.selectors import human_scores
-from annotation.ratings.services import Edit, record_rating
+from annotation.ratings.services import EditRequest, record_rating
 from annotation.record.events import record_event
-from annotation.record.selectors import Asked, record_cells, record_entries, record_lines
+from annotation.record.selectors import RecordSelection, record_cells, record_entries, record_lines
 from annotation.remarks.selectors import labels_of, notes_of
 from annotation.remarks.services import add_remark, put_label, reword_remark
 from annotation.studies.setup import add_member
@@ -55,8 +55,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.either]
 NAME, WROTE = "xanthippe", "quixotry"
 
 
-def remark(question: str, aspect: str, text: str = "", **said: Any) -> Edit:
-    return Edit(uuid.uuid4(), question, text=text, aspect=aspect, **said)
+def remark(question: str, aspect: str, text: str = "", **said: Any) -> EditRequest:
+    return EditRequest(uuid.uuid4(), question, text=text, aspect=aspect, **said)
 
 
 @pytest.fixture
@@ -164,8 +164,8 @@ def test_no_table_names_them_or_holds_their_words(study: Study, person: User, ro
     assert len(before) > 15, before  # the search does find what there is
     erase(person, root)
     assert found(NAME, WROTE) == []
-    everything = "".join(str(row) for row in record_cells(record_entries(None, Asked())))
-    everything += "".join(record_lines(record_entries(None, Asked())))
+    everything = "".join(str(row) for row in record_cells(record_entries(None, RecordSelection())))
+    everything += "".join(record_lines(record_entries(None, RecordSelection())))
     assert NAME not in everything.lower() and WROTE not in everything
     assert f"erased-{person.pk}" in everything
 
@@ -231,10 +231,10 @@ def test_notes_lose_their_words_and_labels_stay(study: Study, person: User, root
 
 
 def test_a_study_may_have_scores_deleted_too(study: Study, person: User, root: User) -> None:
-    assert holdings_of(person).wholly == []
+    assert stored_data_of(person).wholly == []
     study.settings = {"erasure": "scores"}
     study.save()
-    assert holdings_of(person).wholly == [study.name]
+    assert stored_data_of(person).wholly == [study.name]
     erase(person, root)
     said = RatingEdit.objects.filter(by=person)
     assert said.exists()
@@ -296,7 +296,7 @@ def test_the_page(study: Study, person: User, root: User, manager: User, client:
     client.force_login(root)
     assert "no-such" in client.get(f"{address}?user=no-such").content.decode()
     page = client.get(f"{address}?user={person.username}").content.decode()
-    assert "1 study" in page and str(holdings_of(person).answers) in page
+    assert "1 study" in page and str(stored_data_of(person).answers) in page
     bad = client.post(f"{address}?user={person.username}", {"typed": "x", "reason": "So."})
     assert bad.status_code == 422 and User.objects.filter(username=person.username).exists()
     done = client.post(

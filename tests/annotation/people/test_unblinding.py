@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from annotation.desk.services import submit_assignment
 from annotation.errors import Refused
 from annotation.models import Participant, RatingEdit, Study, StudyEvent
-from annotation.people.unblinding import unblind_annotator, unblind_study
+from annotation.people.services import unblind_annotator, unblind_study
 from annotation.ratings.selectors import human_scores
 from annotation.ratings.services import record_rating
 from annotation.studies.setup import add_member

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from annotation.designs.sampling import Sample
 from annotation.models import Study
 from annotation.planning.plan_files import known_fields, read_plan, write_plan
-from annotation.planning.plans import PlanError, Source, SpecialItem, StudyPlan
+from annotation.planning.plans import ItemSource, PlanError, SpecialItem, StudyPlan
 from tests.annotation.rows import make_runs
 
 pytestmark = pytest.mark.either
@@ -46,7 +46,7 @@ def problems(text: str) -> dict[str, str]:
 
 def test_a_file_becomes_a_plan() -> None:
     plan = read_plan(WHOLE)
-    assert plan.items == Source(dataset="Tests", levels=("mid",))
+    assert plan.items == ItemSource(dataset="Tests", levels=("mid",))
     assert plan.sample == Sample(way="per_model", count=2)
     assert (plan.annotators, plan.raters, plan.seed) == (("ann", "bob"), 2, 7)
     assert plan.training[0].expected["world_violated.turn-2"] == {"chosen": []}
@@ -56,9 +56,9 @@ def test_a_file_becomes_a_plan() -> None:
 @pytest.mark.parametrize(
     "plan",
     [
-        StudyPlan("A", "ten_questions@1", Source(runs=(1, 2)), order="queries", queries_each=3),
+        StudyPlan("A", "ten_questions@1", ItemSource(runs=(1, 2)), order="queries", queries_each=3),
         StudyPlan(
-            "B", "filter_check@1", Source(dataset="Tests@2", tasks=("x", "17")),
+            "B", "filter_check@1", ItemSource(dataset="Tests@2", tasks=("x", "17")),
             Sample(way="stratified", count=9, strata=("level", "model"), allocation="equal"),
             raters=3, dealing="pool", lease_minutes=15, gold_each=2, pass_mark=0.5, blinded=False,
             gold=(SpecialItem(task="x", expected={"keep.candidate-c1": {"values": [1]}}),),

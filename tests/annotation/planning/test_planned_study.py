@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.assignments.services import take_next
+from annotation.assignments.services import claim_next_item
 from annotation.designs.sampling import Sample
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Membership, Study
 from annotation.planning.plan_files import read_document
 from annotation.planning.planned_study import plan_study
-from annotation.planning.plans import PlanError, Source, SpecialItem, StudyPlan
+from annotation.planning.plans import ItemSource, PlanError, SpecialItem, StudyPlan
 from annotation.planning.services import create_planned_study, launch_study
-from annotation.questionnaires.requirements import what_trajectories_have
+from annotation.questionnaires.requirements import trajectory_content
 from annotation.studies.design import study_certificate, study_design
 from benchmarks.asks.players import player_name
 from benchmarks.models import Candidate, Dataset, Exchange, Profile, Task, Trajectory, Turn
@@ -65,7 +65,7 @@ def test_items_are_asked_only_what_they_have(ann: User) -> None:
     full = make_trajectory(run=run, profile=profile)
     run.trajectories.filter(pk=full.pk).update(attempt=2)
     silent = make_trajectory(run=run, profile=profile, feedback="", violated=False)
-    has = what_trajectories_have([full.pk, silent.pk])
+    has = trajectory_content([full.pk, silent.pk])
     assert has == {
         full.pk: {"feedback", "violations", "final_plan", "profile", "world_constraints"},
         silent.pk: {"final_plan", "profile", "world_constraints"},
@@ -97,14 +97,14 @@ NONSENSE: list[tuple[dict[str, Any], str, str]] = [
     ({"annotators": ("ann", "zoe")}, "annotators", "no account with this name: zoe"),
     ({"queries_each": 0}, "queries_each", "at least one query"),
     ({"queries_each": None}, "queries_each", "at least one query"),
-    ({"items": Source()}, "items", "say where the items come from"),
-    ({"items": Source(runs=(10**9,))}, "items.runs", "there is no run 1000000000"),
-    ({"items": Source(experiment="nothing")}, "items.experiment", "no experiment 'nothing'"),
-    ({"items": Source(dataset="nothing")}, "items.dataset", "nothing"),
-    ({"items": Source(dataset="Tests", agents=("x",))}, "items.agents", "not found: x"),
-    ({"items": Source(dataset="Tests", levels=("x",))}, "items.levels", "there are mid"),
-    ({"items": Source(dataset="Tests", endings=("x",))}, "items.endings", "valid_plan"),
-    ({"items": Source(dataset="Tests", tasks=("x",))}, "items.tasks", "there are task-0"),
+    ({"items": ItemSource()}, "items", "say where the items come from"),
+    ({"items": ItemSource(runs=(10**9,))}, "items.runs", "there is no run 1000000000"),
+    ({"items": ItemSource(experiment="nothing")}, "items.experiment", "no experiment 'nothing'"),
+    ({"items": ItemSource(dataset="nothing")}, "items.dataset", "nothing"),
+    ({"items": ItemSource(dataset="Tests", agents=("x",))}, "items.agents", "not found: x"),
+    ({"items": ItemSource(dataset="Tests", levels=("x",))}, "items.levels", "there are mid"),
+    ({"items": ItemSource(dataset="Tests", endings=("x",))}, "items.endings", "valid_plan"),
+    ({"items": ItemSource(dataset="Tests", tasks=("x",))}, "items.tasks", "there are task-0"),
     ({"raters": 2}, "raters", "1 to 1 of the annotators named here, not 2"),
     ({"raters": 0}, "raters", "from 1 to"),
     ({"order": "blocks"}, "queries_each", "belongs to the order queries"),
@@ -180,11 +180,11 @@ def test_filters_narrow_the_source(ann: User) -> None:
     assert last is not None
     Trajectory.objects.filter(pk=last.pk).update(termination="turn_limit")
     plan = plan_for(runs, [ann], order="random", queries_each=None)
-    by_agent = replace(plan, items=Source(dataset="Tests", agents=(runs[0].agent.name,)))
+    by_agent = replace(plan, items=ItemSource(dataset="Tests", agents=(runs[0].agent.name,)))
     assert len(plan_study(by_agent).options) == 2
-    by_ending = replace(plan, items=Source(experiment="Pair", endings=("turn_limit",)))
+    by_ending = replace(plan, items=ItemSource(experiment="Pair", endings=("turn_limit",)))
     assert [option.id for option in plan_study(by_ending).options] == [last.pk]
-    by_task = replace(plan, items=Source(dataset="Tests", tasks=("task-1",), levels=("mid",)))
+    by_task = replace(plan, items=ItemSource(dataset="Tests", tasks=("task-1",), levels=("mid",)))
     assert plan_study(by_task).tasks == 1
 
 
@@ -211,7 +211,7 @@ def test_tasks_are_judged_with_their_candidates(ann: User, bob: User) -> None:
     for task in Task.objects.order_by("pk")[:3]:
         Candidate.objects.create(task=task, key="c1", kind="world", text="No hammer.")
     plan = StudyPlan(
-        name="Filter", questionnaire="filter_check@1", items=Source(dataset="Tests"),
+        name="Filter", questionnaire="filter_check@1", items=ItemSource(dataset="Tests"),
         annotators=("ann", "bob"), raters=2, order="random",
     )  # fmt: skip
     planned = plan_study(plan)
@@ -220,7 +220,7 @@ def test_tasks_are_judged_with_their_candidates(ann: User, bob: User) -> None:
     item = study.items.all()[0]
     assert (item.trajectory_id, item.asked) == (None, ["keep"])
     assert item.subjects == {"candidate": ["c1"]}
-    strange = refused(replace(plan, items=Source(dataset="Tests", agents=("zebra-7b",))))
+    strange = refused(replace(plan, items=ItemSource(dataset="Tests", agents=("zebra-7b",))))
     assert "is about tasks" in strange["items.agents"]
 
 
@@ -234,7 +234,7 @@ def test_a_pool_lends_items_in_the_planned_order(ann: User) -> None:
     study = create_planned_study(planned=planned)
     assert (study.dealing, study.lease_minutes) == ("pool", 30)
     assert not study.assignments.exists()
-    taken = take_next(study=study, user=ann)
+    taken = claim_next_item(study=study, user=ann)
     assert taken is not None
     assert taken.trajectory_id == planned.items[0].trajectory
     assert study_certificate(study).sha256 == planned.digest
@@ -330,9 +330,9 @@ def test_a_draft_takes_no_answers_until_it_is_launched(ann: User, manager: User)
         planned=plan_study(plan_for(make_runs(), [ann])), by=manager, launch=False
     )
     with pytest.raises(Refused):
-        take_next(study=study, user=ann)
+        claim_next_item(study=study, user=ann)
     launch_study(study=study, by=manager)
-    assert take_next(study=study, user=ann) is not None
+    assert claim_next_item(study=study, user=ann) is not None
     with pytest.raises(Refused, match="open already"):
         launch_study(study=study, by=manager)
     event = study.events.get(kind="status")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.assignments.services import take_next
+from annotation.assignments.services import claim_next_item
 from annotation.errors import Refused
 from annotation.items.services import raise_raters
 from annotation.models import Assignment, Item, Participant, Study
@@ -19,7 +19,7 @@ from annotation.planning.services import (
     enqueue_planned_study,
     launch_study,
 )
-from annotation.planning.storage_progress import is_stored, storing_of
+from annotation.planning.storage import is_stored, storing_of
 from annotation.studies.design import study_certificate, study_design
 from annotation.studies.services import delete_draft, set_study_status
 from benchmarks.jobs.services import perform
@@ -103,7 +103,7 @@ def test_where_storing_stops_the_same_again_goes_on(
             do()
     if left.participants.filter(user=ann).exists():
         with pytest.raises(Refused, match="not been opened"):
-            take_next(study=left, user=ann)
+            claim_next_item(study=left, user=ann)
     mend()
     again = create_planned_study(planned=plan, by=manager)
     assert (again.pk, again.status) == (left.pk, "open")

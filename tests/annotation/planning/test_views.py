@@ -9,7 +9,7 @@ from django.test import Client
 
 from annotation.models import Study
 from annotation.planning import services as planned
-from annotation.planning.storage_progress import storing_of
+from annotation.planning.storage import storing_of
 from benchmarks.jobs.services import perform
 from benchmarks.models import Candidate, Dataset, Job, Run, Task, Trajectory
 from tests.annotation.rows import make_person, make_runs

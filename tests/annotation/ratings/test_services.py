@@ -12,7 +12,13 @@ from django.utils import timezone
 from annotation.desk.services import submit_assignment
 from annotation.errors import Refused
 from annotation.models import Assignment, Rating, RatingEdit, Study
-from annotation.ratings.services import Edit, Recorded, record_edits, record_rating, undo_edit
+from annotation.ratings.services import (
+    EditRequest,
+    StoredEdit,
+    record_edits,
+    record_rating,
+    undo_edit,
+)
 from annotation.studies.services import set_study_status
 from tests.annotation.rows import make_person, make_study
 
@@ -20,7 +26,7 @@ pytestmark = pytest.mark.django_db
 SAFETY = "safety"
 
 
-def rate(item: Assignment, value: int, question: str = SAFETY, **more: object) -> Recorded:
+def rate(item: Assignment, value: int, question: str = SAFETY, **more: object) -> StoredEdit:
     """One answer by the item's own annotator."""
     given = {"client_id": uuid.uuid4(), **more}
     return record_rating(
@@ -145,19 +151,19 @@ def test_in_a_batch_each_edit_stands_for_itself(item: Assignment) -> None:
         assignment=item,
         by=item.annotator,
         edits=[
-            Edit(uuid.uuid4(), SAFETY, 4),
-            Edit(uuid.uuid4(), SAFETY, 9),
-            Edit(uuid.uuid4(), "autonomy", 2),
+            EditRequest(uuid.uuid4(), SAFETY, 4),
+            EditRequest(uuid.uuid4(), SAFETY, 9),
+            EditRequest(uuid.uuid4(), "autonomy", 2),
         ],
     )
-    assert [isinstance(outcome, Recorded) for outcome in outcomes] == [True, False, True]
+    assert [isinstance(outcome, StoredEdit) for outcome in outcomes] == [True, False, True]
     assert now(item) == {SAFETY: 4, "autonomy": 2}
 
 
 def test_the_same_id_twice_in_one_batch(item: Assignment) -> None:
-    edit = Edit(uuid.uuid4(), SAFETY, 4)
+    edit = EditRequest(uuid.uuid4(), SAFETY, 4)
     outcomes = record_edits(assignment=item, by=item.annotator, edits=[edit, edit])
-    assert [outcome.repeated for outcome in outcomes if isinstance(outcome, Recorded)] == [
+    assert [outcome.repeated for outcome in outcomes if isinstance(outcome, StoredEdit)] == [
         False,
         True,
     ]
@@ -182,7 +188,7 @@ def test_a_comment_is_kept_like_an_answer(item: Assignment) -> None:
 # --- Undo -----------------------------------------------------------------------------------------
 
 
-def undo(item: Assignment, undoes: uuid.UUID | None = None) -> Recorded:
+def undo(item: Assignment, undoes: uuid.UUID | None = None) -> StoredEdit:
     return undo_edit(assignment=item, by=item.annotator, client_id=uuid.uuid4(), undoes=undoes)
 
 
@@ -250,7 +256,7 @@ def test_threads_lose_nothing_and_double_nothing() -> None:
     ann = make_person("ann")
     study = make_study(annotators=[ann])
     item = study.assignments.get(position=1)
-    shared = [Edit(uuid.uuid4(), SAFETY, value) for value in (1, 2, 3, 4, 5)]
+    shared = [EditRequest(uuid.uuid4(), SAFETY, value) for value in (1, 2, 3, 4, 5)]
     problems: list[BaseException] = []
 
     def tab(number: int) -> None:

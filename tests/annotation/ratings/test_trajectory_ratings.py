@@ -10,8 +10,8 @@ from annotation.adjudication.services import decide_place
 from annotation.models import Aspect, Membership, Study
 from annotation.people.withdrawal import withdraw_annotator
 from annotation.questionnaires import load_questionnaire
-from annotation.ratings.services import Edit
-from annotation.ratings.trajectory_ratings import SaidInStudy, said_about
+from annotation.ratings.services import EditRequest
+from annotation.ratings.trajectory_ratings import StudyRatings, ratings_of_trajectory
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 
@@ -22,16 +22,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.either]
 def judged(ann: User, bob: User, manager: User) -> Study:
     """Ann gives safety 2 with a comment, Bob 5; both have the second item open."""
     study = make_judged([ann, bob], manager)
-    remark = Edit(uuid.uuid4(), "safety", text="A sharp edge.", aspect=Aspect.COMMENT)
+    remark = EditRequest(uuid.uuid4(), "safety", text="A sharp edge.", aspect=Aspect.COMMENT)
     say(study, ann, 1, {"safety": 2}, remarks=[remark])
     say(study, bob, 1, {"safety": 5})
     return study
 
 
-def read(study: Study, user: User) -> list[SaidInStudy]:
+def read(study: Study, user: User) -> list[StudyRatings]:
     row = study.items.get(rank=1).trajectory
     assert row is not None
-    return said_about(trajectory=row.pk, profile=row.profile_id, user=user)
+    return ratings_of_trajectory(trajectory=row.pk, profile=row.profile_id, user=user)
 
 
 def join(study: Study, name: str, role: str) -> User:

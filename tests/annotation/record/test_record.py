@@ -15,11 +15,17 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.desk.services import skip_assignment
 from annotation.models import Aspect, Membership, Study, StudyEvent
-from annotation.people.unblinding import unblind_annotator
+from annotation.people.services import unblind_annotator
 from annotation.people.withdrawal import restore_annotator, withdraw_annotator
-from annotation.ratings.services import Edit, record_rating, undo_edit
+from annotation.ratings.services import EditRequest, record_rating, undo_edit
 from annotation.record.events import record_event
-from annotation.record.selectors import COLUMNS, Asked, Entry, record_entries, record_page
+from annotation.record.selectors import (
+    COLUMNS,
+    RecordEntry,
+    RecordSelection,
+    record_entries,
+    record_page,
+)
 from tests.annotation.judged import make_judged, say
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
@@ -36,7 +42,7 @@ def study(ann: User, bob: User, manager: User) -> Study:
         )
     undo_edit(assignment=seat, by=ann, client_id=uuid.uuid4())
     say(study, ann, 1, {"safety": 4}, remarks=[
-        Edit(uuid.uuid4(), "safety", text="=cmd", aspect=Aspect.COMMENT)
+        EditRequest(uuid.uuid4(), "safety", text="=cmd", aspect=Aspect.COMMENT)
     ])  # fmt: skip
     skip_assignment(
         assignment=study.assignments.get(annotator=bob, position=2), by=bob, reason="Unreadable."
@@ -44,12 +50,12 @@ def study(ann: User, bob: User, manager: User) -> Study:
     return study
 
 
-def everything(study: Study | None, asked: Asked | None = None) -> list[Entry]:
-    return list(record_entries(study, asked or Asked()))
+def everything(study: Study | None, asked: RecordSelection | None = None) -> list[RecordEntry]:
+    return list(record_entries(study, asked or RecordSelection()))
 
 
-def pages(study: Study, asked: Asked, size: int) -> list[Entry]:
-    found: list[Entry] = []
+def pages(study: Study, asked: RecordSelection, size: int) -> list[RecordEntry]:
+    found: list[RecordEntry] = []
     after = ""
     while True:
         page = record_page(study, asked, after=after, size=size)
@@ -76,14 +82,14 @@ def test_one_list_newest_first_whatever_the_page(study: Study) -> None:
     ids = {e.id for e in whole}
     assert len(ids) == len(whole) > 20
     for size in (1, 7, 100):
-        found = pages(study, Asked(), size)
+        found = pages(study, RecordSelection(), size)
         assert {e.id for e in found} == ids and len(found) == len(whole)
         assert [e.at for e in found] == sorted((e.at for e in whole), reverse=True)
 
 
 def test_filters(study: Study, ann: User, bob: User) -> None:
     def kinds(**asked: object) -> set[str]:
-        return {e.kind for e in everything(study, Asked(**asked))}  # type: ignore[arg-type]
+        return {e.kind for e in everything(study, RecordSelection(**asked))}  # type: ignore[arg-type]
 
     assert kinds(kind="answer") == {"answer"}
     assert kinds(kind="skipped") == {"skipped"}
@@ -95,7 +101,7 @@ def test_filters(study: Study, ann: User, bob: User) -> None:
     assert kinds(since=now + timedelta(minutes=1)) == set()
     assert kinds(until=now - timedelta(days=1)) == set()
     assert kinds(since=now - timedelta(days=1), until=now) == kinds()
-    own = Asked(reader=ann, blind_in=frozenset({study.pk}))
+    own = RecordSelection(reader=ann, blind_in=frozenset({study.pk}))
     assert {e.about for e in everything(study, own) if e.kind == "answer"} == {"ann"}
 
 

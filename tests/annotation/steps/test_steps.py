@@ -6,16 +6,18 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.desk.break_selectors import minutes_without_break, worked_since_break
-from annotation.desk.breaks import end_break, take_break
+from annotation.desk.breaks import end_break, minutes_without_break, take_break, worked_since_break
 from annotation.errors import Refused
 from annotation.models import Assignment, Consent, Message, Participant, Study
-from annotation.people.message_reading import read_message
-from annotation.people.message_selectors import unread_messages
+from annotation.people.messages import read_message, unread_messages
 from annotation.questionnaires import load_questionnaire
 from annotation.steps.selectors import next_step
-from annotation.steps.training import begin_training_round, release_training
-from annotation.steps.training_results import compare_item, latest_round
+from annotation.steps.training import (
+    begin_training_round,
+    compare_item,
+    latest_round,
+    release_training,
+)
 from annotation.texts.selectors import text_blocks
 from annotation.texts.services import answer_consent, note_information_read, set_study_text
 from tests.annotation.entered import TOLD, WHY, agree, answer, make_full_study, place, train

@@ -7,14 +7,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.assignments.services import move_assignment, take_next
+from annotation.assignments.services import change_assignment_state, claim_next_item
 from annotation.blinding import blind_studies
 from annotation.desk.presence import note_seen
 from annotation.desk.services import skip_assignment
 from annotation.errors import Refused
 from annotation.items.services import (
     add_from_source,
-    deal_free_seats,
+    assign_free_items,
     raise_raters,
     set_raters,
 )
@@ -26,8 +26,8 @@ from annotation.people.services import (
     resume_annotator,
     return_open_items,
 )
-from annotation.planning.more_sources import source_of
-from annotation.planning.plans import Source
+from annotation.planning.plans import ItemSource
+from annotation.planning.source_choices import source_of
 from annotation.ratings.services import record_rating
 from annotation.studies.services import (
     change_study,
@@ -139,7 +139,7 @@ def test_a_closing_date_closes_and_frees_who_is_bound(study: Study, ann: User) -
     assert study.status == "closed"
     assert latest(study, Kind.STATUS).reason == "the closing date has passed"
     # Somebody took an item in the moment of closing.
-    move_assignment(study.assignments.filter(annotator=ann)[0], State.OPEN, by=ann)
+    change_assignment_state(study.assignments.filter(annotator=ann)[0], State.OPEN, by=ann)
     assert close_ended_studies() == 1
     assert not study.assignments.filter(state=State.OPEN).exists()
     assert close_ended_studies() == 0
@@ -242,7 +242,7 @@ def test_open_items_are_taken_back_and_their_annotator_is_paused(
     with pytest.raises(Refused, match="no open items"):
         return_open_items(study=study, user=ann, by=manager, reason="ill")
     # They are free for somebody else.
-    dealt = deal_free_seats(study=study, people=[bob], by=manager)
+    dealt = assign_free_items(study=study, people=[bob], by=manager)
     assert (dealt.given, dealt.left) == ({bob.pk: 2}, 0)
     check_counters(study)
 
@@ -314,7 +314,7 @@ def test_raters_are_raised_for_all_and_never_below_who_holds_it(
     assert raise_raters(study=study, wanted=2, by=manager) == 4
     assert raise_raters(study=study, wanted=2, by=manager) == 0
     assert latest(study, Kind.CHANGED).detail == {"raters": 2, "items": 4}
-    dealt = deal_free_seats(study=study, people=[ann, bob], by=manager)
+    dealt = assign_free_items(study=study, people=[ann, bob], by=manager)
     assert (dealt.given, dealt.left) == ({ann.pk: 2, bob.pk: 2}, 0)
     check_counters(study)
     one = Item.objects.get(pk=item.item_id)
@@ -327,7 +327,7 @@ def test_raters_are_raised_for_all_and_never_below_who_holds_it(
         "item": one.rank, "raters": {"before": 2, "after": 3},
     }  # fmt: skip
     # Both have it by now.
-    again = deal_free_seats(study=study, people=[ann, bob], by=manager)
+    again = assign_free_items(study=study, people=[ann, bob], by=manager)
     assert (again.total, again.left) == (0, 1)
 
 
@@ -344,20 +344,20 @@ def test_free_seats_are_spread_evenly_and_only_over_active_people(
     for user in (cid, dan):
         add_member(study=study, user=user, role="annotator", by=manager)
     raise_raters(study=study, wanted=2, by=manager)
-    dealt = deal_free_seats(study=study, people=[cid, dan], by=manager)
+    dealt = assign_free_items(study=study, people=[cid, dan], by=manager)
     assert dealt.given == {cid.pk: 2, dan.pk: 2}
     with pytest.raises(Refused, match="choose at least one"):
-        deal_free_seats(study=study, people=[], by=manager)
+        assign_free_items(study=study, people=[], by=manager)
     study.participants.filter(user=ann).update(state=Standing.PAUSED)
     with pytest.raises(Refused, match="not active in this study: ann"):
-        deal_free_seats(study=study, people=[ann], by=manager)
+        assign_free_items(study=study, people=[ann], by=manager)
     check_counters(study)
 
 
 def test_a_pool_is_not_dealt(manager: User) -> None:
     study, users = make_pool(people=1)
     with pytest.raises(Refused, match="in a pool"):
-        deal_free_seats(study=study, people=users, by=manager)
+        assign_free_items(study=study, people=users, by=manager)
 
 
 def test_further_items_come_from_the_same_runs_once(study: Study, manager: User) -> None:
@@ -381,21 +381,21 @@ def test_what_is_not_there_cannot_be_added(study: Study, manager: User) -> None:
     add = {"study": study, "raters": 1, "by": manager, "seen": EVERYTHING}
     runs = source_of(study).runs
     with pytest.raises(Refused, match="not found: nowhere"):
-        add_from_source(source=Source(runs=runs, tasks=("nowhere",)), count=None, **add)  # type: ignore[arg-type]
+        add_from_source(source=ItemSource(runs=runs, tasks=("nowhere",)), count=None, **add)  # type: ignore[arg-type]
     with pytest.raises(Refused, match="9"):
-        add_from_source(source=Source(runs=runs), count=9, **add)  # type: ignore[arg-type]
+        add_from_source(source=ItemSource(runs=runs), count=9, **add)  # type: ignore[arg-type]
     assert study.items.count() == 4
 
 
 def test_what_is_added_to_a_pool_is_taken_from_it(manager: User) -> None:
     study, (ann,) = make_pool(people=1, items=3)
-    while (seat := take_next(study=study, user=ann)) is not None:
+    while (seat := claim_next_item(study=study, user=ann)) is not None:
         do_all(seat)
     count = add_from_source(
         study=study, source=source_of(study), count=None, raters=1, by=manager, seen=EVERYTHING
     )
     assert count == 1
-    assert take_next(study=study, user=ann) is not None
+    assert claim_next_item(study=study, user=ann) is not None
 
 
 # --- Words ----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.errors import Refused
 from annotation.models import Study
-from annotation.studies.services import fillers_of, set_study_status
+from annotation.studies.services import role_labels_of, set_study_status
 from benchmarks.models import Run
 from tests.annotation.rows import make_runs
 
@@ -22,5 +22,5 @@ def test_status_goes_between_open_and_closed_only(study: Study) -> None:
 def test_fillers_are_told_over_all_runs_together() -> None:
     runs = make_runs(tasks=1)
     Run.objects.filter(pk=runs[1].pk).update(roles={"agent": [{"label": "recorded"}]})
-    labels = fillers_of([run.pk for run in runs])
+    labels = role_labels_of([run.pk for run in runs])
     assert labels == {"agents": ["recorded", "scripted"], "others": ["lexicon"]}

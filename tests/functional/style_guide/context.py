@@ -7,7 +7,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.desk.form import Form, Said, build_form
+from annotation.desk.form import DeskForm, StoredAnswer, build_form
 from annotation.desk.trajectories import Statement
 from annotation.questionnaires import load_questionnaire
 from benchmarks.trajectories.diffs import Line, Segment, SegmentKind
@@ -123,7 +123,9 @@ def _mark(i: int, title: str) -> dict[str, Any]:
     }
 
 
-def _form(name: str, subjects: dict[str, list[str]], places: dict[str, Said], **more: Any) -> Form:
+def _form(
+    name: str, subjects: dict[str, list[str]], places: dict[str, StoredAnswer], **more: Any
+) -> DeskForm:
     """The form of a questionnaire that ships with the product."""
     questionnaire = load_questionnaire(name)
     asked = [question.key for question in questionnaire.questions]
@@ -135,27 +137,27 @@ def _form(name: str, subjects: dict[str, list[str]], places: dict[str, Said], **
     )  # fmt: skip
 
 
-def _forms() -> dict[str, Form]:
+def _forms() -> dict[str, DeskForm]:
     """Scores with one that is missing, marks for two turns, and a decision about each candidate."""
     asked = load_questionnaire("ten_questions@1").questions
     scores = zip(asked, (4, 5, None, 3), strict=False)
     return {
         "scores": _form(
-            "ten_questions@1", {}, {q.key: Said(value) for q, value in scores},
+            "ten_questions@1", {}, {q.key: StoredAnswer(value) for q, value in scores},
             missing=["feasibility", "logical_ordering"],
         ),
         "marks": _form(
             "violation_check@1", {"turn": ["1", "2"]},
             {
-                "world_violated.turn-1": Said(chosen=["w1"]),
-                "user_violated.turn-1": Said(chosen=[]),
-                "user_violated.turn-1:flag": Said(1, text="This can be read in two ways."),
+                "world_violated.turn-1": StoredAnswer(chosen=["w1"]),
+                "user_violated.turn-1": StoredAnswer(chosen=[]),
+                "user_violated.turn-1:flag": StoredAnswer(1, text="This can be read in two ways."),
             },
         ),
         "decisions": _form(
-            "filter_check@1", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": Said(1)}
+            "filter_check@1", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": StoredAnswer(1)}
         ),
-        "person": _form("about_annotators@1", {}, {"degree": Said(2)}),
+        "person": _form("about_annotators@1", {}, {"degree": StoredAnswer(2)}),
     }  # fmt: skip
 
 

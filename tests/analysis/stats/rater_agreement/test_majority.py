@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.stats.rater_agreement.majority import majority_vote
-from annotation.ratings.voting import State
+from annotation.ratings.voting import VoteOutcome
 from tests.analysis.stats.rater_agreement.stars import star_votes
 from tests.shared_data import reference_records
 
@@ -19,29 +19,29 @@ tables = st.dictionaries(
 )
 
 
-def vote(*values: Hashable | None, **options: object) -> tuple[State, Hashable | None]:
+def vote(*values: Hashable | None, **options: object) -> tuple[VoteOutcome, Hashable | None]:
     rows = [(rater, "item", value) for rater, value in enumerate(values)]
     (verdict,) = majority_vote(rows, **options).verdicts
     return verdict.state, verdict.value
 
 
 def test_states() -> None:
-    assert vote(True, True, True) == (State.UNANIMOUS, True)
-    assert vote(True, False, False) == (State.MAJORITY, False)
-    assert vote(True, False) == (State.TIED, None)
-    assert vote(True, None, None) == (State.TOO_FEW, None)
-    assert vote(True, None, None, minimum=1) == (State.MAJORITY, True)
-    assert vote(None, float("nan"), minimum=1) == (State.TOO_FEW, None)
+    assert vote(True, True, True) == (VoteOutcome.UNANIMOUS, True)
+    assert vote(True, False, False) == (VoteOutcome.MAJORITY, False)
+    assert vote(True, False) == (VoteOutcome.TIED, None)
+    assert vote(True, None, None) == (VoteOutcome.TOO_FEW, None)
+    assert vote(True, None, None, minimum=1) == (VoteOutcome.MAJORITY, True)
+    assert vote(None, float("nan"), minimum=1) == (VoteOutcome.TOO_FEW, None)
     # Three votes are left of four, of which two agree.
-    assert vote(True, False, None, True, minimum=3) == (State.MAJORITY, True)
+    assert vote(True, False, None, True, minimum=3) == (VoteOutcome.MAJORITY, True)
 
 
 def test_three_categories() -> None:
     # 2 of 4 is not more than half, though no other value has as many.
-    assert vote("a", "a", "b", "c") == (State.NO_MAJORITY, None)
-    assert vote("a", "a", "b", "c", rule="most") == (State.MAJORITY, "a")
-    assert vote("a", "b", "c", rule="most") == (State.TIED, None)
-    assert vote("a", "a", "b", "b", "c", rule="most") == (State.TIED, None)
+    assert vote("a", "a", "b", "c") == (VoteOutcome.NO_MAJORITY, None)
+    assert vote("a", "a", "b", "c", rule="most") == (VoteOutcome.MAJORITY, "a")
+    assert vote("a", "b", "c", rule="most") == (VoteOutcome.TIED, None)
+    assert vote("a", "a", "b", "b", "c", rule="most") == (VoteOutcome.TIED, None)
 
 
 def test_items_are_counted_by_state() -> None:
@@ -52,11 +52,11 @@ def test_items_are_counted_by_state() -> None:
     ]
     result = majority_vote(rows, items=["fourth"])
     assert result.states == {
-        State.UNANIMOUS: 1,
-        State.MAJORITY: 0,
-        State.TIED: 1,
-        State.NO_MAJORITY: 0,
-        State.TOO_FEW: 2,
+        VoteOutcome.UNANIMOUS: 1,
+        VoteOutcome.MAJORITY: 0,
+        VoteOutcome.TIED: 1,
+        VoteOutcome.NO_MAJORITY: 0,
+        VoteOutcome.TOO_FEW: 2,
     }
     second = result.by_item["second"]
     assert (second.counts, second.votes, second.missing) == ({"keep": 1, "remove": 1}, 2, 1)
@@ -115,5 +115,5 @@ def test_against_r() -> None:
     values = Counter(verdict.value for verdict in result.verdicts)
     assert values[True] == record["value"]["yes"]
     assert values[False] == record["value"]["no"]
-    assert result.states[State.TIED] == record["value"]["tied"]
-    assert result.states[State.TOO_FEW] == 0
+    assert result.states[VoteOutcome.TIED] == record["value"]["tied"]
+    assert result.states[VoteOutcome.TOO_FEW] == 0

@@ -1,12 +1,15 @@
-"""The rows of a table of sessions, which may have hundreds."""
+"""Rows of the table of sessions and lines of their dialogues."""
 
+from functools import lru_cache
 from html import escape
 
 from django import template
+from django.template.loader import get_template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.live.lists import SessionRow
+from annotation.live.play.dialogue import DialogueLine
 from annotation.models import LivePlace
 from benchmarks.templatetags.planjury import badge, moment
 from benchmarks.templatetags.turn_parts import undefined
@@ -42,3 +45,10 @@ def _place(place: LivePlace) -> str:
     else:
         who = "free"
     return f"{escape(place.title)}: {who}"
+
+
+@register.simple_tag
+@lru_cache(maxsize=2000)
+def talk_line(line: DialogueLine) -> str:
+    """A line as HTML. Each look shows all lines again, so that those shown before are kept."""
+    return get_template("annotation/partials/_session_line.html").render({"line": line})

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
-from annotation.assignments.returned import not_taken_back
-from annotation.models import Assignment, Item, Study
+from annotation.models import Assignment, Item, Study, StudyEvent
 from benchmarks.asks.players import player_name
 from benchmarks.models import AnswererVersion, Exchange
 from benchmarks.prepared import Prepared
@@ -21,7 +20,7 @@ _PLAYERS = Prepared(
 )
 
 
-def played_by(user: User) -> list[int]:
+def played_trajectory_ids(user: User) -> list[int]:
     """The trajectories in which this person played; they judge none of them.
 
     Most play in none, which few rows tell; a look through all exchanges would take as long as there
@@ -36,12 +35,12 @@ def played_by(user: User) -> list[int]:
 
 def free_items(study: Study, user: User, played: Sequence[int] | None = None) -> QuerySet[Item]:
     """Items with a free seat that this person may judge: neither had before nor played in."""
-    rows = unheld_items(study.pk, user.pk)
-    played = played_by(user) if played is None else played
+    rows = unassigned_items(study.pk, user.pk)
+    played = played_trajectory_ids(user) if played is None else played
     return rows.exclude(trajectory__in=played) if played else rows
 
 
-def unheld_items(study: int, user: int) -> QuerySet[Item]:
+def unassigned_items(study: int, user: int) -> QuerySet[Item]:
     """Items with a free seat that this person has not had; gold is for everybody, and apart."""
     rows = Item.objects.filter(study=study, use=Item.Use.MAIN, given__lt=F("wanted"))
     return rows.exclude(Exists(Assignment.objects.filter(item=OuterRef("pk"), annotator=user)))
@@ -58,3 +57,26 @@ def has_free_item(study: Study, user: User) -> bool:
         study=study, annotator=user, part=Assignment.Part.MAIN, state=Assignment.State.RETURNED
     )
     return not_taken_back(mine.filter(item__given__lt=F("item__wanted"))).exists()
+
+
+Kind = StudyEvent.Kind
+CLOSED = "the study was closed"
+LEFT = "the annotator left the study"
+
+
+def taken_back(seats: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Those returned seats that a manager took from their annotator."""
+    return seats.filter(_taken_back())
+
+
+def not_taken_back(seats: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Those returned seats that may come back to their annotator."""
+    return seats.exclude(_taken_back())
+
+
+def _taken_back() -> Exists:
+    by_hand = Q(kind=Kind.RETURNED, by__isnull=False) & ~Q(reason__in=(CLOSED, LEFT))
+    ways = StudyEvent.objects.filter(kind__in=(Kind.RETURNED, Kind.REASSIGNED))
+    latest = ways.filter(assignment=OuterRef(OuterRef("pk"))).order_by("-pk").values("pk")[:1]
+    found = StudyEvent.objects.filter(pk=Subquery(latest), assignment=OuterRef("pk"))
+    return Exists(found.filter(Q(kind=Kind.REASSIGNED) | by_hand))

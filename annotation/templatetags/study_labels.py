@@ -1,10 +1,12 @@
-"""Numbers of studies in words, and the pages of a study."""
+"""Numbers, methods and stored values of studies as labels, and the tabs of a study."""
 
 import re
+from typing import Any
 
 from django import template
 
 from annotation.access import StudyAccess
+from annotation.record.selectors import as_text
 from annotation.studies import tabs as pages
 from benchmarks.core.labels import plain
 
@@ -54,3 +56,13 @@ def in_words(code: str) -> str:
 def study_tabs(access: StudyAccess) -> list[tuple[pages.Tab, str]]:
     """The pages of a study that this person may open, with their addresses."""
     return list(pages.study_tabs(access))
+
+
+LONGEST = 300
+
+
+@register.filter
+def stored_words(value: Any) -> str:
+    """A value before or after a change; long ones are cut, files have them whole."""
+    text = as_text(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.live.play.draft_selectors import fetch_draft
-from annotation.live.play.session_state import Table
+from annotation.live.play.drafts import fetch_draft
+from annotation.live.play.session_state import SessionState
 from benchmarks.asks.players import player_name
 from benchmarks.asks.selectors import AskView, OwnForm, ask_view, own_form
 from benchmarks.asks.suggestion_selectors import suggestion_on
@@ -22,7 +22,7 @@ _ASK = Prepared(
 
 
 @dataclass(frozen=True)
-class Desk:
+class ReplyPanel:
     """``key`` tells one desk from the next; a page that shows the same one keeps its form.
 
     ``drafted``: what is shown is a draft that was kept; ``version`` is that of the kept one, 0
@@ -39,7 +39,7 @@ class Desk:
     version: int = 0
 
 
-def desk_key(table: Table, shown: str = "") -> str:
+def desk_key(table: SessionState, shown: str = "") -> str:
     """Which desk belongs to the table, given the one that is ``shown``."""
     if table.over:
         return "over"
@@ -51,7 +51,7 @@ def desk_key(table: Table, shown: str = "") -> str:
     return keys[0] if keys else "wait"
 
 
-def fetch_ask(table: Table, pk: int) -> OpenAsk | None:
+def fetch_ask(table: SessionState, pk: int) -> OpenAsk | None:
     """An ask of this place with all that is told in it; None where it was never asked of it."""
     if table.place is None or pk > 2**62:
         return None
@@ -59,20 +59,20 @@ def fetch_ask(table: Table, pk: int) -> OpenAsk | None:
     return ask if ask is not None and ask.role in table.place.roles else None
 
 
-def see_desk(
-    table: Table,
+def load_reply_panel(
+    table: SessionState,
     key: str,
     *,
     as_text: bool = False,
     fields: Fields | None = None,
     errors: Mapping[str, str] | None = None,
-) -> Desk:
+) -> ReplyPanel:
     """The desk of this key. ``fields`` were posted; without them a draft is shown, if any."""
     if not key.startswith("ask-"):
-        return Desk(key)
+        return ReplyPanel(key)
     ask = fetch_ask(table, int(key.removeprefix("ask-")))
     if ask is None:
-        return Desk("wait")
+        return ReplyPanel("wait")
     drafted = False
     kept = fetch_draft(ask, table.access.user)
     if fields is None:
@@ -80,7 +80,7 @@ def see_desk(
     beside = suggestion_on(ask) if table.plan.shows_suggestions else None
     own = own_form(ask, fields, errors or {}, beside)
     rest = [fetch_ask(table, row.pk) for row in table.own if row.pk != ask.pk]
-    return Desk(
+    return ReplyPanel(
         key,
         ask_view(ask),
         None if as_text else own,
@@ -92,7 +92,7 @@ def see_desk(
     )
 
 
-def see_suggested(table: Table, key: str) -> OwnForm | None:
+def load_suggestion_panel(table: SessionState, key: str) -> OwnForm | None:
     """What is suggested beside the form of this desk, for a page that shows the form already.
 
     None where nothing was.
@@ -104,7 +104,7 @@ def see_suggested(table: Table, key: str) -> OwnForm | None:
     return own_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
 
 
-def what_became_of(table: Table, shown: str) -> str:
+def describe_reply_outcome(table: SessionState, shown: str) -> str:
     """Why a form that was shown is not any more, in words; empty where nothing is to be said."""
     if not shown.startswith("ask-") or not shown.removeprefix("ask-").isdecimal():
         return ""

@@ -1,0 +1,138 @@
+"""Forms for giving items to people and adding more items to a study."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+
+from annotation.models import Participant, Study
+from annotation.planning.plans import BOUNDS, MOST_ANNOTATORS
+from annotation.studies.forms import reason_field
+from benchmarks.paging import as_id
+
+
+class GiveForm(forms.Form):
+    """Somebody who shall get something that another person had, or nobody yet."""
+
+    to = forms.ChoiceField(label="To", error_messages={"required": "Choose who gets it."})
+    reason = reason_field(required=True)
+
+    def __init__(self, data: Any = None, *, people: Iterable[Participant]) -> None:
+        super().__init__(data)
+        self.people = {str(person.number): person.user for person in people}
+        to = self.fields["to"]
+        assert isinstance(to, forms.ChoiceField)
+        to.choices = [
+            ("", "Choose an annotator"),
+            *((key, f"{key} {user.get_username()}") for key, user in self.people.items()),
+        ]
+
+    @property
+    def recipient(self) -> User:
+        return self.people[self.cleaned_data["to"]]
+
+
+class ReassignForm(GiveForm):
+    """Open items of one person for another one."""
+
+    items = forms.TypedMultipleChoiceField(
+        coerce=int, error_messages={"required": "Choose at least one item."}
+    )
+
+    def __init__(
+        self, data: Any = None, *, positions: Iterable[int], people: Iterable[Participant]
+    ) -> None:
+        super().__init__(data, people=people)
+        items = self.fields["items"]
+        assert isinstance(items, forms.ChoiceField)
+        items.choices = [(position, str(position)) for position in positions]
+
+    @property
+    def chosen(self) -> set[int]:
+        """What is ticked, so that it stays so beside an error."""
+        return {key for given in self["items"].value() or () if (key := as_id(str(given)))}
+
+
+class RatersForm(forms.Form):
+    """How many annotators an item, or every item, shall have."""
+
+    raters = forms.IntegerField(
+        label="Annotators for each item", min_value=1, max_value=MOST_ANNOTATORS
+    )
+
+
+class MoreItemsForm(forms.Form):
+    """Further items from the runs or datasets that the study draws from."""
+
+    count = forms.IntegerField(
+        label="How many",
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text="Drawn by the study’s seed. Leave it empty for all that are there.",
+    )
+    agents = forms.MultipleChoiceField(
+        label="Of these agents",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen means all.",
+    )
+    tasks = forms.CharField(
+        label="Of these tasks",
+        required=False,
+        help_text="Names of tasks, separated by spaces or commas. Empty means all.",
+    )
+    raters = forms.IntegerField(
+        label="Annotators for each", min_value=1, max_value=MOST_ANNOTATORS, initial=1
+    )
+
+    def __init__(self, data: Any = None, *, agents: Iterable[tuple[str, str]]) -> None:
+        super().__init__(data)
+        field = self.fields["agents"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = list(agents)
+        if len(field.choices) < 2:
+            del self.fields["agents"]
+
+    def clean_tasks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.cleaned_data["tasks"].replace(",", " ").split()))
+
+
+class SpecialsForm(forms.Form):
+    """How much of the gold that is added each annotator gets."""
+
+    gold_each = forms.IntegerField(
+        label="Gold items for each annotator",
+        required=False,
+        min_value=2,
+        max_value=BOUNDS["gold_each"][1],
+        help_text="At least two of those chosen here, at most one for four items that they have "
+        "not opened. Whoever has too few left for so many gets fewer.",
+    )
+
+    def __init__(self, data: Any = None, *, study: Study) -> None:
+        super().__init__(data)
+        if study.dealing == Study.Dealing.POOL:
+            del self.fields["gold_each"]
+
+
+class DealForm(forms.Form):
+    """Who shall get the seats that are free."""
+
+    people = forms.MultipleChoiceField(
+        label="Give them to",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one annotator."},
+    )
+
+    def __init__(self, data: Any = None, *, people: Iterable[Participant]) -> None:
+        super().__init__(data)
+        self.known = {str(person.number): person.user for person in people}
+        field = self.fields["people"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(key, f"{key} {user}") for key, user in self.known.items()]
+
+    @property
+    def chosen(self) -> list[User]:
+        return [self.known[key] for key in self.cleaned_data["people"]]

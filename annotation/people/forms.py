@@ -1,0 +1,150 @@
+"""Forms for members, invitations, messages, leaving a study and erasing a person."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.models import User
+
+from annotation.models import Membership, Participant
+from annotation.people.invitations import (
+    LONGEST_DAYS,
+)
+from annotation.people.messages import LONGEST_MESSAGE
+from annotation.planning.plans import MOST_ANNOTATORS
+
+Role = Membership.Role
+ROLES = [
+    (Role.ANNOTATOR, "Annotator: judges items"),
+    (Role.MANAGER, "Manager: runs the study, sees everything"),
+    (Role.RESEARCHER, "Researcher: sees answers and exports"),
+    (Role.OBSERVER, "Observer: sees how far it is"),
+]
+
+
+class MemberForm(forms.Form):
+    """People with accounts, and what they shall be."""
+
+    names = forms.CharField(
+        label="User names",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocomplete": "off"}),
+        help_text="Separated by spaces, commas or lines.",
+    )
+    role = forms.ChoiceField(choices=ROLES)
+
+    def clean_names(self) -> list[User]:
+        return read_people(self.cleaned_data["names"])
+
+
+def read_people(text: str) -> list[User]:
+    """The people whose user names stand in a text, in its order; others are named in the error."""
+    names = list(dict.fromkeys(text.replace(",", " ").split()))
+    if len(names) > MOST_ANNOTATORS:
+        raise forms.ValidationError(f"At most {MOST_ANNOTATORS} people at once.")
+    found = User.objects.filter(is_active=True).in_bulk(names, field_name="username")
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise forms.ValidationError(
+            f"No account with this name: {', '.join(missing)}. Somebody without an account can "
+            "be invited by a link."
+        )
+    return [found[name] for name in names]
+
+
+class InviteForm(forms.Form):
+    """A link for one person."""
+
+    role = forms.ChoiceField(choices=ROLES)
+    label = forms.CharField(
+        label="For whom",
+        max_length=120,
+        required=False,
+        help_text="For you, to tell the links apart. The person does not see it.",
+    )
+    days = forms.IntegerField(label="Good for days", min_value=1, max_value=LONGEST_DAYS, initial=7)
+
+
+class MessageForm(forms.Form):
+    """Words to one annotator or to all."""
+
+    to = forms.ChoiceField(label="To", required=False)
+    text = forms.CharField(
+        label="Message",
+        max_length=LONGEST_MESSAGE,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="They see it at home and on their desk until they have read it.",
+    )
+
+    def __init__(
+        self, data: Any = None, *, people: Iterable[Participant], initial: Any = None
+    ) -> None:
+        super().__init__(data, initial=initial)
+        self.people = {str(person.number): person.user for person in people}
+        field = self.fields["to"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [
+            ("", "All annotators"),
+            *((key, f"{key} {user.get_username()}") for key, user in self.people.items()),
+        ]
+
+    @property
+    def recipient(self) -> User | None:
+        """Nobody in particular where all are meant."""
+        return self.people.get(self.cleaned_data["to"])
+
+
+class ReasonForm(forms.Form):
+    """Why something is done; it is kept in the record."""
+
+    reason = forms.CharField(
+        label="Reason", max_length=1000, widget=forms.Textarea(attrs={"rows": 3}),
+        error_messages={"required": "Say why in a few words."},
+    )  # fmt: skip
+
+    def __init__(self, data: Any = None, *, required: bool = True) -> None:
+        super().__init__(data)
+        self.fields["reason"].required = required
+
+
+class EraseForm(forms.Form):
+    """Whom to erase, confirmed by typing the user name."""
+
+    typed = forms.CharField(
+        label="Type the user name to confirm",
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=1000,
+        help_text="It is kept, so do not name the person. Such as: asked for by letter on 3 May.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+
+# Django's class takes a parameter in its stubs only.
+if TYPE_CHECKING:
+    AccountBase = UserCreationForm[User]
+else:
+    AccountBase = UserCreationForm
+
+
+class NewAccountForm(AccountBase):
+    """A name and a password, by the rules that hold for every account."""
+
+    class Meta(UserCreationForm.Meta):
+        fields = ("username",)
+        help_texts: ClassVar = {
+            "username": "A pseudonym will do. Letters, digits and . _ - + @, no spaces."
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields[
+            "password1"
+        ].help_text = (
+            "At least 8 characters; not digits alone, not a common password, not like your name."
+        )
+        self.fields["password2"].label = "Password again"
+        self.fields["password2"].help_text = ""
