@@ -81,7 +81,7 @@ def test_a_study_in_portions_is_the_one_that_was_planned(plan: PlannedStudy, man
 
 
 @pytest.mark.parametrize(
-    ("step", "call"), [("insert_items", 3), ("add_member", 2), ("deal_items", 3)]
+    ("step", "call"), [("insert_items", 3), ("add_member", 2), ("assign_items", 3)]
 )
 def test_where_storing_stops_the_same_again_goes_on(
     plan: PlannedStudy, ann: User, manager: User, monkeypatch: pytest.MonkeyPatch,
@@ -116,7 +116,7 @@ def test_where_storing_stops_the_same_again_goes_on(
 def test_an_unfinished_study_is_deleted_whole_wherever_that_stops(
     plan: PlannedStudy, manager: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mend = stop_at(monkeypatch, "deal_items", 2)
+    mend = stop_at(monkeypatch, "assign_items", 2)
     with pytest.raises(KeyboardInterrupt):
         create_planned_study(planned=plan, by=manager)
     mend()
@@ -136,7 +136,7 @@ def test_what_cannot_be_stored_leaves_nothing(
     def refuse(**given: Any) -> None:
         raise Refused("invalid", "no")
 
-    monkeypatch.setattr(storing, "deal_items", refuse)
+    monkeypatch.setattr(storing, "assign_items", refuse)
     with pytest.raises(Refused):
         create_planned_study(planned=plan, by=manager)
     assert not Study.objects.exists() and not Item.objects.exists()
