@@ -7,6 +7,8 @@ from allauth.account import views
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
+from config.sso import sso_urls
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("login/", views.login, name="account_login"),
     path("logout/", views.logout, name="account_logout"),
@@ -18,4 +20,4 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("2fa/", include("allauth.mfa.urls")),
 ]
 if settings.OIDC.complete:
-    urlpatterns.append(path("oidc/", include("config.oidc.urls")))
+    urlpatterns.append(path("oidc/", include(sso_urls())))

@@ -12,7 +12,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
-from config.brokers import is_redis
+from config.settings.services import is_redis
 
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 

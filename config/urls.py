@@ -6,7 +6,8 @@ from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
-from config.api import api
+from annotation.api import router as studies
+from benchmarks.api.build import make_api
 
 # The admin's own login page would let people in past their second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -20,6 +21,8 @@ admin.site.site_title = "PlanJury"
 # What allauth answers where somebody tries too often.
 handler429 = "config.accounts.too_many_requests"
 handler500 = "benchmarks.outages.server_error"
+
+api = make_api([("/studies", studies)])
 
 urlpatterns = [
     path("admin/", admin.site.urls),

@@ -15,9 +15,9 @@ django.setup()
 from django.core.management import execute_from_command_line  # noqa: E402  (needs the settings)
 
 from benchmarks.jobs import services as jobs  # noqa: E402
-from config import broker, supervisor, upkeep  # noqa: E402
+from config import broker, server, supervisor  # noqa: E402
 
-upkeep.SWEEP_SECONDS = broker.DEFAULT_RECOVERY_SECONDS = 0.5
+server.SWEEP_SECONDS = broker.RECOVERY_SECONDS = 0.5
 jobs.RING_AGAIN = timedelta(seconds=1)
 supervisor.LONGEST_DELAY_SECONDS = supervisor.FIRST_DELAY_SECONDS
 

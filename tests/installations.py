@@ -18,7 +18,7 @@ import psycopg
 from django.conf import settings
 from django.core.cache import cache
 
-from config.brokers import is_redis
+from config.settings.services import is_redis
 from tests import databases
 from tests.forks import Fork, Forks
 

@@ -19,7 +19,7 @@ from benchmarks.endpoints.services import EndpointError, change_endpoint
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.endpoint import EndpointAnswerer
-from benchmarks.llm.fake_models import MODELS
+from benchmarks.llm.fake.models import MODELS
 from benchmarks.llm.line import open_line
 from benchmarks.llm.replies import read_json_object
 from benchmarks.llm.retries import RetryPolicy

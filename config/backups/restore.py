@@ -17,12 +17,14 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.db.utils import DEFAULT_DB_ALIAS
 
-from config import background, preparation
+from analysis.browser.search.services import forget_index
+from benchmarks.runs.restore import settle_restored
 from config.backups import postgresql, sqlite
 from config.backups.archive import Manifest, extract_database, product_version, read_manifest
 from config.backups.backup import applied_migrations, is_behind, write_backup
 from config.backups.errors import BackupError, ignore_interrupts
 from config.backups.rows import all_models, copy_rows
+from config.server import migrate_if_needed
 
 SAFETY_FOLDER = "backups"
 WORK_FOLDER = "restoring"
@@ -162,6 +164,12 @@ def _work_folder() -> Iterator[Path]:
         os.close(handle)
 
 
+def _settle() -> None:
+    """Make rows that come from a backup fit for work."""
+    settle_restored()
+    forget_index()
+
+
 def _restore_sqlite_file(
     connection: BaseDatabaseWrapper,
     manifest: Manifest,
@@ -174,18 +182,18 @@ def _restore_sqlite_file(
         upgraded = is_behind(aside)
         if upgraded:
             call_command("migrate", interactive=False, verbosity=0)
-        background.settle_restored()
+        _settle()
     if connection.vendor == "sqlite":
         keep_old_data()
         connection.close()
         ignore_interrupts()
         sqlite.replace_database(database, Path(connection.settings_dict["NAME"]))
     else:
-        preparation.migrate_if_needed()
+        migrate_if_needed()
         keep_old_data()
         with sqlite.open_aside(database, alias="aside") as aside, transaction.atomic():
             copy_rows(aside, connection)
-            background.settle_restored()
+            _settle()
             ignore_interrupts()
     return upgraded
 
@@ -210,7 +218,7 @@ def _restore_dump(
         upgraded = is_behind(connection)
         if upgraded:
             call_command("migrate", interactive=False, verbosity=0)
-        background.settle_restored()
+        _settle()
         ignore_interrupts()
     connection.close()  # pg_restore's script has changed settings of the session
     return upgraded

@@ -5,10 +5,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 
-from config import brokers, env
-from config.databases import database_from_url, sqlite_database
-from config.oidc.server import APP as OIDC_APP
-from config.oidc.server import OidcServer, provider_settings
+from config.settings import env, services
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 # Everything the app writes lies in this one folder: back it up and nothing is lost.
@@ -42,17 +39,17 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.addresses.client_address",
+    "config.middleware.client_address",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",  # its files are compressed when collected
-    "config.compression.CompressText",
+    "config.middleware.CompressText",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     # Also sets Content-Length, without which small answers would go out in chunks.
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "config.same_person.same_person",
+    "config.middleware.same_person",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -86,9 +83,9 @@ TEMPLATES: list[dict[str, Any]] = [
 
 _database_url = env.text("DATABASE_URL", default="")
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": database_from_url(_database_url, name="DATABASE_URL")
+    "default": services.database_from_url(_database_url, name="DATABASE_URL")
     if _database_url
-    else sqlite_database(DATA_DIR / "planjury.sqlite3"),
+    else services.sqlite_database(DATA_DIR / "planjury.sqlite3"),
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -135,19 +132,19 @@ EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 # Signing in through an OpenID Connect server; its secret is in the environment and nowhere else.
 _oidc_secret = env.text("PLANJURY_OIDC_CLIENT_SECRET", default="")
-OIDC = OidcServer(
+OIDC = services.OidcServer(
     url=env.text("PLANJURY_OIDC_SERVER", default=""),
     client_id=env.text("PLANJURY_OIDC_CLIENT_ID", default=""),
     name=env.text("PLANJURY_OIDC_NAME", default="single sign-on"),
     has_secret=bool(_oidc_secret),
 )
-SOCIALACCOUNT_ADAPTER = "config.oidc.adapter.IdentityAdapter"
+SOCIALACCOUNT_ADAPTER = "config.sso.IdentityAdapter"
 # Whoever links an identity to an account, or unlinks it, proves again that it is theirs.
 SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC.complete:
-    INSTALLED_APPS.append(OIDC_APP)
-    SOCIALACCOUNT_PROVIDERS = provider_settings(OIDC, secret=_oidc_secret)
+    INSTALLED_APPS.append(services.OIDC_APP)
+    SOCIALACCOUNT_PROVIDERS = services.provider_settings(OIDC, secret=_oidc_secret)
 
 # A session is a row, so that signing out, a new password and a withdrawal end it on the server.
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
@@ -196,12 +193,12 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 # --- Background work ------------------------------------------------------------------------------
 
 BROKER_DIR = DATA_DIR / "broker"
-CELERY_BROKER_URL = brokers.checked_broker(
+CELERY_BROKER_URL = services.checked_broker(
     env.text("PLANJURY_BROKER_URL", default="fsq://"), name="PLANJURY_BROKER_URL"
 )
-CELERY_BROKER_TRANSPORT_OPTIONS = brokers.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
+CELERY_BROKER_TRANSPORT_OPTIONS = services.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
 # In Redis, if that is the broker, so that machines share them.
-CACHES = brokers.caches(CELERY_BROKER_URL)
+CACHES = services.caches(CELERY_BROKER_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # The truth about background work is a Job row; a message only says "look".
 CELERY_TASK_IGNORE_RESULT = True
@@ -274,7 +271,7 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     # A page that somebody may not see is no fault: one line, and no stack trace.
-    "filters": {"denied": {"()": "config.logs.DeniedInOneLine"}},
+    "filters": {"denied": {"()": "config.middleware.DeniedInOneLine"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},

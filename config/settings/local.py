@@ -1,11 +1,11 @@
 """One person's machine: what `make run` and plain `manage.py` use."""
 
-from config import env
-from config.secret_key import stored_secret_key
+from config.settings import env
 
 # Settings modules of Django build on one another in this way; base.py defines every name.
 from config.settings.base import *  # noqa: F403
 from config.settings.base import DATA_DIR
+from config.settings.env import stored_secret_key
 
 DEBUG = env.flag("PLANJURY_DEBUG", default=False)
 DEMO = env.flag("PLANJURY_DEMO", default=True)

@@ -1,6 +1,6 @@
 """A server for others: HTTPS in front, the secret key and the host names given by the operator."""
 
-from config import env
+from config.settings import env
 
 # Settings modules of Django build on one another in this way; base.py defines every name.
 from config.settings.base import *  # noqa: F403

@@ -10,8 +10,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from config import brokers, env
-from config.databases import database_from_url, sqlite_database
+from config.settings import env, services
 
 # Settings modules of Django build on one another in this way; base.py defines every name.
 from config.settings.base import *  # noqa: F403
@@ -24,11 +23,11 @@ ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 
 TEST_DATABASE_URL = env.text("PLANJURY_TEST_DATABASE_URL", default="")
 if TEST_DATABASE_URL:
-    _database = database_from_url(TEST_DATABASE_URL, name="PLANJURY_TEST_DATABASE_URL")
+    _database = services.database_from_url(TEST_DATABASE_URL, name="PLANJURY_TEST_DATABASE_URL")
     _database["OPTIONS"]["options"] = "-c synchronous_commit=off"
 else:
     # A file, as in real use: with a database in memory all threads would share one connection.
-    _database = sqlite_database(DATA_DIR / "planjury.sqlite3")
+    _database = services.sqlite_database(DATA_DIR / "planjury.sqlite3")
     _database["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"
     _database["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
 _database["CONN_MAX_AGE"] = 0  # the database can be dropped when the last test is over
@@ -47,12 +46,12 @@ WHITENOISE_AUTOREFRESH = True
 
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = env.text("PLANJURY_TEST_BROKER_URL", default="fsq://")
-if brokers.is_redis(CELERY_BROKER_URL):
+if services.is_redis(CELERY_BROKER_URL):
     # Tests run at once in several processes, and each empties its cache: databases of their own.
     _number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 16
     CELERY_BROKER_URL = f"{CELERY_BROKER_URL.rpartition('/')[0]}/{_number}"
-CELERY_BROKER_TRANSPORT_OPTIONS = brokers.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
-CACHES = brokers.caches(CELERY_BROKER_URL)
+CELERY_BROKER_TRANSPORT_OPTIONS = services.transport_options(CELERY_BROKER_URL, folder=BROKER_DIR)
+CACHES = services.caches(CELERY_BROKER_URL)
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 # Other threads do not see what a test has not committed: where it calls, it carries.

@@ -15,7 +15,7 @@ from annotation.ratings.services import record_rating
 from benchmarks.imports.selectors import IMPORT
 from benchmarks.models import Agent, Dataset, Endpoint, Job, Run, Task, Trajectory
 from benchmarks.visibility import closed_runs
-from config.api import api as app
+from config.urls import api as app
 from tests.annotation.rows import SECRETS, make_person, make_runs
 from tests.benchmarks.api.conftest import Caller, bearer
 

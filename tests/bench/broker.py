@@ -5,7 +5,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from config.spool import Spool
+from config.broker import Spool
 
 QUEUE = "bench"
 
@@ -19,7 +19,8 @@ def measure(messages: int) -> tuple[float, float]:
         put = time.perf_counter() - began
         began = time.perf_counter()
         while held := spool.take(QUEUE):
-            spool.done(held)
+            held.read_bytes()
+            spool.finish(held)
         taken = time.perf_counter() - began
     return put / messages * 1e6, taken / messages * 1e6
 

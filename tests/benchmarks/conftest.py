@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.line import close_lines
 from tests.visitors import admin, played, reader, researcher, stranger  # noqa: F401
 

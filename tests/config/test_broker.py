@@ -89,16 +89,6 @@ def test_an_acknowledgement_after_closing_does_no_harm(connect, tmp_path: Path) 
     assert waiting(tmp_path) == 1
 
 
-def test_without_acknowledgement_a_message_is_gone_when_read(connect, tmp_path: Path) -> None:
-    queue = connect().SimpleQueue(QUEUE, no_ack=True)
-    queue.put({})
-    assert queue.get(timeout=2).payload == {}
-    assert (waiting(tmp_path), held(tmp_path)) == (0, 0)
-    queue.put({})
-    assert connect().default_channel.basic_get(QUEUE, no_ack=True) is not None
-    assert (waiting(tmp_path), held(tmp_path)) == (0, 0)
-
-
 @pytest.mark.parametrize("rubbish", [b"", b"{", b"[]", b"{}", b'{"properties": null}'])
 def test_a_broken_file_is_set_aside_and_the_next_message_comes(
     connect, tmp_path: Path, rubbish: bytes, caplog: pytest.LogCaptureFixture

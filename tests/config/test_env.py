@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from config import env
+from config.settings import env
 
 NAME = "PLANJURY_SOMETHING"
 

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from config.checks import oidc_is_whole
-from config.oidc.server import OidcServer, provider_settings
+from config.settings.services import OidcServer, provider_settings
 from tests.config import oidc_site  # makes the usual addresses before any test has a server
 from tests.config.identity_server import CLIENT_ID, SECRET, IdentityServer, identity_server
 from tests.config.test_settings import run_python

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from config.secret_key import stored_secret_key
+from config.settings.env import stored_secret_key
 
 
 def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:

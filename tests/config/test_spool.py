@@ -1,4 +1,4 @@
-"""The folder of messages behind the embedded broker."""
+"""The folder of messages behind the embedded broker, and what wakes its readers up."""
 
 import multiprocessing
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from config.spool import Spool
+from config.broker import Spool, WakeUp
 
 QUEUE = "work"
 
@@ -37,7 +37,7 @@ def test_messages_come_in_the_order_they_were_put(spool: Spool) -> None:
     for body in (b"1", b"2", b"3"):
         spool.put(QUEUE, body)
     assert spool.size(QUEUE) == 3
-    bodies = [held.body for _ in range(3) if (held := spool.take(QUEUE))]
+    bodies = [held.read_bytes() for _ in range(3) if (held := spool.take(QUEUE))]
     assert bodies == [b"1", b"2", b"3"]
     assert spool.take(QUEUE) is None
 
@@ -60,9 +60,9 @@ def test_a_message_is_kept_until_it_is_done_with(spool: Spool) -> None:
     held = spool.take(QUEUE)
     assert held is not None
     assert len(files_of(spool.folder)) == 1
-    spool.done(held)
+    spool.finish(held)
     assert files_of(spool.folder) == []
-    spool.done(held)  # twice does no harm
+    spool.finish(held)  # twice does no harm
 
 
 def test_a_message_given_back_is_first_again(spool: Spool) -> None:
@@ -73,7 +73,7 @@ def test_a_message_given_back_is_first_again(spool: Spool) -> None:
     spool.give_back(held)
     again = spool.take(QUEUE)
     assert again is not None
-    assert again.body == b"1"
+    assert again.read_bytes() == b"1"
 
 
 def test_two_readers_never_get_the_same_message(spool: Spool) -> None:
@@ -84,8 +84,8 @@ def test_two_readers_never_get_the_same_message(spool: Spool) -> None:
     def read() -> None:
         with closing(Spool(spool.folder)) as mine:
             while held := mine.take(QUEUE):
-                taken.append(held.body)
-                mine.done(held)
+                taken.append(held.read_bytes())
+                mine.finish(held)
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:
@@ -107,8 +107,8 @@ def test_no_reader_sees_half_a_message(spool: Spool, other: Spool) -> None:
     sizes = []
     while len(sizes) < 100:
         if held := other.take(QUEUE):
-            sizes.append(len(held.body))
-            other.done(held)
+            sizes.append(len(held.read_bytes()))
+            other.finish(held)
     writer.join()
     assert set(sizes) == {len(body)}
 
@@ -139,7 +139,7 @@ def test_what_the_dead_held_is_given_back(spool: Spool) -> None:
     assert spool.recover() == 1
     held = spool.take(QUEUE)
     assert held is not None
-    assert held.body == b"x"
+    assert held.read_bytes() == b"x"
     assert len(list((spool.folder / "held").iterdir())) == 1
 
 
@@ -190,3 +190,84 @@ def test_purging_counts_what_it_deletes(spool: Spool) -> None:
     assert spool.purge(QUEUE) == 2
     assert spool.size(QUEUE) == 0
     assert spool.size("other") == 1
+
+
+LONG = 20.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "bell"
+
+
+def waited(pipe: WakeUp, seconds: float = LONG) -> float:
+    began = time.monotonic()
+    pipe.wait(seconds)
+    return time.monotonic() - began
+
+
+def test_who_waits_is_woken(path: Path) -> None:
+    pipe = WakeUp(path)
+    threading.Timer(0.1, WakeUp(path).send).start()
+    assert waited(pipe) < LONG / 2
+    pipe.close()
+
+
+def test_nobody_waits_for_ever(path: Path) -> None:
+    pipe = WakeUp(path)
+    assert waited(pipe, 0.05) >= 0.05
+    pipe.close()
+
+
+def test_wake_ups_are_kept_for_whoever_has_waited_before_and_heard_once(path: Path) -> None:
+    pipe = WakeUp(path)
+    pipe.wait(0)
+    for _ in range(3):
+        WakeUp(path).send()
+    assert waited(pipe) < LONG / 2
+    assert waited(pipe, 0.05) >= 0.05
+    pipe.close()
+
+
+def test_waking_nobody_is_harmless(path: Path) -> None:
+    WakeUp(path).send()
+    assert path.is_fifo()
+
+
+def test_a_pipe_that_nobody_empties_still_wakes(path: Path) -> None:
+    pipe = WakeUp(path)
+    pipe.wait(0)
+    for _ in range(70_000):  # more than a pipe holds
+        pipe.send()
+    assert waited(pipe) < LONG / 2
+    pipe.close()
+
+
+def test_without_pipes_it_looks_again_soon(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object) -> None:
+        raise OSError("no pipes here")
+
+    monkeypatch.setattr(os, "mkfifo", refuse)
+    pipe = WakeUp(path)
+    pipe.send()
+    assert waited(pipe) < LONG / 2
+
+
+def test_several_wait(path: Path) -> None:
+    readers = [WakeUp(path), WakeUp(path)]
+    done = threading.Barrier(3)
+
+    def listen(pipe: WakeUp) -> None:
+        pipe.wait(LONG)
+        done.wait(LONG)
+
+    for pipe in readers:
+        threading.Thread(target=listen, args=(pipe,), daemon=True).start()
+    deadline = time.monotonic() + LONG
+    while done.n_waiting < 2 and time.monotonic() < deadline:
+        readers[0].send()
+        time.sleep(0.01)
+    assert done.n_waiting == 2
+    done.wait(LONG)
+    for pipe in readers:
+        pipe.close()

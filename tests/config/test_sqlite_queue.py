@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connections, transaction
 
-from config.databases import sqlite_database
+from config.settings.services import sqlite_database
 from config.sqlite import base
 
 PATIENCE = 0.3

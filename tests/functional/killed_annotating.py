@@ -269,17 +269,17 @@ def serve(port: int) -> None:
     from django.template.loader import get_template
     from django.urls import get_resolver
 
-    from config import preparation, upkeep
+    from config import server
     from config.management.commands.serve import _listen
     from config.processes import run_web
     from config.supervisor import Child
 
-    preparation.collect_static_if_needed()
+    server.collect_static_if_needed()
     get_resolver().url_patterns  # noqa: B018  (loaded when first asked for)
     for name in ("annotation/desk.html", "account/login.html"):
         get_template(name)
     listener = _listen("127.0.0.1", port)
-    upkeep.run([Child("web server", partial(run_web, listener), delay=0.0)], started=lambda: None)
+    server.run([Child("web server", partial(run_web, listener), delay=0.0)], started=lambda: None)
 
 
 def prepare() -> None:

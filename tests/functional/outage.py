@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.llm.fake_models import Fault, Model
-from benchmarks.llm.fake_replies import Reader
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.models import Fault, Model
+from benchmarks.llm.fake.replies import Reader
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.retries import RetryPolicy
 from tests.functional.harried import PRICES, fingerprint, prepare, save_tasks
 

@@ -16,7 +16,7 @@ from annotation.live.play.services import pause_session
 from annotation.models import LiveSession
 from annotation.studies.setup import add_member
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange
 from tests.annotation.live_sessions import (
     asked,

@@ -48,9 +48,9 @@ KEPT = (
 
 # What `serve` does first.
 PREPARE = """
-from config import preparation
-preparation.migrate_if_needed()
-preparation.collect_static_if_needed()
+from config import server
+server.migrate_if_needed()
+server.collect_static_if_needed()
 """
 
 # Visits the pages that show what was stored, as the people of the demo.

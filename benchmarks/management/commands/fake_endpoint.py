@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.llm.fake_models import MODELS
-from benchmarks.llm.fake_server import FakeServer, serve
+from benchmarks.llm.fake.models import MODELS
+from benchmarks.llm.fake.server import FakeServer, serve
 
 _USE = """\
 Fake endpoint at {url} (Ctrl-C stops it). No key is needed.

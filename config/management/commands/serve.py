@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from config import background, preparation, upkeep
+from config import server
 from config.supervisor import Child
 
 logger = logging.getLogger(__name__)
@@ -33,8 +33,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run until SIGINT, SIGTERM or SIGHUP."""
         listener = _listen(settings.SERVE_HOST, settings.SERVE_PORT)
-        upkeep.prepare(self)
-        if preparation.collect_static_if_needed():
+        server.prepare(self)
+        if server.collect_static_if_needed():
             self.stdout.write("The static files were collected.")
 
         from config.processes import run_web, run_worker
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         if not options["web_only"]:
             children.append(Child("background worker", partial(run_worker, listener)))
         with listener:
-            upkeep.run(children, started=self._greet)
+            server.run(children, started=self._greet)
         self.stdout.write("PlanJury has stopped.")
 
     def _greet(self) -> None:
@@ -54,7 +54,7 @@ class Command(BaseCommand):
 
     def _offer_demo(self) -> None:
         try:
-            accounts = background.ensure_demo()
+            accounts = server.ensure_demo()
         except Exception:
             # The app is of use without its demo.
             logger.exception("The demo could not be prepared.")

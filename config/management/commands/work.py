@@ -6,8 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from config import upkeep
-from config.brokers import is_redis
+from config import server
+from config.settings.services import is_redis
 from config.supervisor import Child
 
 
@@ -18,11 +18,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run until SIGINT, SIGTERM or SIGHUP."""
-        upkeep.prepare(self)
+        server.prepare(self)
 
         from config.processes import run_worker
 
-        upkeep.run([Child("background worker", run_worker)], started=self._greet)
+        server.run([Child("background worker", run_worker)], started=self._greet)
         self.stdout.write("The worker has stopped.")
 
     def _greet(self) -> None:

@@ -17,7 +17,7 @@ from benchmarks.asks.suggestions import make_suggestions
 from benchmarks.core.answerers import Answer, Scripted
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.services import create_endpoint, endpoints_in
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Suggestion, Task, Trajectory
 from benchmarks.roles.assignments import all_fillers, suggesting_fillers
 from benchmarks.roles.selectors import run_roles

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.urls import resolve
 
 from benchmarks.api.errors import CODES
-from config.api import api as app
+from config.urls import api as app
 
 TEXT = (Path(settings.BASE_DIR) / "docs" / "api.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import resolve
 
 from benchmarks.models import Run
-from config.api import api as app
+from config.urls import api as app
 from tests.benchmarks.api.conftest import Caller, bearer
 from tests.benchmarks.api.files import chat_file
 

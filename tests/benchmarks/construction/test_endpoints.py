@@ -8,7 +8,7 @@ import pytest
 from benchmarks.construction.selectors import count_constructed
 from benchmarks.construction.services import make_dataset, start_construction
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Dataset, Exchange, Run
 from benchmarks.runs.services import change_cost_cap
 from benchmarks.systems.adaplanbench_construction.making import MAKING

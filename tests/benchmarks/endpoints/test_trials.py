@@ -9,7 +9,7 @@ from benchmarks.endpoints import trials
 from benchmarks.endpoints.services import EndpointError, change_endpoint, create_endpoint
 from benchmarks.endpoints.trials import start_trial
 from benchmarks.jobs.services import perform
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Endpoint, EndpointTrial, Job, Run
 from tests.benchmarks.llm.stage import KEY, VARIABLE
 from tests.factories.benchmarks import make_user

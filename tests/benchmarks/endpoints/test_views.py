@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from benchmarks.endpoints.services import change_endpoint, create_endpoint
 from benchmarks.jobs.services import perform
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Endpoint, EndpointTrial, Job
 from tests.benchmarks.llm.stage import KEY, VARIABLE
 from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory, start_sample_runs

@@ -18,7 +18,7 @@ from benchmarks.imports.services import import_trajectories
 from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import Chosen
 from benchmarks.judging.services import ChoiceRefused, choose_judging, start_judging
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import (
     Exchange,
     JudgeScore,

@@ -9,7 +9,7 @@ from django.test import Client
 
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.jobs.services import perform
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Endpoint, Job, JudgeScore, Judging, Run
 from tests.factories.benchmarks import RunFactory, play
 

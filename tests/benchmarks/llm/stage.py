@@ -11,7 +11,7 @@ from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Task
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.endpoint import EndpointAnswerer
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.retries import RetryPolicy
 
 VARIABLE = "PLANJURY_KEY_TEST"

@@ -11,7 +11,7 @@ from benchmarks.core.answerers import Cast
 from benchmarks.core.driver import Capped, Driver, Failed, Finished
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.types import Outcome
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.schemas import schemas_of
 from tests.benchmarks.core.toys import DyingLog, run_until_death
 from tests.benchmarks.llm.stage import QUICK, Play, answerer

@@ -18,7 +18,7 @@ from benchmarks.core.errors import AnswererFailed
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.types import Outcome, Turn
 from benchmarks.llm.deadlines import Deadline
-from benchmarks.llm.fake_models import MODELS
+from benchmarks.llm.fake.models import MODELS
 from benchmarks.llm.security import REDACTED, EndpointRefused, Secret, read_address
 from benchmarks.llm.transport import GuardedTransport
 from tests.benchmarks.llm.stage import KEY, QUICK, answerer, ask

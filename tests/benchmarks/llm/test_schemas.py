@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.core.registry import SYSTEMS, get_system
-from benchmarks.llm.fake_replies import _fill
+from benchmarks.llm.fake.replies import _fill
 from benchmarks.llm.schemas import schemas_of
 
 PARAMS: dict[str, dict[str, Any]] = {

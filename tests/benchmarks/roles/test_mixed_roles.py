@@ -9,7 +9,7 @@ from django.test import Client
 from benchmarks.asks.selectors import reply_form
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs

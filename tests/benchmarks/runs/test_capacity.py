@@ -14,7 +14,7 @@ from django.utils import timezone
 from benchmarks import tasks
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.config import EndpointConfig
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.line import close_lines, open_line
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run, Trajectory

@@ -12,7 +12,7 @@ from benchmarks.core.errors import CapReached, SettingError
 from benchmarks.core.log import Call, Verdict
 from benchmarks.core.types import Ask, Expect, Message
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, Run, Trajectory
 from benchmarks.runs.log import DatabaseLog
 from benchmarks.runs.services import change_cost_cap, pause_run, resume_run, start_runs

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import tasks
 from benchmarks.endpoints.services import create_endpoint
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, Run, Trajectory
 from benchmarks.runs import worker as work
 from benchmarks.runs.services import start_runs

@@ -15,7 +15,7 @@ from benchmarks.core.registry import get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Outcome
-from benchmarks.llm.fake_server import FakeServer
+from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.schemas import schemas_of
 from benchmarks.systems.adaplanbench.candidates import KEPT, REMOVED
 from benchmarks.systems.adaplanbench_construction.pools import normal_form

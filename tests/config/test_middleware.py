@@ -1,4 +1,4 @@
-"""Pages go out compressed; what is compressed already does not go through it again."""
+"""What happens to every request and answer."""
 
 import gzip
 from typing import Any
@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
-from config.compression import CompressText
+from config.middleware import CompressText
 from tests.factories.benchmarks import RunFactory
 
 WANTS = {"accept-encoding": "gzip"}
@@ -59,3 +59,15 @@ def test_a_tag_stays_fit_for_the_next_question() -> None:
     assert answer(response).headers["ETag"] == 'W/"one"'
     unchanged = answer(HttpResponse(status=304))
     assert (unchanged.status_code, unchanged.content) == (304, b"")
+
+
+@pytest.mark.parametrize(("owner", "status"), [("own", 404), ("other", 401), ("", 404)])
+def test_answers_of_somebody_else_are_refused_and_kept(owner: str, status: int, db: None) -> None:
+    user = User.objects.create_user("ann")
+    client = Client()
+    client.force_login(user)
+    names = {"own": str(user.pk), "other": str(user.pk + 1), "": ""}
+    answer = client.post("/studies/1/annotate/1/answers/", headers={"X-Answers-Of": names[owner]})
+    assert answer.status_code == status
+    if status == 401:
+        assert answer.json()["code"] == "signed_out"

@@ -1,19 +1,26 @@
-"""What comes before the work: reaching the servers that are configured, and bringing the database
-and the static files up to date, quickly when they are.
+"""What the server commands do before and beside their work.
+
+They reach the servers that are configured, bring the database and the static files up to date, and
+sweep every few seconds while they run.
 """
 
 import hashlib
+import logging
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.core.management.base import BaseCommand
+from django.db import OperationalError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerError
 
 from benchmarks.locks import one_after_the_other
+from benchmarks.source_digest import source_digest
 from config.celery import app
+from config.supervisor import Child, Supervisor
 
 
 class Unreachable(CommandError):
@@ -36,7 +43,7 @@ def reach_database() -> None:
 
 
 def reach_broker() -> None:
-    """The same for the broker, which is the cache, too."""
+    """Connect to the broker once; where it is Redis, it is the cache, too."""
     with app.connection_for_write() as broker:
         away: tuple[type[BaseException], ...] = (
             BrokerError,
@@ -98,3 +105,50 @@ def static_fingerprint() -> str:
             facts = Path(storage.path(path)).stat()
             digest.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
     return digest.hexdigest()
+
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 10.0
+
+
+def prepare(command: BaseCommand) -> None:
+    """See to it that database and broker are there and the database is up to date."""
+    source_digest()  # before the processes fork, so that all have that of the code they run
+    reach_database()
+    reach_broker()
+    if migrate_if_needed():
+        command.stdout.write("The database was brought up to date.")
+
+
+def run(children: Sequence[Child], started: Callable[[], None]) -> None:
+    """Keep the children running until told to stop, and sweep meanwhile."""
+    # A connection must not be shared with forks.
+    connections.close_all()
+    Supervisor(children=children, every=sweep, interval=SWEEP_SECONDS).run(started=started)
+
+
+def sweep() -> None:
+    """Enqueue again what a dead worker held, and do what falls due at a time."""
+    from analysis.browser.search.services import enqueue_index
+    from annotation.live.control.timeouts import sweep_sessions
+    from annotation.studies.services import close_ended_studies
+    from benchmarks.jobs.services import sweep as sweep_jobs
+
+    try:
+        sweep_jobs()
+        close_ended_studies()
+        sweep_sessions()
+        enqueue_index()  # texts that are new to the search
+    except Exception:
+        # A locked or absent database is no reason to take the web server down.
+        logger.exception("The sweep failed; it is tried again.")
+    finally:
+        connections.close_all()
+
+
+def ensure_demo() -> list[tuple[str, str, str]]:
+    """Fill an empty database with the demo; its accounts as (name, password, role)."""
+    from annotation.demo import services as demo
+
+    return demo.ensure_demo()

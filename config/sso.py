@@ -1,14 +1,16 @@
-"""Whose account an identity opens: never a new one."""
+"""Signing in through an OpenID Connect server, for those whose institution has one."""
 
 from typing import Any
 
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
 from allauth.socialaccount.models import SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_POST
 
 
 class IdentityAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
@@ -23,7 +25,7 @@ class IdentityAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
         return False
 
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
-        """The server of the environment alone: a secret in the database is not looked for."""
+        """Return the server of the environment alone: no secret is looked for in the database."""
         return [app for app in super().list_apps(request, **wanted) if app.pk is None]
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> None:
@@ -53,3 +55,42 @@ def account_of(sociallogin: SocialLogin) -> User | None:
         if len(found) == 1 and not (found[0].is_staff or found[0].is_superuser):
             return found[0]
     return None
+
+
+@require_POST
+def leave(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Send a person to the server, to sign in or, signed in already, to link their identity.
+
+    The browser is sent on by a header of a page of ours and not by a redirect: forms may be sent to
+    this site alone (form-action), and browsers hold redirects of a form to that.
+    """
+    from allauth.socialaccount.providers.openid_connect import views
+
+    try:
+        answer: HttpResponse = views.login(request, provider_id)
+    except (OSError, KeyError):
+        # Not there (what requests raises are OSErrors), or it does not say where people sign in.
+        name = get_adapter().get_provider(request, provider_id).name
+        return render(request, "socialaccount/unreachable.html", {"name": name}, status=503)
+    target = answer.headers.get("Location", "")
+    if answer.status_code != 302 or not target.startswith(("https://", "http://")):
+        return answer
+    page = render(request, "socialaccount/leaving.html", {"target": target})
+    page["Refresh"] = f"0; url={target}"
+    return page
+
+
+def sso_urls() -> list[URLPattern]:
+    """Return the addresses of signing in through a server, for where one is configured."""
+    from allauth.socialaccount import views as identities
+    from allauth.socialaccount.providers.openid_connect import views as provider
+
+    return [
+        path("", identities.connections, name="socialaccount_connections"),
+        path("cancelled/", identities.login_cancelled, name="socialaccount_login_cancelled"),
+        path("error/", identities.login_error, name="socialaccount_login_error"),
+        path("<str:provider_id>/login/", leave, name="openid_connect_login"),
+        path(
+            "<str:provider_id>/login/callback/", provider.callback, name="openid_connect_callback"
+        ),
+    ]

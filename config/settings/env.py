@@ -1,14 +1,14 @@
-"""Typed readers of environment variables. Nonsense is refused when the settings are loaded.
-
-An empty variable counts as one that is not set, so that ``NAME= make run`` means the default.
-Messages name the variable but never repeat its value, which may be a secret.
-"""
+"""Settings from environment variables, with an error that says what is wrong; the secret key."""
 
 import os
+import secrets
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+
+from config.private_files import FOLDER_MODE
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -95,3 +95,30 @@ def folder(name: str, *, default: Path) -> Path:
     if path.exists() and not path.is_dir():
         raise BadVariable(name, "must name a folder, but there is a file of that name")
     return path
+
+
+def stored_secret_key(path: Path) -> str:
+    """The key in ``path``, made first if there is none."""
+    try:
+        if not path.exists():
+            _store(path, secrets.token_urlsafe(64))
+        return path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        # Settings are read before any system check could say so.
+        raise ImproperlyConfigured(
+            f"The secret key {path} cannot be read or made: {error.strerror}. Make its folder "
+            "writable for this user, or name another in PLANJURY_DATA_DIR."
+        ) from error
+
+
+def _store(path: Path, key: str) -> None:
+    path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.touch(mode=0o600)
+    try:
+        draft.write_text(key + "\n", encoding="ascii")
+        # A link, unlike a rename, fails when another process was first: all end with one key.
+        with suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        draft.unlink()

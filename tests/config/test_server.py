@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from config import preparation
+from config import server
 
 
 @pytest.fixture
@@ -23,34 +23,34 @@ def sources(settings, tmp_path: Path) -> Path:
 
 def test_static_files_are_collected_when_they_change(sources: Path, settings) -> None:
     collected = Path(settings.STATIC_ROOT)
-    assert preparation.collect_static_if_needed() is True
+    assert server.collect_static_if_needed() is True
     assert (collected / "a.css").exists()
-    assert preparation.collect_static_if_needed() is False
+    assert server.collect_static_if_needed() is False
 
     (sources / "b.css").write_text("b { color: blue }")
     (sources / "a.css").unlink()
-    assert preparation.collect_static_if_needed() is True
+    assert server.collect_static_if_needed() is True
     assert (collected / "b.css").exists()
     assert not (collected / "a.css").exists()
 
 
 def test_a_changed_file_changes_the_fingerprint(sources: Path) -> None:
-    before = preparation.static_fingerprint()
-    assert preparation.static_fingerprint() == before
+    before = server.static_fingerprint()
+    assert server.static_fingerprint() == before
     os.utime(sources / "a.css", ns=(0, 1))
-    assert preparation.static_fingerprint() != before
+    assert server.static_fingerprint() != before
 
 
 def test_an_interrupted_collection_is_done_again(sources: Path, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(preparation, "call_command", lambda *args, **options: 1 / 0)
+        patch.setattr(server, "call_command", lambda *args, **options: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            preparation.collect_static_if_needed()
-    assert preparation.collect_static_if_needed() is True
+            server.collect_static_if_needed()
+    assert server.collect_static_if_needed() is True
 
 
 def test_a_migrated_database_is_left_alone(db: None) -> None:
-    assert preparation.migrate_if_needed() is False
+    assert server.migrate_if_needed() is False
 
 
 def test_every_template_compiles() -> None:

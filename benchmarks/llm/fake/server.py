@@ -1,7 +1,7 @@
 """A fake OpenAI-compatible endpoint over real HTTP, for tests and for runs without a key.
 
 ``POST /v1/chat/completions`` answers, ``GET /v1/models`` lists what it can be asked to do wrong
-(``fake_models``), ``GET /counts`` says what it was asked. It listens on this machine alone.
+(``models``), ``GET /counts`` says what it was asked. It listens on this machine alone.
 """
 
 import gzip
@@ -16,9 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from benchmarks.core.seeds import derive_seed
-from benchmarks.llm.fake_completions import completion
-from benchmarks.llm.fake_models import MODELS, Fault, Model, model_named
-from benchmarks.llm.fake_replies import Reader
+from benchmarks.llm.fake.models import MODELS, Fault, Model, model_named
+from benchmarks.llm.fake.replies import Reader, completion
 
 HOST = "127.0.0.1"
 _STATUS = {"429": 429, "quota": 429, "500": 500, "503": 503, "400": 400, "401": 401, "echo": 400}

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.llm.fake_models import MODELS, model_named
-from benchmarks.llm.fake_replies import Reader, reply_to
+from benchmarks.llm.fake.models import MODELS, model_named
+from benchmarks.llm.fake.replies import Reader, reply_to
 from benchmarks.systems.adaplanbench.parsers import PARSERS
 from tests.benchmarks.llm.stage import Play
 
