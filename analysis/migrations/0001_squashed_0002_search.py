@@ -12,12 +12,9 @@ from analysis.browser.search.index import create_index, drop_index
 from benchmarks.migrations._operations import CreateModels
 
 
-def make_cache_table(apps, schema_editor):
-    """The table of the cache `kept`, which Django makes by a command of its own."""
+def make_other_tables(apps, schema_editor):
+    """Make the table of the cache `kept` by Django's command for it, and the index of words."""
     call_command("createcachetable", database=schema_editor.connection.alias, verbosity=0)
-
-
-def make_word_index(apps, schema_editor):
     create_index(schema_editor.connection)
 
 
@@ -153,6 +150,5 @@ class Migration(migrations.Migration):
                 ),
             ]
         ),
-        migrations.RunPython(make_cache_table, migrations.RunPython.noop),
-        migrations.RunPython(make_word_index, drop_word_index),
+        migrations.RunPython(make_other_tables, drop_word_index),
     ]

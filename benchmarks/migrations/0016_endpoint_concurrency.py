@@ -5,10 +5,6 @@ from django.db import migrations, models
 OLD, NEW = 8, 32
 
 
-def raise_old_default(apps, schema_editor):
-    apps.get_model("benchmarks", "Endpoint").objects.filter(concurrency=OLD).update(concurrency=NEW)
-
-
 class Migration(migrations.Migration):
     dependencies = [("benchmarks", "0015_created_trajectories")]
 
@@ -18,5 +14,8 @@ class Migration(migrations.Migration):
             name="concurrency",
             field=models.PositiveSmallIntegerField(default=NEW),
         ),
-        migrations.RunPython(raise_old_default, migrations.RunPython.noop),
+        migrations.RunSQL(
+            f"UPDATE benchmarks_endpoint SET concurrency = {NEW} WHERE concurrency = {OLD}",
+            migrations.RunSQL.noop,
+        ),
     ]
