@@ -25,7 +25,7 @@ from annotation.planning.plans import (
     Trials,
 )
 from benchmarks.core.problems import FileRefused
-from benchmarks.core.yaml_text import Path, read_yaml
+from benchmarks.core.yaml_files import Path, read_yaml
 
 LONGEST_TEXT = 20_000
 MOST_PROBLEMS = 50

@@ -21,7 +21,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.registry import EXTERNAL, get_system
 from benchmarks.core.system import Dimension
-from benchmarks.core.yaml_text import read_yaml
+from benchmarks.core.yaml_files import read_yaml
 
 # The remark on a whole item; no question may be called so.
 COMMENT = "comment"

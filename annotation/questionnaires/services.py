@@ -14,7 +14,7 @@ from annotation.questionnaires import (
     shipped_questionnaires,
 )
 from benchmarks.core.problems import FileRefused
-from benchmarks.core.yaml_text import read_yaml
+from benchmarks.core.yaml_files import read_yaml
 from benchmarks.locks import only_one
 
 LONGEST = 60_000

@@ -13,7 +13,7 @@ from string import Template
 from typing import Any
 
 from benchmarks.core.digests import digest_text
-from benchmarks.core.yaml_files import read_yaml
+from benchmarks.core.yaml_files import read_yaml_file
 
 _NAME = re.compile(r"(\w+)\.v(\d+)\.(?:txt|yaml)")
 
@@ -80,5 +80,5 @@ def _read(path: Path) -> Template:
 
 @cache
 def _read_set(path: Path) -> Mapping[str, Template]:
-    texts = read_yaml(path)
+    texts = read_yaml_file(path)
     return {name: Template(text.strip()) for name, text in texts.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.problems import FileRefused, Problem, Problems, Said
 from benchmarks.core.system import System, read_settings
-from benchmarks.core.yaml_text import Path, read_yaml
+from benchmarks.core.yaml_files import Path, read_yaml
 from benchmarks.datasets.selectors import dataset_levels, find_dataset
 from benchmarks.endpoints.services import check_cap, currency_of
 from benchmarks.experiments.design import Design, design_of, place_of

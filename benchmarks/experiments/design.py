@@ -13,7 +13,7 @@ import yaml
 
 from benchmarks.core.digests import digest
 from benchmarks.core.problems import Problems, Said, text_fault
-from benchmarks.core.yaml_text import Path, read_yaml
+from benchmarks.core.yaml_files import Path, read_yaml
 
 LONGEST_NAME, LONGEST_WORD = 160, 120
 MOST = 500

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from benchmarks.core.yaml_text import LONGEST
+from benchmarks.core.yaml_files import LONGEST
 from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.experiments.design import HOTTEST, Design
 from benchmarks.filters import set_choices

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from benchmarks.core.json_items import load, too_deep
-from benchmarks.core.json_stream import DEEPEST
+from benchmarks.core.json_files import DEEPEST, load, too_deep
 from benchmarks.core.problems import Said
 from benchmarks.core.types import Speaker
 from benchmarks.formats.source import Spot

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmarks.core.errors import CoreError
-from benchmarks.core.json_items import load, too_deep
-from benchmarks.core.json_stream import DEEPEST
+from benchmarks.core.json_files import DEEPEST, load, too_deep
 from benchmarks.core.problems import Problems, Said
 from benchmarks.formats.source import Source, Spot, refused
 

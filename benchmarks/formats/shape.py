@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import ijson
 
-from benchmarks.core.json_stream import ENDLESS_NUMBER
+from benchmarks.core.json_files import ENDLESS_NUMBER
 from benchmarks.formats.source import Source
 
 HEAD = 1 << 20

@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from benchmarks.core.json_items import ItemFile, load, too_deep
-from benchmarks.core.json_stream import DEEPEST, LONGEST_TEXT
+from benchmarks.core.json_files import DEEPEST, LONGEST_TEXT, ItemFile, load, too_deep
 from benchmarks.core.problems import FileRefused, Problem, Problems, Said, describe
 
 GZIP = b"\x1f\x8b"

@@ -12,7 +12,7 @@ from django.forms import Form
 from annotation.live.setup.forms import NAMED, POOL, LiveStudyForm
 from annotation.live.setup.sessions import mode_of
 from benchmarks.core.problems import FileRefused
-from benchmarks.core.yaml_text import read_yaml
+from benchmarks.core.yaml_files import read_yaml
 from benchmarks.models import Dataset
 from benchmarks.visibility import EVERYTHING
 

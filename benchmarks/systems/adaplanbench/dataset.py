@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.core.digests import digest_text
-from benchmarks.core.json_stream import JsonFile
+from benchmarks.core.json_files import JsonFile
 from benchmarks.core.problems import (
     FileRefused,
     Problem,

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.core.plans import PoolPlan, combine, pool_of, stages_of
 from benchmarks.core.types import Constraint, Profile, Task
-from benchmarks.core.yaml_files import read_yaml
+from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import mentions_name
 
@@ -43,7 +43,7 @@ def load_full_tasks() -> tuple[tuple[Task, tuple[Profile, ...]], ...]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = read_yaml(path)
+    rows: list[dict[str, Any]] = read_yaml_file(path)
     return rows
 
 

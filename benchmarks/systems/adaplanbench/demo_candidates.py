@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.types import Candidate, Profile, Task
-from benchmarks.core.yaml_files import read_yaml
+from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.candidates import (
     KEPT,
     REMOVED,
@@ -24,7 +24,7 @@ REASONS = ("vague", "reference", "query", "contradictory", "exhausting")
 
 @cache
 def _stored() -> dict[str, dict[str, Any]]:
-    rows: dict[str, dict[str, Any]] = read_yaml(FILE)
+    rows: dict[str, dict[str, Any]] = read_yaml_file(FILE)
     return rows
 
 

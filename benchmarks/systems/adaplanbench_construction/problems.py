@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.core.plans import number_steps
 from benchmarks.core.types import Task
-from benchmarks.core.yaml_files import read_yaml
+from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
 from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle, read_riddles
 
@@ -25,7 +25,7 @@ MOST_ANSWERS = 40
 @cache
 def load_demo_problems() -> tuple[Task, ...]:
     """The problems that ship with the product, ordered by id."""
-    rows: list[dict[str, Any]] = read_yaml(FILE)
+    rows: list[dict[str, Any]] = read_yaml_file(FILE)
     return tuple(_demo_task(row) for row in sorted(rows, key=lambda row: row["id"]))
 
 

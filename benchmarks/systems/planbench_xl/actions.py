@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.digests import storable
-from benchmarks.core.json_items import too_deep
+from benchmarks.core.json_files import too_deep
 
 RETRIEVE, CALL, ANSWER = "retrieve_tools", "tool_call", "final_answer"
 LABEL_ERROR = "label_error"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from benchmarks.core.json_items import load
+from benchmarks.core.json_files import load
 from benchmarks.core.problems import Problems, Said
 
 NAMES = (

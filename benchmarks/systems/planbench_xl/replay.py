@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.digests import storable
-from benchmarks.core.json_items import ODD_ESCAPE
+from benchmarks.core.json_files import ODD_ESCAPE
 from benchmarks.core.problems import FileRefused, Problem, Problems, describe, text_fault
 from benchmarks.core.types import Json, Outcome, Reply, Task, Turn
 from benchmarks.systems.planbench_xl.actions import parse_tagged

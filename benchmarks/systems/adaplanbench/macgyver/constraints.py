@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.core.plans import PoolPlan
 from benchmarks.core.types import Constraint, Profile
-from benchmarks.core.yaml_files import read_yaml
+from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.macgyver.lexicon import mentions, tools_of_words
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import FOLDER, load_lexicon
 from benchmarks.systems.adaplanbench.macgyver.words import plural, sentences
@@ -27,7 +27,7 @@ _SLIP = -3.0
 @cache
 def phrases() -> Any:
     """Wordings of world constraints, and themes."""
-    return read_yaml(FOLDER / "phrases.yaml")
+    return read_yaml_file(FOLDER / "phrases.yaml")
 
 
 @dataclass(frozen=True)

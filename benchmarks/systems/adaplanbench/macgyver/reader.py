@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.core.json_stream import JsonFile
+from benchmarks.core.json_files import JsonFile
 from benchmarks.core.problems import (
     FileRefused,
     Problem,

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.core.yaml_files import read_yaml
+from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.macgyver.words import plural, tokens_of, verb_forms
 
 # Part of the identity of whatever decides by the lexicon: raised when rules or data change.
@@ -71,7 +71,7 @@ class Lexicon:
 
 
 def _read(name: str) -> Any:
-    return read_yaml(FOLDER / name)
+    return read_yaml_file(FOLDER / name)
 
 
 def _variants(form: str, row: Mapping[str, Any]) -> Iterable[str]:

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from benchmarks.core.seeds import derive_seed
+from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.planbench_xl.catalogue import BLOCKER_TYPES, EXPLICIT, IMPLICIT
 from benchmarks.systems.planbench_xl.paths import paths_to
 
@@ -43,8 +42,7 @@ _GARBLED = ("##", "n/a n/a", "undefined", "-1", "<blank>")
 
 def build() -> dict[str, Any]:
     """The content of the eight files, by name."""
-    text = (FOLDER / "world.yaml").read_text(encoding="utf-8")
-    spec = yaml.safe_load(text)
+    spec = read_yaml_file(FOLDER / "world.yaml")
     rows = {f"case-{n:02}": _row(spec, n) for n in range(1, spec["cases"] + 1)}
     aliases = {name: [name.replace("_", " "), *about[3:]] for name, about in _types(spec)}
     tools = list(_tools(spec, aliases))

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.core import json_items
+from benchmarks.core import json_files
 from benchmarks.core.digests import storable
-from benchmarks.core.json_items import ItemFile
-from benchmarks.core.json_stream import JsonFile
+from benchmarks.core.json_files import ItemFile, JsonFile
 from benchmarks.core.problems import FileRefused
 
 VALUES = st.recursive(
@@ -33,7 +32,7 @@ def outcome(reader: type[ItemFile] | type[JsonFile], data: bytes, **options: Any
 
 @pytest.fixture(autouse=True, params=[7, 1 << 18])
 def _window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_items, "WINDOW", request.param)
+    monkeypatch.setattr(json_files, "WINDOW", request.param)
 
 
 @given(value=DOCUMENTS, indent=st.sampled_from([None, 1]), ascii=st.booleans())

@@ -5,9 +5,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.core import yaml_text
+from benchmarks.core import yaml_files
 from benchmarks.core.problems import FileRefused
-from benchmarks.core.yaml_text import DEEPEST, LONGEST, MOST_VALUES, read_yaml
+from benchmarks.core.yaml_files import DEEPEST, LONGEST, MOST_VALUES, read_yaml
 
 LOADERS = [pytest.param(yaml.SafeLoader, id="python")]
 if hasattr(yaml, "CSafeLoader"):
@@ -17,7 +17,7 @@ if hasattr(yaml, "CSafeLoader"):
 @pytest.fixture(params=LOADERS)
 def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Either parser: which one is there depends on the machine."""
-    monkeypatch.setattr(yaml_text, "_LOADER", request.param)
+    monkeypatch.setattr(yaml_files, "_LOADER", request.param)
 
 
 def test_values_come_with_their_lines(loader: None) -> None:
@@ -90,7 +90,7 @@ def test_an_escape_that_is_no_character_is_refused(loader: None, escape: str) ->
 
 
 def test_a_text_beyond_the_limit_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_text, "_Reader", None)
+    monkeypatch.setattr(yaml_files, "_Reader", None)
     with pytest.raises(FileRefused, match=f"at most {LONGEST:,} characters, found"):
         read_yaml("a" * (LONGEST + 1))
 
@@ -111,7 +111,7 @@ PIECES = st.sampled_from(
 def test_any_text_is_read_or_refused(text: str) -> None:
     for loader in (yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(yaml_text, "_LOADER", loader)
+            patch.setattr(yaml_files, "_LOADER", loader)
             try:
                 read_yaml(text)
             except FileRefused as refused:
