@@ -33,7 +33,7 @@ def client_address(get_response: GetResponse) -> GetResponse:
 
 
 def plain_address(text: str) -> str:
-    """An address as a proxy wrote it, without the port that some add; empty for anything else.
+    """Return an address as a proxy wrote it, without the port that some add; else nothing.
 
     With its port each connection would count as an address of its own.
     """
@@ -44,8 +44,8 @@ def plain_address(text: str) -> str:
     return ""
 
 
-HEADER = "X-Answers-Of"
-GetResponse = Callable[[HttpRequest], HttpResponse]
+# A desk names the person whose answers it sends.
+OWNER_HEADER = "X-Answers-Of"
 
 
 def same_person(get_response: GetResponse) -> GetResponse:
@@ -56,7 +56,7 @@ def same_person(get_response: GetResponse) -> GetResponse:
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
-        owner = request.headers.get(HEADER)
+        owner = request.headers.get(OWNER_HEADER)
         if owner and request.user.is_authenticated and owner != str(request.user.pk):
             words = "somebody else is signed in here by now; sign in again, your answers are kept"
             return JsonResponse({"refused": words, "code": "signed_out"}, status=401)
@@ -65,7 +65,7 @@ def same_person(get_response: GetResponse) -> GetResponse:
     return answer
 
 
-_PREFIXES = ("text/", "application/json", "application/x-ndjson", "application/yaml", "image/svg")
+_TEXT_TYPES = ("text/", "application/json", "application/x-ndjson", "application/yaml", "image/svg")
 
 
 class CompressText(GZipMiddleware):
@@ -78,13 +78,13 @@ class CompressText(GZipMiddleware):
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
         """Compress text for clients that accept it."""
-        if not response.headers.get("Content-Type", "").startswith(_PREFIXES):
+        if not response.headers.get("Content-Type", "").startswith(_TEXT_TYPES):
             return response
         return super().process_response(request, response)
 
 
 class DeniedInOneLine(logging.Filter):
-    """Leaves the stack trace out of what Django logs of a 403."""
+    """A filter of the log: leaves the stack trace out of what Django logs of a 403."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep every record; take the exception from that of a denied request."""
