@@ -52,7 +52,7 @@ check-types:
 	$(PY) -m mypy
 
 check-templates:
-	$(PY) -m djlint --lint --quiet templates
+	$(PY) -m djlint --lint --quiet templates benchmarks/systems
 	$(PY) manage.py check_templates --settings config.settings.test
 
 check-migrations:

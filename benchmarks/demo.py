@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from benchmarks.construction.candidates import save_candidates
 from benchmarks.core.digests import digest
 from benchmarks.core.types import Profile, Task
-from benchmarks.datasets.files import save_planbench_xl
+from benchmarks.datasets.files import save_task_file
 from benchmarks.datasets.services import save_dataset
 from benchmarks.judging.selectors import Chosen
 from benchmarks.judging.services import start_judging
@@ -21,6 +21,7 @@ from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_task
 from benchmarks.systems.adaplanbench.demo_candidates import demo_candidates
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 from benchmarks.systems.adaplanbench_construction.problems import load_demo_problems
+from benchmarks.systems.planbench_xl.dataset import task_file
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.world import load_world
 
@@ -226,10 +227,10 @@ def _varied_agents() -> list[str]:
 
 def save_nursery_dataset() -> Dataset:
     """The small world of PlanBench-XL as a dataset; saving it twice adds nothing."""
-    return save_planbench_xl(
-        loaded=load_world(),
+    return save_task_file(
+        system="planbench_xl",
+        file=task_file(load_world(), "Written for PlanJury"),
         name=NURSERY,
-        source="Written for PlanJury",
         licence="Same as PlanJury",
         is_demo=True,
     ).dataset

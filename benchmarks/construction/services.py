@@ -20,6 +20,7 @@ from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.core.making import Made, Making
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import System
+from benchmarks.datasets.files import import_dataset
 from benchmarks.datasets.services import SavedDataset, save_dataset
 from benchmarks.mappers import core_outcome, core_task
 from benchmarks.models import Agent, Dataset, Run
@@ -27,7 +28,6 @@ from benchmarks.roles.selectors import role_words
 from benchmarks.roles.services import AT, HUMAN, PERSON, ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.adaplanbench.candidates import LONGEST_NAME, CandidateRow
-from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files
 
 PROBLEMS = "adaplanbench_construction"
 
@@ -39,18 +39,9 @@ class ConstructionError(CoreError):
 def import_problems(
     *, path: Path, results: Path | None = None, name: str, licence: str = ""
 ) -> SavedDataset:
-    """Problems to construct from; the same content a second time adds nothing."""
-    found = read_problem_files(path, results)
-    return save_dataset(
-        system=PROBLEMS,
-        name=name,
-        version="",
-        source=found.source,
-        licence=licence or found.licence,
-        checksum=found.checksum,
-        tasks=((task, ()) for task in found.tasks),
-        notes=found.notes,
-    )
+    """Store problems to construct from; the same content a second time adds nothing."""
+    paths = [path] if results is None else [path, results]
+    return import_dataset(system=PROBLEMS, paths=paths, name=name, licence=licence).saved
 
 
 def start_construction(

@@ -18,7 +18,7 @@ from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.datasets import selectors as datasets
-from benchmarks.datasets.files import PUBLISHED_FORMAT, export_adaplanbench
+from benchmarks.datasets.files import export_published, writable_systems
 from benchmarks.datasets.uploads import enqueue_problems
 from benchmarks.endpoints.services import CapError
 from benchmarks.imports.views import bounded_upload
@@ -229,12 +229,12 @@ def task_growth(request: HttpRequest, task_id: int) -> HttpResponse:
 def dataset_file(request: HttpRequest, dataset_id: int) -> HttpResponse | FileResponse:
     """A dataset in the published format; closed to those who may not see some of its tasks."""
     seen = visibility(request)
-    rows = Dataset.objects.filter(system=PUBLISHED_FORMAT)
+    rows = Dataset.objects.filter(system__in=writable_systems())
     found = fetch(request, rows, pk=dataset_id)
     if datasets.closed_in_part(found, seen):
         raise Http404
     with TemporaryFile("w+", encoding="utf-8") as file:
-        export_adaplanbench(dataset=found, file=file)
+        export_published(dataset=found, file=file)
         file.seek(0)
         response = HttpResponse(file.read(), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="adaplanbench_queries-{found.pk}.json"'

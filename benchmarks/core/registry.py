@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from benchmarks.core.errors import CoreError, MadeElsewhere, UnknownName
 from benchmarks.core.system import Rejudging, System
@@ -58,6 +59,14 @@ def get_rejudging(key: str) -> Rejudging:
             f"trajectories of {title} cannot be judged anew: no judge scores their turns"
         )
     return found
+
+
+def check_dataset_files(system: str, format: str, *paths: str) -> None:
+    """Refuse files of a dataset that have faults (for ``benchmarks.core.apart``)."""
+    importer = get_system(system).importer
+    if importer is not None:
+        files = [Path(path) for path in paths]
+        importer.find_format(files, format).read_files(files, {})
 
 
 @cache

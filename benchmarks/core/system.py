@@ -14,6 +14,7 @@ from typing import Any, Literal
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.comparisons import Comparisons
 from benchmarks.core.errors import SettingError
+from benchmarks.core.importer import Importer
 from benchmarks.core.labels import Labels
 from benchmarks.core.making import Making
 from benchmarks.core.people import Mode, People, Place
@@ -170,6 +171,7 @@ class System:
     paper: PaperStatements = PaperStatements()
     presets: tuple[PaperPreset, ...] = ()
     prompts: Prompts | None = None
+    importer: Importer | None = None
     labels: Labels = Labels()
     people: People = People()
     comparisons: Comparisons = Comparisons()

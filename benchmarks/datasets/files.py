@@ -1,117 +1,115 @@
-"""Importing files of datasets: checked as a whole, then stored as a whole, or not at all."""
+"""Import files as datasets, and write datasets in the published format of their system."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from django.db.models import Prefetch
 
 from benchmarks.core import types
-from benchmarks.core.digests import storable
+from benchmarks.core.errors import CoreError
+from benchmarks.core.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.datasets.services import CHUNK, SavedDataset, save_dataset
 from benchmarks.exports.services import ExportRefused
 from benchmarks.mappers import core_profile
 from benchmarks.models import Dataset, Profile
 from benchmarks.runs.cautions import tasks_cautions
-from benchmarks.systems.adaplanbench.dataset import (
-    Checked,
-    check_file,
-    read_about,
-    read_tasks,
-    write_tasks,
-)
-from benchmarks.systems.planbench_xl import dataset as planbench_xl
-
-# The system whose datasets can be written in the published format.
-PUBLISHED_FORMAT = "adaplanbench"
-# Judges that say so where they cannot decide: constraints of this file do not say what they are
-# about, and the scripted judges would take every plan for valid.
-ROLES = {"world_judge": ("lexicon-world",), "user_judge": ("lexicon-user",)}
 
 
 @dataclass(frozen=True)
-class Imported:
-    """What a file held, and what became of it."""
+class ImportedFiles:
+    """What files held, and what became of it."""
 
-    checked: Checked
+    file: TaskFile
     saved: SavedDataset
 
 
-def import_adaplanbench(*, path: Path, source: str, name: str, licence: str = "") -> Imported:
-    """The published AdaPlanBench file; the same content a second time adds nothing.
-
-    Where the tasks of a file came from, what they are labelled as, and its licence are taken from
-    the file if it says so, as files that were written here do.
-    """
-    checked = check_file(path)
-    about = {key: storable(text).strip() for key, text in read_about(path).items()}
-    origin = "; ".join(filter(None, [about.get("source"), about.get("label")]))
-    saved = save_dataset(
-        system=PUBLISHED_FORMAT,
-        name=name,
-        version="",
-        source=": ".join(filter(None, [source, origin]))[:400],
-        licence=licence or about.get("licence", "")[:200],
-        checksum=checked.checksum,
-        tasks=read_tasks(path),
-        roles=ROLES,
-        notes=f"{checked.tasks} queries, {checked.profiles} profiles, "
-        f"{checked.constraints} constraints; {checked.repeated} stood twice in a list.",
-    )
-    return Imported(checked, saved)
+def get_importer(system: str) -> Importer:
+    """Return the importer of a system, or refuse a system that has none."""
+    importer = get_system(system).importer
+    if importer is None:
+        raise CoreError(f"{get_system(system).title} has no files to import datasets from")
+    return importer
 
 
-def import_planbench_xl(
-    *, folder: Path, name: str, domain: str = planbench_xl.DOMAIN, licence: str = ""
-) -> SavedDataset:
-    """A folder of PlanBench-XL's eight files; the same content a second time adds nothing."""
-    loaded = planbench_xl.load_dataset(folder, domain)
-    saved = save_planbench_xl(
-        loaded=loaded, name=name, source=folder.resolve().name, licence=licence
-    )
-    return replace(saved, warnings=loaded.warnings)
+def upload_formats() -> dict[str, tuple[str, TaskFormat]]:
+    """Return the formats that the import page takes, by ``system:format``."""
+    return {
+        f"{key}:{known.key}": (key, known)
+        for key in SYSTEMS
+        if (importer := get_system(key).importer) is not None
+        for known in importer.formats
+        if known.uploads
+    }
 
 
-def save_planbench_xl(
+def writable_systems() -> list[str]:
+    """Return the systems whose datasets can be written in a published format."""
+    importers = {key: get_system(key).importer for key in SYSTEMS}
+    return [key for key, importer in importers.items() if importer and importer.write]
+
+
+def import_dataset(
     *,
-    loaded: planbench_xl.Dataset,
+    system: str,
+    paths: Sequence[Path],
+    format: str = "",
+    name: str = "",
+    version: str = "",
+    licence: str = "",
+    options: Mapping[str, Any] | None = None,
+) -> ImportedFiles:
+    """Check files as a whole and store them as a whole; the same content again adds nothing."""
+    known = get_importer(system).find_format(paths, format)
+    file = known.read_files(paths, options or {})
+    saved = save_task_file(
+        system=system, file=file, name=name or known.name, version=version, licence=licence
+    )
+    return ImportedFiles(file, saved)
+
+
+def save_task_file(
+    *,
+    system: str,
+    file: TaskFile,
     name: str,
-    source: str,
+    version: str = "",
     licence: str = "",
     is_demo: bool = False,
 ) -> SavedDataset:
-    """Store a loaded dataset of PlanBench-XL."""
-    tools = {kind: len(entries) for kind, entries in loaded.shared["tools"].items()}
+    """Store the checked content of files as a dataset."""
     return save_dataset(
-        system="planbench_xl",
+        system=system,
         name=name,
-        version="",
-        source=source,
-        licence=licence,
+        version=version,
+        source=file.source[:400],
+        licence=licence or file.licence[:200],
+        checksum=file.checksum,
+        tasks=file.tasks,
+        roles=file.roles,
+        shared=file.shared,
         is_demo=is_demo,
-        checksum=loaded.checksum,
-        tasks=[(task, ()) for task in loaded.tasks],
-        shared=loaded.shared,
-        notes=f"{tools['baseline']} tools, {tools['noisy']} noisy and {tools['blocker']} blocking "
-        f"ones, {len(loaded.shared['rows'])} records.",
+        notes=file.notes,
     )
 
 
-def export_adaplanbench(*, dataset: Dataset, file: IO[str]) -> int:
-    """Write a dataset in the published format; how many queries were written.
+def export_published(*, dataset: Dataset, file: IO[str]) -> int:
+    """Write a dataset in its system's published format and return the number of tasks written.
 
     Levels that are no construction round are left out, and so is what the format has no field for.
     """
-    if dataset.system != PUBLISHED_FORMAT:
-        raise ExportRefused(f"{dataset} is no dataset of AdaPlanBench")
+    importer = find_system(dataset.system).importer
+    if importer is None or importer.write is None:
+        raise ExportRefused(f"{dataset} has no published format to be written in")
     about = {
         "name": dataset.name, "version": dataset.version, "source": dataset.source,
         "licence": dataset.licence, "checksum": dataset.checksum,
     }  # fmt: skip
     if labels := [one.title for one in tasks_cautions(dataset)]:
         about["label"] = "; ".join(labels)
-    return write_tasks(_with_profiles(dataset), file, about)
+    return importer.write(_with_profiles(dataset), file, about)
 
 
 def _with_profiles(dataset: Dataset) -> Iterator[tuple[types.Task, list[types.Profile]]]:

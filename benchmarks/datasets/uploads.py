@@ -1,43 +1,63 @@
 """Datasets and problems that people send by a form: a worker checks and stores them."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 
-from benchmarks.construction.services import import_problems
+from benchmarks.construction.services import PROBLEMS as PROBLEM_SYSTEM
 from benchmarks.core.errors import CoreError
+from benchmarks.core.importer import TaskFormat
 from benchmarks.core.workbooks import check_declared
-from benchmarks.datasets.files import import_adaplanbench
-from benchmarks.datasets.services import SavedDataset
+from benchmarks.datasets.files import import_dataset, upload_formats
 from benchmarks.imports.selectors import DATASET, PROBLEMS
 from benchmarks.imports.uploads import (
     check_size,
     check_upload_apart,
     conclude,
+    find_upload,
     put_together,
     refusal,
     safe_name,
     store_upload,
-    upload_of,
 )
 from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, lease_kept
 from benchmarks.models import Job, Upload
 
 CHECKERS = {
-    DATASET: "benchmarks.systems.adaplanbench.dataset:check_upload",
-    PROBLEMS: "benchmarks.systems.adaplanbench_construction.problem_files:check_problem_files",
+    DATASET: "benchmarks.core.registry:check_dataset_files",
+    PROBLEMS: "benchmarks.core.registry:check_dataset_files",
 }
 
 
 def enqueue_dataset(
-    *, upload: "UploadedFile[bytes]", name: str, licence: str, created_by: User | None
+    *,
+    uploads: "Sequence[UploadedFile[bytes]]",
+    format: str = "",
+    name: str = "",
+    licence: str,
+    created_by: User | None,
 ) -> Job:
-    """Have a worker import a file in AdaPlanBench's published format."""
-    return _enqueue(DATASET, upload, None, name, licence, created_by)
+    """Have a worker import files; ``format`` is ``system:format``, recognised where it is empty."""
+    known = upload_formats()
+    paths = [Path(safe_name(upload.name or "")) for upload in uploads]
+    if not format:
+        fits = (key for key, (_, one) in known.items() if _fits(one, paths))
+        format = next(fits, "")
+    if format not in known:
+        raise CoreError("the files are of no known format; choose the format that they are of")
+    system, chosen = known[format]
+    if len(paths) > chosen.uploads:
+        raise CoreError(f"{chosen.title}: expected {chosen.files}, found {len(paths)} files")
+    about = {"system": system, "format": chosen.key}
+    return _enqueue(DATASET, uploads, name or chosen.name, licence, created_by, about)
+
+
+def _fits(known: TaskFormat, paths: Sequence[Path]) -> bool:
+    return len(paths) <= known.uploads and known.recognises(paths)
 
 
 def enqueue_problems(
@@ -49,85 +69,87 @@ def enqueue_problems(
     created_by: User | None,
 ) -> Job:
     """Have a worker import problems; a workbook's declared size is refused here."""
-    if safe_name(upload.name or "").lower().endswith(".xlsx"):
-        check_declared(safe_name(upload.name or ""), upload.file)  # type: ignore[arg-type]
-    return _enqueue(PROBLEMS, upload, results, name, licence, created_by)
+    given = [upload] if results is None else [upload, results]
+    return _enqueue(PROBLEMS, given, name, licence, created_by, {})
 
 
 def _enqueue(
     kind: str,
-    upload: "UploadedFile[bytes]",
-    results: "UploadedFile[bytes] | None",
+    uploads: "Sequence[UploadedFile[bytes]]",
     name: str,
     licence: str,
     created_by: User | None,
+    about: Mapping[str, str],
 ) -> Job:
-    given = [file for file in (upload, results) if file is not None]
-    for file in given:
+    for file in uploads:
         check_size(file)
-    rows = [store_upload(upload=file, created_by=created_by) for file in given]
+        if safe_name(file.name or "").lower().endswith(".xlsx"):
+            check_declared(safe_name(file.name or ""), file.file)  # type: ignore[arg-type]
+    rows = [store_upload(upload=file, created_by=created_by) for file in uploads]
     payload: dict[str, Any] = {
         "upload": rows[0].pk,
+        "more": [row.pk for row in rows[1:]],
         "file": rows[0].name,
         "size": sum(row.size for row in rows),
         "name": name,
         "licence": licence,
+        **about,
     }
-    if results is not None:
-        payload["results"] = rows[1].pk
     return enqueue_job(
         kind=kind, title=f"Importing {rows[0].name}", payload=payload, created_by=created_by
     )
 
 
+def _uploads_of(job: Job) -> list[Upload]:
+    """Return the files of a job; jobs of version 0.2 name a second one as ``results``."""
+    numbers = [job.payload["upload"], *job.payload.get("more", ())]
+    if "results" in job.payload:
+        numbers.append(job.payload["results"])
+    return [find_upload(number) for number in numbers]
+
+
 @job_kind(DATASET)
-def import_dataset(job: Job, progress: Progress) -> None:
-    """Import a dataset; begun anew it finds the same file, and what was stored by its checksum."""
-
-    def store(path: Path) -> SavedDataset:
-        given = job.payload
-        return import_adaplanbench(
-            path=path, source=given["file"], name=given["name"], licence=given["licence"]
-        ).saved
-
-    _import(job, progress, [upload_of(job)], store)
+def import_uploaded_dataset(job: Job, progress: Progress) -> None:
+    """Import a dataset; begun anew it finds the same files, and what was stored by its checksum."""
+    given = job.payload
+    _import(job, progress, given.get("system", "adaplanbench"), given.get("format", "published"))
 
 
 @job_kind(PROBLEMS)
-def import_problem_files(job: Job, progress: Progress) -> None:
+def import_uploaded_problems(job: Job, progress: Progress) -> None:
     """Import problems, with recorded answers if there are any."""
-    uploads = [upload_of(job)]
-    if "results" in job.payload:
-        uploads.append(upload_of(job, "results"))
-
-    def store(path: Path, results: Path | None = None) -> SavedDataset:
-        given = job.payload
-        return import_problems(
-            path=path, results=results, name=given["name"], licence=given["licence"]
-        )
-
-    _import(job, progress, uploads, store)
+    _import(job, progress, PROBLEM_SYSTEM, "")
 
 
-def _import(
-    job: Job, progress: Progress, uploads: list[Upload], store: Callable[..., SavedDataset]
-) -> None:
+def _import(job: Job, progress: Progress, system: str, format: str) -> None:
     """Check files apart, store them, and note in the job's payload what came of it."""
+    uploads = _uploads_of(job)
+    names = [safe_name(upload.name) for upload in uploads]
     with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
         paths = []
         for number, upload in enumerate(uploads):
-            place = Path(folder) / str(number)
-            place.mkdir()
-            paths.append(place / safe_name(upload.name))
+            # Files of one name get folders of their own.
+            place = Path(folder) / (str(number) if names.count(names[number]) > 1 else "")
+            place.mkdir(exist_ok=True)
+            paths.append(place / names[number])
             put_together(upload, paths[-1], progress)
         progress.report(message="Checking and storing; nothing is shown until all of it is there")
         try:
             largest = max(uploads, key=lambda upload: upload.size)
             check_upload_apart(
-                CHECKERS[job.kind], [str(path) for path in paths], upload=largest, progress=progress
+                CHECKERS[job.kind],
+                [system, format, *map(str, paths)],
+                upload=largest,
+                progress=progress,
             )
             with lease_kept(progress):
-                saved = store(*paths)
+                saved = import_dataset(
+                    system=system,
+                    paths=paths,
+                    format=format,
+                    name=job.payload["name"],
+                    licence=job.payload["licence"],
+                ).saved
         except CoreError as error:
             conclude(job, uploads[0], {"refused": refusal(error)}, *uploads[1:])
             raise

@@ -17,7 +17,7 @@ from benchmarks.construction.selectors import made_by, made_caution
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import find_system
 from benchmarks.datasets import selectors as datasets
-from benchmarks.datasets.files import PUBLISHED_FORMAT
+from benchmarks.datasets.files import writable_systems
 from benchmarks.datasets.forms import ImportForm
 from benchmarks.datasets.uploads import enqueue_dataset
 from benchmarks.imports.selectors import ImportView, dataset_jobs
@@ -45,7 +45,7 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 @bounded_upload(
-    lambda: settings.UPLOAD_BYTES, "Import it on the server: manage.py import_adaplanbench FILE."
+    lambda: settings.UPLOAD_BYTES, "Import it on the server: manage.py import_dataset SYSTEM FILE."
 )
 def dataset_import(request: HttpRequest) -> HttpResponse:
     allow(request, START)
@@ -54,7 +54,8 @@ def dataset_import(request: HttpRequest) -> HttpResponse:
         given = form.cleaned_data
         try:
             job = enqueue_dataset(
-                upload=given["file"],
+                uploads=given["file"],
+                format=given["format"],
                 name=given["name"],
                 licence=given["licence"],
                 created_by=request.user if request.user.is_authenticated else None,
@@ -112,7 +113,8 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
         "constructs": find_system(found.system).making is not None,
         "made_by": made_by(found, seen),
         "caution": made_caution(found),
-        "exportable": found.system == PUBLISHED_FORMAT and not datasets.closed_in_part(found, seen),
+        "exportable": found.system in writable_systems()
+        and not datasets.closed_in_part(found, seen),
         "may_start": request.user.has_perm(START),
     }
     return render(request, "benchmarks/datasets/dataset.html", context)

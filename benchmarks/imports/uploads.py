@@ -113,6 +113,7 @@ def forget_uploads() -> None:
     waiting = Job.objects.filter(payload__has_key="upload").exclude(status__in=ENDED)
     payloads = waiting.values_list("payload", flat=True)
     needed = [payload.get(name) for payload in payloads for name in ("upload", "results")]
+    needed += [number for payload in payloads for number in payload.get("more", ())]
     old = Upload.objects.filter(created_at__lt=timezone.now() - FORGOTTEN)
     old.exclude(pk__in=[pk for pk in needed if pk is not None]).delete()
 
@@ -253,9 +254,14 @@ def refusal(error: CoreError) -> dict[str, Any]:
     return {"faults": [], "total": 0, "message": str(error)}
 
 
-def upload_of(job: Job, name: str = "upload") -> Upload:
-    """The file that a job is about; ``name`` is where its payload names it."""
-    upload = Upload.objects.filter(pk=job.payload[name]).first()
+def upload_of(job: Job) -> Upload:
+    """Return the file that a job is about."""
+    return find_upload(job.payload["upload"])
+
+
+def find_upload(number: int) -> Upload:
+    """Return a stored file by its id, or refuse one that is not kept any more."""
+    upload = Upload.objects.filter(pk=number).first()
     if upload is None:
         raise CoreError("the file is not kept any more; send it again")
     return upload

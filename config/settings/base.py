@@ -63,7 +63,11 @@ WSGI_APPLICATION = "config.wsgi.application"
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        # A system brings the templates of its own pages in its folder.
+        "DIRS": [
+            BASE_DIR / "templates",
+            *sorted((BASE_DIR / "benchmarks" / "systems").glob("*/templates")),
+        ],
         "APP_DIRS": True,
         "OPTIONS": {
             "builtins": ["benchmarks.templatetags.planjury"],

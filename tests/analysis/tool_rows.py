@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.datasets.files import import_planbench_xl
+from benchmarks.datasets.files import import_dataset
 from benchmarks.models import Agent, Dataset, Run, Trajectory, Turn
 from benchmarks.systems.planbench_xl import world
 
@@ -14,7 +14,9 @@ DATA = Path(world.__file__).parent / "data"
 
 def make_world(name: str = "Nursery") -> Dataset:
     """The dataset of the small world."""
-    return import_planbench_xl(folder=DATA, name=name, domain="nursery", licence="").dataset
+    return import_dataset(
+        system="planbench_xl", paths=[DATA], name=name, options={"domain": "nursery"}
+    ).saved.dataset
 
 
 def make_tool_run(

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+FOLDERS = [ROOT / "templates", *(ROOT / "benchmarks" / "systems").glob("*/templates")]
+TEMPLATES = sorted(path for folder in FOLDERS for path in folder.rglob("*.html"))
 OURS = sorted([*(ROOT / "static" / "css").glob("*.css"), *(ROOT / "static" / "js").glob("*.js")])
 # Data for a script is not a script.
 INLINE_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)")

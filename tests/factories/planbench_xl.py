@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.asks.selectors import open_asks
-from benchmarks.datasets.files import import_planbench_xl
+from benchmarks.datasets.files import import_dataset
 from benchmarks.models import Agent, Dataset, OpenAsk, Run
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
@@ -14,7 +14,12 @@ TASK = "grower-of-entry"
 
 
 def save_small_world() -> Dataset:
-    return import_planbench_xl(folder=world.DATA, name="Small world", domain=world.DOMAIN).dataset
+    return import_dataset(
+        system="planbench_xl",
+        paths=[world.DATA],
+        name="Small world",
+        options={"domain": world.DOMAIN},
+    ).saved.dataset
 
 
 def start_for_person(*tasks: str, **settings: Any) -> Run:

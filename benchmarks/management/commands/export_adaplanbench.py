@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
-from benchmarks.datasets.files import export_adaplanbench
+from benchmarks.datasets.files import export_published
 from benchmarks.datasets.selectors import find_dataset
 
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         try:
             dataset = find_dataset(options["dataset"])
             with path.open("x", encoding="utf-8") as file:
-                count = export_adaplanbench(dataset=dataset, file=file)
+                count = export_published(dataset=dataset, file=file)
         except FileExistsError:
             raise CommandError(f"{path.name} exists; name a new file") from None
         except OSError as error:

@@ -80,11 +80,6 @@ def check_file(path: Path) -> Checked:
     return Checked(checksum=checksum, **counts)
 
 
-def check_upload(path: str) -> None:
-    """Refuse a file with faults (for `benchmarks.core.apart`)."""
-    check_file(Path(path))
-
-
 def read_about(path: Path) -> dict[str, str]:
     """What a sound file says of itself under ``metadata``, as far as that is texts."""
     with path.open("rb") as raw:

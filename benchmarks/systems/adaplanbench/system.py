@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from benchmarks.core.importer import Importer
 from benchmarks.core.system import (
     Dimension,
     Published,
@@ -25,6 +26,7 @@ from benchmarks.systems.adaplanbench import (
     scripted,
 )
 from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
+from benchmarks.systems.adaplanbench.importer import IMPORTER
 from benchmarks.systems.adaplanbench.labels import LABELS
 from benchmarks.systems.adaplanbench.macgyver import policies as macgyver
 from benchmarks.systems.adaplanbench.people import PEOPLE
@@ -66,6 +68,7 @@ class AdaPlanBench(System):
     paper = PAPER
     presets = PRESETS
     prompts = prompts.PROMPTS
+    importer: Importer | None = IMPORTER
     labels = LABELS
     people = PEOPLE
     comparisons = COMPARISONS

@@ -8,11 +8,13 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.core.errors import CoreError
+from benchmarks.core.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problem, Problems, Said, text_fault
 from benchmarks.core.types import Task
 from benchmarks.systems.adaplanbench.dataset import LONGEST_ID, LONGEST_QUERY
@@ -54,11 +56,6 @@ def read_problem_files(path: Path, results: Path | None = None) -> ReadProblems:
     return ReadProblems(
         tasks, hashlib.sha256(raw).hexdigest(), path.name, "", f"{_counted(tasks)}."
     )
-
-
-def check_problem_files(path: str, results: str = "") -> None:
-    """Refuse files that `read_problem_files` would refuse (for `benchmarks.core.apart`)."""
-    read_problem_files(Path(path), Path(results) if results else None)
 
 
 def _counted(tasks: tuple[Task, ...]) -> str:
@@ -170,3 +167,31 @@ def _read_row(place: str, row: Mapping[str, Any], number: int, faults: Problems)
             faults.add(f"{place}, {field}", fault, given)
     said = {field: str(values.get(field, "")).strip() for field in FIELDS}
     return Task(said["id"], said["problem"], said["category"], {"solution": said["solution"]})
+
+
+def read_task_file(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
+    """Read problems, and recorded answers beside a workbook where a second file is given."""
+    if len(paths) > 2:
+        raise CoreError("expected problems, and at most one file of recorded answers beside them")
+    found = read_problem_files(*paths)
+    return TaskFile(
+        tasks=((task, ()) for task in found.tasks),
+        checksum=found.checksum,
+        source=found.source,
+        licence=found.licence,
+        notes=found.notes,
+        summary=f". {found.notes}",
+    )
+
+
+IMPORTER = Importer(
+    (
+        TaskFormat(
+            "problems",
+            "Problems to construct from",
+            "PROBLEMS.xlsx with RESULTS.json, or rows as JSON or CSV",
+            "Problems",
+            read_task_file,
+        ),
+    )
+)

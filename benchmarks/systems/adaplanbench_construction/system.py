@@ -4,6 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.core.importer import Importer
 from benchmarks.core.making import Making
 from benchmarks.core.published import Published
 from benchmarks.core.system import Dimension, Role, Setting, System
@@ -20,6 +21,7 @@ from benchmarks.systems.adaplanbench_construction.asks import FIRST, planner_sea
 from benchmarks.systems.adaplanbench_construction.labels import LABELS
 from benchmarks.systems.adaplanbench_construction.making import MAKING
 from benchmarks.systems.adaplanbench_construction.people import PEOPLE
+from benchmarks.systems.adaplanbench_construction.problem_files import IMPORTER
 from benchmarks.systems.adaplanbench_construction.protocol import SETTINGS
 from benchmarks.systems.adaplanbench_construction.published import PUBLISHED
 
@@ -48,6 +50,7 @@ class AdaPlanBenchConstruction(System):
     dimensions: tuple[Dimension, ...] = ()
     published: tuple[Published, ...] = PUBLISHED
     prompts = prompts.PROMPTS
+    importer: Importer | None = IMPORTER
     labels = LABELS
     people = PEOPLE
     making: Making | None = MAKING

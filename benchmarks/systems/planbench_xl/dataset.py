@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.digests import digest
+from benchmarks.core.errors import CoreError
+from benchmarks.core.importer import Importer, ImportOption, TaskFile, TaskFormat
 from benchmarks.core.problems import Problems
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.checks import Checker
@@ -122,3 +124,48 @@ def sample_queries(tasks: Sequence[Task], size: int | None, seed: int) -> list[T
         return list(tasks)
     chosen = set(random.Random(seed).sample(range(len(tasks)), size))
     return [task for number, task in enumerate(tasks) if number in chosen]
+
+
+def read_folder(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
+    """Read a folder with the eight files, or the eight files of one folder."""
+    folder = paths[0] if paths[0].is_dir() else paths[0].parent
+    alone = paths[0].is_dir() and len(paths) == 1
+    if not alone and (paths[0].is_dir() or any(path.parent != folder for path in paths)):
+        raise CoreError("expected one folder, or the eight files of one folder")
+    loaded = load_dataset(folder, options["domain"])
+    return task_file(loaded, source=folder.resolve().name if alone else "uploaded files")
+
+
+def task_file(loaded: Dataset, source: str) -> TaskFile:
+    """Return a loaded dataset as it is stored."""
+    tools = {kind: len(entries) for kind, entries in loaded.shared["tools"].items()}
+    notes = (
+        f"{tools['baseline']} tools, {tools['noisy']} noisy and {tools['blocker']} blocking "
+        f"ones, {len(loaded.shared['rows'])} records."
+    )
+    return TaskFile(
+        tasks=[(task, ()) for task in loaded.tasks],
+        checksum=loaded.checksum,
+        source=source,
+        shared=loaded.shared,
+        notes=notes,
+        summary=f". {notes}",
+        warnings=loaded.warnings,
+    )
+
+
+IMPORTER = Importer(
+    (
+        TaskFormat(
+            "published",
+            "Published folder",
+            "a folder with the eight JSON files, plain or as .gz",
+            "PlanBench-XL",
+            read_folder,
+            lambda paths: paths[0].is_dir() or len(paths) == len(NAMES),
+            options=(ImportOption("domain", DOMAIN, f"what the data is about ({DOMAIN})"),),
+            uploads=len(NAMES),
+            accept=".json,.gz",
+        ),
+    )
+)

@@ -4,12 +4,14 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.core.importer import Importer
 from benchmarks.core.published import Published
 from benchmarks.core.system import Dimension, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.planbench_xl import episode, metrics, prompts, world
 from benchmarks.systems.planbench_xl.actions import parse_tagged
 from benchmarks.systems.planbench_xl.comparisons import COMPARISONS
+from benchmarks.systems.planbench_xl.dataset import IMPORTER
 from benchmarks.systems.planbench_xl.labels import LABELS
 from benchmarks.systems.planbench_xl.native import parse_native
 from benchmarks.systems.planbench_xl.people import PEOPLE
@@ -35,6 +37,7 @@ class PlanBenchXL(System):
     published: tuple[Published, ...] = PUBLISHED
     presets = PRESETS
     prompts = prompts.PROMPTS
+    importer: Importer | None = IMPORTER
     labels = LABELS
     people = PEOPLE
     comparisons = COMPARISONS

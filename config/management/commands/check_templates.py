@@ -16,9 +16,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Report all broken templates, not just the first."""
-        folder = Path(settings.TEMPLATES[0]["DIRS"][0])
+        folders = [Path(folder) for folder in settings.TEMPLATES[0]["DIRS"]]
         names = sorted(
-            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+            path.relative_to(folder).as_posix()
+            for folder in folders
+            for path in folder.rglob("*")
+            if path.is_file()
         )
         broken = []
         for name in names:

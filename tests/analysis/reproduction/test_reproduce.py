@@ -17,7 +17,7 @@ from analysis.reproduction.files import FORMAT
 from analysis.reproduction.presets import ReportPart, find_preset, known_presets
 from analysis.reproduction.sections import About, sections_of
 from benchmarks.core.errors import UnknownName
-from benchmarks.datasets.files import import_planbench_xl
+from benchmarks.datasets.files import import_dataset
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.systems.planbench_xl import world
 from tests.analysis.rows import (
@@ -41,7 +41,9 @@ def reproduce(*words: str) -> str:
 
 
 def planbench_xl_dataset(name: str) -> None:
-    import_planbench_xl(folder=world.DATA, name=name, domain=world.DOMAIN)
+    import_dataset(
+        system="planbench_xl", paths=[world.DATA], name=name, options={"domain": world.DOMAIN}
+    )
 
 
 def files_in(path: Path) -> set[str]:

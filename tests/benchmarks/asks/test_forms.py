@@ -245,7 +245,9 @@ class TestSystemsWithForms:
     @pytest.mark.parametrize("key", list(SYSTEMS))
     def test_forms_and_templates_belong_together(self, key: str) -> None:
         forms = get_system(key).people.reply_forms
-        folder = Path(django_settings.BASE_DIR) / "templates" / "systems" / key
+        folder = (
+            Path(django_settings.BASE_DIR) / f"benchmarks/systems/{key}/templates/systems/{key}"
+        )
         kinds = set(get_system(key).parsers)
         assert set(forms) <= kinds
         shown = {path.stem.removeprefix("_reply_") for path in folder.glob("_reply_*.html")}

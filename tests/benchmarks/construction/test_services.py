@@ -15,7 +15,7 @@ from benchmarks.construction.services import (
     make_dataset,
     start_construction,
 )
-from benchmarks.datasets.files import export_adaplanbench, import_adaplanbench
+from benchmarks.datasets.files import export_published, import_dataset
 from benchmarks.datasets.selectors import level_sizes
 from benchmarks.exports.services import ExportRefused
 from benchmarks.models import Candidate, Constraint, Dataset, Run, Task, Trajectory
@@ -90,21 +90,21 @@ class TestFiles:
         dataset = make_dataset(run=run, name="A").saved.dataset
         path = tmp_path / "queries.json"
         call_command("export_adaplanbench", dataset="A", out=path, stdout=io.StringIO())
-        back = import_adaplanbench(path=path, source="queries.json", name="B").saved.dataset
+        back = import_dataset(system="adaplanbench", paths=[path], name="B").saved.dataset
         assert texts(back) == texts(dataset)
         assert back.licence == dataset.licence == "CC0"
         assert back.source == f"queries.json: {dataset.source}; Tasks constructed by scripts"
         queries = dataset.tasks.values_list("external_id", "prompt")
         assert list(back.tasks.values_list("external_id", "prompt")) == list(queries)
         again = io.StringIO()
-        assert export_adaplanbench(dataset=back, file=again) == 2
+        assert export_published(dataset=back, file=again) == 2
         assert json.loads(again.getvalue())["data"] == json.loads(path.read_text())["data"]
         with pytest.raises(CommandError, match="name a new file"):
             call_command("export_adaplanbench", dataset="A", out=path)
 
     def test_only_what_the_format_can_hold(self) -> None:
-        with pytest.raises(ExportRefused, match="no dataset of AdaPlanBench"):
-            export_adaplanbench(dataset=make_construction().dataset, file=io.StringIO())
+        with pytest.raises(ExportRefused, match="has no published format"):
+            export_published(dataset=make_construction().dataset, file=io.StringIO())
 
 
 def test_how_profiles_grew_is_told_by_round() -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmarks import mappers
-from benchmarks.datasets.files import import_planbench_xl
+from benchmarks.datasets.files import import_dataset
 from benchmarks.mappers import core_task
 from benchmarks.models import Dataset, SharedData, Task
 from benchmarks.systems.planbench_xl import world
@@ -52,7 +52,9 @@ def test_a_folder_of_something_else_is_refused(tmp_path) -> None:
 
 
 def test_every_episode_gets_it(django_assert_num_queries) -> None:
-    dataset = import_planbench_xl(folder=FOLDER, name="Small world", domain=world.DOMAIN).dataset
+    dataset = import_dataset(
+        system="planbench_xl", paths=[FOLDER], name="Small world", options={"domain": world.DOMAIN}
+    ).saved.dataset
     mappers._content.cache_clear()
     tasks = list(Task.objects.select_related("dataset"))
     with django_assert_num_queries(1):

@@ -29,7 +29,7 @@ HOSTILE = "</textarea><script>alert('x')</script>\" onmouseover=\"y"
 def test_the_list_says_what_to_do_when_it_is_empty(researcher: Client) -> None:
     page = researcher.get(reverse("benchmarks:dataset_list")).content.decode()
     assert "No datasets yet" in page
-    assert "import_adaplanbench" in page
+    assert "import_dataset" in page
 
 
 def test_a_line_names_source_and_sizes(researcher: Client, played: Run) -> None:

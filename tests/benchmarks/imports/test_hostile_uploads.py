@@ -106,4 +106,4 @@ def test_forgotten_uploads_leave_those_of_a_waiting_job(settings, monkeypatch) -
     monkeypatch.setattr(uploads, "FORGOTTEN", -uploads.FORGOTTEN)
     uploads.forget_uploads()
     kept = set(Upload.objects.values_list("pk", flat=True))
-    assert kept == {job.payload["upload"], job.payload["results"]}
+    assert kept == {job.payload["upload"], *job.payload["more"]}

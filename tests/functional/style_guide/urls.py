@@ -8,13 +8,12 @@ from django.template.backends.django import DjangoTemplates
 from django.urls import path
 from django.views.defaults import page_not_found, permission_denied
 
-from config.settings.base import BASE_DIR
 from tests.functional.style_guide.context import guide_context, guide_figure
 
 ENGINE = DjangoTemplates(
     {
         "NAME": "style guide",
-        "DIRS": [BASE_DIR / "templates", Path(__file__).parent / "templates"],
+        "DIRS": [*settings.TEMPLATES[0]["DIRS"], Path(__file__).parent / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {"builtins": settings.TEMPLATES[0]["OPTIONS"]["builtins"]},
     }
