@@ -17,7 +17,7 @@ from analysis.pages.views import subject_of
 from analysis.reports.common import banners
 from analysis.reports.content import Report
 from analysis.reports.deferred import kept_later
-from analysis.reproduction.presets import ReportPart
+from benchmarks.core.published import ReportPart
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.reproduction.presets import PaperPreset, find_preset, known_presets, preset_design
+from analysis.reproduction.presets import find_preset, known_presets, preset_design
 from benchmarks.core.errors import CoreError
+from benchmarks.core.published import PaperPreset
 
 
 class Command(BaseCommand):

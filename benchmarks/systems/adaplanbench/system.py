@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from benchmarks.core.importer import Importer
+from benchmarks.core.published import Published
 from benchmarks.core.system import (
     Dimension,
-    Published,
     Rejudging,
     Role,
     ScriptedPolicy,

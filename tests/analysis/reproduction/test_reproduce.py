@@ -14,9 +14,10 @@ from django.urls import reverse
 
 from analysis.reproduction import folder
 from analysis.reproduction.files import FORMAT
-from analysis.reproduction.presets import ReportPart, find_preset, known_presets
+from analysis.reproduction.presets import find_preset, known_presets
 from analysis.reproduction.sections import About, sections_of
 from benchmarks.core.errors import UnknownName
+from benchmarks.core.published import ReportPart
 from benchmarks.datasets.files import import_dataset
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.systems.planbench_xl import world

@@ -1,0 +1,157 @@
+"""A system that is one folder and one line of the registry can do all that systems can do.
+
+It is imported, run, played by a person, judged by people, analysed and exported, without one line
+of it elsewhere.
+"""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from analysis.pages import PAGES
+from annotation.desk.services import submit_assignment
+from annotation.live.setup.sessions import make_session
+from annotation.models import Study
+from annotation.questionnaires.services import store_questionnaire
+from annotation.ratings.services import record_rating
+from annotation.studies.setup import NewItem, store_study
+from benchmarks.core.registry import SYSTEMS
+from benchmarks.exports.services import export_run
+from benchmarks.models import Agent, Dataset, Run, Trajectory
+from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.runs.services import start_runs
+from tests.annotation.live_sessions import asked, carry, make_live_study
+from tests.annotation.rows import make_person
+from tests.factories.benchmarks import play
+
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
+
+FOLDER = Path(__file__).parent / "toy_system"
+QUESTIONNAIRE = """
+kind: turn_scores
+system: counting
+title: Boldness of every guess
+shows: [plans, feedback]
+instructions:
+  - You see a guess and what came back.
+sections:
+  - {key: plan, title: About this guess}
+questions:
+  - {dimension: boldness, section: plan, about: turn, needs: [final_plan]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[None]:
+    """Register the system, and its folder of templates, for one test."""
+    monkeypatch.setitem(SYSTEMS, "counting", ("Counting", "tests.contracts.toy_system.system"))
+    (engine,) = settings.TEMPLATES
+    settings.TEMPLATES = [{**engine, "DIRS": [*engine["DIRS"], FOLDER / "templates"]}]
+    yield
+
+
+@pytest.fixture
+def rita() -> User:
+    return make_person("rita", superuser=True)
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    """The dataset as the one import command makes it."""
+    path = tmp_path / "numbers.json"
+    path.write_text(json.dumps([1, 3, 20]))
+    out = io.StringIO()
+    call_command("import_dataset", "counting", str(path), name="Three numbers", stdout=out)
+    assert out.getvalue().strip() == "Three numbers 1: 3 tasks"
+    return Dataset.objects.get(system="counting")
+
+
+@pytest.fixture
+def run(dataset: Dataset) -> Run:
+    """The scripted agent on all of it."""
+    ensure_scripted_agents()
+    agent = Agent.objects.get(system="counting", policy="counting-up")
+    (run,) = start_runs(dataset=dataset, agents=[agent])
+    play(run)
+    return run
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_it_is_run_and_shown(run: Run, rita: User) -> None:
+    ended = dict(run.trajectories.values_list("task__external_id", "termination"))
+    assert ended == {"n1": "right", "n3": "right", "n20": "spent"}
+    client = client_of(rita)
+    assert "Counting" in client.get(f"/runs/{run.pk}/").content.decode()
+    page = client.get(f"/trajectories/{run.trajectories.get(task__external_id='n3').pk}/")
+    assert "The number was named." in page.content.decode()
+    assert "Guess 3: 3" in page.content.decode()
+
+
+def test_a_person_plays_it_live(dataset: Dataset) -> None:
+    ensure_scripted_agents()
+    pia = make_person("pia")
+    session = make_session(
+        study=make_live_study(system="counting", mode="agent"),
+        agent=Agent.objects.filter(kind=Agent.Kind.HUMAN)[0],
+        task=dataset.tasks.get(external_id="n3"), level="", settings={}, players=[pia], by=None,
+    )  # fmt: skip
+    client, url = client_of(pia), f"/sessions/{session.pk}/"
+    assert client.post(f"{url}ready/").status_code == 302
+    carry(session)
+    for number in (5, 3):
+        (ask,) = asked(session)
+        assert 'name="number"' in client.get(url).content.decode()
+        reply = {"from_fields": "1", "number": str(number)}
+        assert client.post(f"{url}reply/{ask.pk}/", reply).status_code == 302
+        carry(session)
+    assert session.trajectory.termination == "right"
+    assert "You named the number." in client.get(url).content.decode()
+
+
+def test_people_judge_it(run: Run, rita: User) -> None:
+    ann = make_person("ann")
+    questionnaire = store_questionnaire(name="boldness", text=QUESTIONNAIRE, by=rita)
+    study = Study(name="Bold", questionnaire=questionnaire.id, status=Study.Status.OPEN)
+    trajectory = run.trajectories.get(task__external_id="n3")
+    items = [NewItem(trajectory=trajectory.pk)]
+    store_study(study=study, items=items, people=[ann], dealt={ann.pk: range(1)}, by=rita)
+    assignment = study.assignments.get(annotator=ann, part="main")
+    page = client_of(ann).get(f"/studies/{study.pk}/annotate/1/")
+    assert page.status_code == 200 and "Boldness" in page.content.decode()
+    for key in assignment.item.asked:
+        record_rating(assignment=assignment, by=ann, question=key, value=4, client_id=uuid4())
+    submit_assignment(assignment=assignment, by=ann)
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_it_is_analysed(name: str, run: Run, rita: User) -> None:
+    page = client_of(rita).get(f"/analysis/{name}/?dataset={run.dataset_id}", follow=True)
+    assert page.status_code == 200
+
+
+def test_the_leaderboard_has_its_measures(run: Run, rita: User) -> None:
+    page = client_of(rita).get(f"/analysis/leaderboard/?dataset={run.dataset_id}", follow=True)
+    assert "Guesses" in page.content.decode()
+
+
+def test_it_is_exported(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "run.jsonl"
+    assert export_run(run=run, format="openai-chat", target=target) == 3
+    rows = [json.loads(line) for line in target.read_text().splitlines()]
+    assert {row["task_id"] for row in rows} == {"n1", "n3", "n20"}
+    assert Trajectory.objects.filter(run=run).count() == len(rows)

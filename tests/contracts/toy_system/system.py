@@ -1,0 +1,116 @@
+"""A sixth system in one folder: the agent names a number, and is told whether it is too small."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.core.answerers import Answer, Answerer, Scripted
+from benchmarks.core.digests import digest
+from benchmarks.core.errors import UnreadableReply
+from benchmarks.core.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.labels import Ending, Labels, Measure
+from benchmarks.core.people import Fields, People, ReplyForm
+from benchmarks.core.system import Dimension, Role, ScriptedPolicy, Setting, System
+from benchmarks.core.types import (
+    Ask,
+    Episode,
+    Expect,
+    Json,
+    Message,
+    Outcome,
+    Profile,
+    Task,
+    Turn,
+)
+
+KEY = "counting"
+RIGHT, SPENT = "right", "spent"
+
+
+def read_numbers(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
+    """Read a JSON list of numbers: each is a task."""
+    numbers = json.loads(paths[0].read_text())
+    return TaskFile([(_task(number), ()) for number in numbers], digest(numbers), paths[0].name)
+
+
+def _task(number: int) -> Task:
+    return Task(f"n{number}", "Which number do I think of?", "", {"number": number})
+
+
+def parse_number(text: str, params: Mapping[str, Any]) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise UnreadableReply("expected a whole number.") from None
+
+
+def counting_up(task: Task, parameters: Json) -> Answerer:
+    """Name 1, then 2, and so on."""
+    return Scripted("counting-up", "1", lambda ask, seed: Answer(str(ask.context["turn"])))
+
+
+def _show(context: Json, fields: Fields, errors: Mapping[str, str]) -> Mapping[str, Any]:
+    return {"turn": context["turn"], "number": fields.get("number", ""), "errors": errors}
+
+
+class Counting(System):
+    """Guess a number by counting up."""
+
+    key = KEY
+    title = "Counting"
+    roles = (Role("agent", "Guesser", ("counting-up",)),)
+    settings = (Setting("max_turns", "int", 9, "How many guesses there are.", minimum=1),)
+    parsers = {"number": parse_number}
+    scripted = {
+        "counting-up": ScriptedPolicy("counting-up", "agent", "Counting up", "1", counting_up)
+    }
+    dimensions = (Dimension("boldness", "Boldness", "How bold the guess is."),)
+    importer = Importer(
+        (TaskFormat("numbers", "Numbers", "numbers.json", "Numbers", read_numbers),)
+    )
+    labels = Labels(
+        endings={
+            RIGHT: Ending("Right", "The number was named.", "ok"),
+            SPENT: Ending("Out of guesses", "All guesses were used up.", "warn"),
+        },
+        measures={
+            "accurate": Measure("Right", "Share of numbers that were named.", "rate"),
+            "guesses": Measure("Guesses", "Mean number of guesses."),
+        },
+        verdicts={"accurate": "Right"},
+    )
+    people = People(
+        reply_forms={"number": ReplyForm(_show, lambda context, fields: fields["number"])},
+        end_messages={RIGHT: "You named the number."},
+    )
+
+    def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
+        number, count = task.payload["number"], 0
+        messages = [Message("user", task.prompt)]
+        for count in range(1, settings["max_turns"] + 1):
+            ask = Ask("agent", tuple(messages), Expect("number"), context={"turn": count})
+            (reply,) = (yield [ask]) or ()
+            right = reply.value == number
+            feedback = "" if right else "No."
+            yield Turn(count, reply.text, feedback)
+            if right:
+                return Outcome(RIGHT, {"accurate": 1.0, "guesses": float(count)})
+            messages += [Message("assistant", reply.text), Message("user", feedback)]
+        return Outcome(SPENT, {"accurate": 0.0, "guesses": float(count)})
+
+    def summarise(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
+        metrics = {}
+        for name in self.labels.measures:
+            values = [o.metrics[name] for o in outcomes if o.metrics[name] is not None]
+            mean = sum(v for v in values if v is not None) / len(values) if values else None
+            metrics[name] = {"value": mean, "n": len(values), "excluded": {}}
+        return {"trajectories": len(outcomes), "metrics": metrics, "terminations": {}}
+
+    def sample_tasks(self) -> Sequence[tuple[Task, Sequence[Profile]]]:
+        return [(_task(number), ()) for number in (1, 3)]
+
+
+SYSTEM = Counting()
