@@ -7,15 +7,7 @@ from pathlib import Path
 from django.db.models import Exists, OuterRef, QuerySet
 
 from benchmarks.core import types
-from benchmarks.core.digests import canonical_json
-from benchmarks.core.labels import plain
-from benchmarks.core.problems import Problems, Said
-from benchmarks.datasets.selectors import counted, kind_order
-from benchmarks.datasets.services import chunks
-from benchmarks.exports.services import ExportRefused
-from benchmarks.locks import only_one
-from benchmarks.models import Candidate, Dataset, Task
-from benchmarks.systems.adaplanbench.candidates import (
+from benchmarks.core.candidates import (
     FIELDS,
     CandidateRow,
     CheckedCandidates,
@@ -24,6 +16,14 @@ from benchmarks.systems.adaplanbench.candidates import (
     read_candidates,
     write_candidates,
 )
+from benchmarks.core.digests import canonical_json
+from benchmarks.core.labels import plain
+from benchmarks.core.problems import Problems, Said
+from benchmarks.datasets.selectors import counted, kind_order
+from benchmarks.datasets.services import chunks
+from benchmarks.exports.services import ExportRefused
+from benchmarks.locks import only_one
+from benchmarks.models import Candidate, Dataset, Task
 from benchmarks.visibility import EVERYTHING, Visibility
 
 

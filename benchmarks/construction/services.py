@@ -15,6 +15,7 @@ from benchmarks.construction.selectors import (
     made_trajectories,
     proposed_replies,
 )
+from benchmarks.core.candidates import LONGEST_NAME, CandidateRow
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.core.making import Made, Making
@@ -27,7 +28,6 @@ from benchmarks.models import Agent, Dataset, Run
 from benchmarks.roles.selectors import role_words
 from benchmarks.roles.services import AT, HUMAN, PERSON, ensure_scripted_agents
 from benchmarks.runs.services import start_runs
-from benchmarks.systems.adaplanbench.candidates import LONGEST_NAME, CandidateRow
 
 PROBLEMS = "adaplanbench_construction"
 

@@ -6,27 +6,27 @@ stored, ``read_tasks`` yields the tasks. Numbers of construction rounds become l
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from benchmarks.core.digests import digest_text
 from benchmarks.core.json_files import JsonFile
 from benchmarks.core.problems import (
-    FileRefused,
-    Problem,
     Problems,
-    Said,
     text_fault,
+)
+from benchmarks.core.query_files import (
+    LONGEST_CONSTRAINT,
+    LONGEST_QUERY,
+    MOST_CONSTRAINTS,
+    QueryItem,
+    reading,
 )
 from benchmarks.core.types import Constraint, Profile, Task
 
 ROUND = "candidate_iterative_sample_num"
 LEVELS = {1: "low", 2: "mid", 3: "high", 4: "round-4", 5: "round-5", 6: "round-6"}
 FIELDS = (("tools", "world", "w"), ("prefs", "user", "u"))
-LONGEST_ID, LONGEST_QUERY, LONGEST_CONSTRAINT = 100, 20_000, 4_000
-MOST_CONSTRAINTS = 5_000
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,6 @@ class Checked:
     profiles: int
     constraints: int
     repeated: int
-
-
-@contextmanager
-def reading(path: Path, problems: Problems) -> Iterator[JsonFile]:
-    """An open file whose faults go to ``problems``; one that cannot be opened is refused."""
-    try:
-        with path.open("rb") as raw:
-            yield JsonFile(path, raw)
-    except FileRefused as refused:
-        problems.extend(refused)
-    except OSError as error:
-        raise FileRefused(
-            [Problem(path.name, "a file to read", error.strerror or "none")]
-        ) from None
 
 
 def check_file(path: Path) -> Checked:
@@ -98,42 +84,6 @@ def read_tasks(path: Path) -> Iterator[tuple[Task, tuple[Profile, ...]]]:
             problems.check()
             if read is not None:
                 yield read
-
-
-class QueryItem:
-    """One member of ``data``, which its ``query_id`` names; notes what is wrong with it."""
-
-    def __init__(self, file: str, index: int, item: Any, problems: Problems) -> None:
-        self.file, self.index, self.problems = file, index, problems
-        self.item: Mapping[str, Any] = item if isinstance(item, dict) else {}
-        given = self.item.get("query_id")
-        self.id = str(given) if isinstance(given, str | int) and given is not True else ""
-        if not isinstance(item, dict):
-            self.fault("", "an object", item)
-
-    @property
-    def place(self) -> str:
-        """Where it stands, as messages name it."""
-        name = f"query_id {self.id[:40]}" if self.id else "no query_id"
-        return f"{self.file}, data[{self.index}] ({name})"
-
-    def fault(self, field: str, expected: str, found: Any) -> None:
-        """Note that something else was expected in a field, or in place of the item."""
-        self.problems.add(f"{self.place}, {field}" if field else self.place, expected, found)
-
-    def read_id(self, seen: set[str]) -> None:
-        """Check that the id is there and is the first of its kind."""
-        given = self.item.get("query_id")
-        if not self.item:
-            return
-        if isinstance(given, bool) or not isinstance(given, str | int):
-            self.fault("query_id", "a text or a whole number", given)
-        elif fault := text_fault(self.id, LONGEST_ID):
-            self.fault("query_id", fault, given)
-        elif (mark := digest_text(self.id)) in seen:
-            self.fault("query_id", "an id of its own", Said("one that an earlier query has"))
-        else:
-            seen.add(mark)
 
 
 class _Query(QueryItem):

@@ -5,14 +5,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.core.types import Candidate, Profile, Task
-from benchmarks.core.yaml_files import read_yaml_file
-from benchmarks.systems.adaplanbench.candidates import (
+from benchmarks.core.candidates import (
     KEPT,
     REMOVED,
     CandidateRow,
     candidate_key,
 )
+from benchmarks.core.types import Candidate, Profile, Task
+from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.demo import LEVELS
 
 FILE = Path(__file__).parent / "demo_candidates.yaml"

@@ -4,9 +4,9 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.core.candidates import KEPT
 from benchmarks.core.system import PROMPTS
 from benchmarks.core.types import Ask, Episode, Outcome, Reply, Task, Turn
-from benchmarks.systems.adaplanbench.candidates import KEPT
 from benchmarks.systems.adaplanbench.protocol import KINDS, USER, WORLD
 from benchmarks.systems.adaplanbench_construction.asks import (
     RoundAsks,

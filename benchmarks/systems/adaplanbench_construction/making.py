@@ -7,10 +7,10 @@ recorded answers of its problem, or else what the planners of its construction p
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from benchmarks.core.candidates import KINDS
 from benchmarks.core.making import Made, Making
 from benchmarks.core.plans import normal_words, number_steps, split_steps
 from benchmarks.core.types import Candidate, Constraint, Json, Outcome, Profile, Task
-from benchmarks.systems.adaplanbench.candidates import KINDS
 from benchmarks.systems.adaplanbench.dataset import LEVELS
 from benchmarks.systems.adaplanbench.macgyver import judges, policies
 from benchmarks.systems.adaplanbench.macgyver.build import plan_of, slug, theme_of

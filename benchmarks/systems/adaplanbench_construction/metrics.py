@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.core.candidates import REMOVED
 from benchmarks.core.means import mean_of
 from benchmarks.core.types import Outcome
-from benchmarks.systems.adaplanbench.candidates import REMOVED
 from benchmarks.systems.adaplanbench.protocol import KINDS
 from benchmarks.systems.adaplanbench_construction.pools import Entry
 from benchmarks.systems.adaplanbench_construction.protocol import (

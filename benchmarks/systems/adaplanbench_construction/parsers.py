@@ -4,11 +4,11 @@ import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from benchmarks.core.candidates import KEPT, REMOVED
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.plans import number_steps, parse_plan
+from benchmarks.core.query_files import LONGEST_CONSTRAINT
 from benchmarks.llm.replies import read_json_object
-from benchmarks.systems.adaplanbench.candidates import KEPT, REMOVED
-from benchmarks.systems.adaplanbench.dataset import LONGEST_CONSTRAINT
 from benchmarks.systems.adaplanbench.protocol import WORLD
 from benchmarks.systems.adaplanbench_construction.pools import normal_form
 from benchmarks.systems.adaplanbench_construction.protocol import (

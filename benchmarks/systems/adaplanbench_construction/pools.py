@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from benchmarks.core.candidates import KEPT, candidate_key
 from benchmarks.core.types import Json
-from benchmarks.systems.adaplanbench.candidates import KEPT, candidate_key
 from benchmarks.systems.adaplanbench_construction.protocol import LEVELS
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from benchmarks.core.errors import CoreError
 from benchmarks.core.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problem, Problems, Said, text_fault
+from benchmarks.core.query_files import LONGEST_ID, LONGEST_QUERY
 from benchmarks.core.types import Task
-from benchmarks.systems.adaplanbench.dataset import LONGEST_ID, LONGEST_QUERY
 from benchmarks.systems.adaplanbench.macgyver.build import dataset_checksum
 from benchmarks.systems.adaplanbench.macgyver.reader import check_files
 from benchmarks.systems.adaplanbench_construction.problems import macgyver_problems

@@ -20,11 +20,11 @@ from benchmarks.construction.candidates import (
     tasks_with_candidates,
     with_decisions,
 )
+from benchmarks.core.candidates import CandidateRow, candidate_key
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.types import Candidate as Value
 from benchmarks.datasets import services as dataset_service
 from benchmarks.models import Candidate, Constraint, Dataset
-from benchmarks.systems.adaplanbench.candidates import CandidateRow, candidate_key
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 from tests.factories.benchmarks import TaskFactory, save_sample_dataset
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.systems.adaplanbench.candidates import KEPT, REMOVED, candidate_faults
+from benchmarks.core.candidates import KEPT, REMOVED, candidate_faults
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 from benchmarks.systems.adaplanbench.demo_candidates import REASONS, demo_candidates, problems
 

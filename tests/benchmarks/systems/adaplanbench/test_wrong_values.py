@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.core import candidates
 from benchmarks.core.problems import FileRefused
-from benchmarks.systems.adaplanbench import candidates, dataset
+from benchmarks.systems.adaplanbench import dataset
 from benchmarks.systems.adaplanbench.macgyver import reader
 from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files
 from tests.benchmarks.systems.adaplanbench.riddles import row, write_workbook

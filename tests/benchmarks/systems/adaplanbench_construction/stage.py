@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.core.candidates import KEPT, REMOVED
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Reply, Task, Turn
-from benchmarks.systems.adaplanbench.candidates import KEPT, REMOVED
 from benchmarks.systems.adaplanbench_construction.pools import normal_form
 from benchmarks.systems.adaplanbench_construction.system import SYSTEM
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.core.answerers import Cast
+from benchmarks.core.candidates import KEPT, REMOVED
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import Call, MemoryLog, Verdict
 from benchmarks.core.registry import get_system
@@ -17,7 +18,6 @@ from benchmarks.core.system import read_settings
 from benchmarks.core.types import Outcome
 from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.schemas import schemas_of
-from benchmarks.systems.adaplanbench.candidates import KEPT, REMOVED
 from benchmarks.systems.adaplanbench_construction.pools import normal_form
 from tests.benchmarks.llm.stage import Play, answerer
 

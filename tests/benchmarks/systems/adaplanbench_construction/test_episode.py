@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import settings as budget
 from hypothesis import strategies as st
 
+from benchmarks.core.candidates import KEPT, REMOVED, candidate_key
 from benchmarks.core.types import Ask
-from benchmarks.systems.adaplanbench.candidates import KEPT, REMOVED, candidate_key
 from benchmarks.systems.adaplanbench_construction.pools import normal_form
 from benchmarks.systems.adaplanbench_construction.system import SYSTEM
 from tests.benchmarks.systems.adaplanbench_construction.stage import QUERY, TASK, Cast, perform

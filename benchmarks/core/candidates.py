@@ -13,13 +13,13 @@ from typing import IO, Any
 
 from benchmarks.core.digests import canonical_json, digest_text, storable
 from benchmarks.core.problems import Problems, Said, text_fault
-from benchmarks.core.types import Candidate
-from benchmarks.systems.adaplanbench.dataset import (
+from benchmarks.core.query_files import (
     LONGEST_CONSTRAINT,
     MOST_CONSTRAINTS,
     QueryItem,
     reading,
 )
+from benchmarks.core.types import Candidate
 
 KINDS = {"world": "w", "user": "u"}
 KEPT, REMOVED = "kept", "removed"
