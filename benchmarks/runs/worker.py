@@ -144,8 +144,7 @@ def claim_trajectory(*, run_id: int, owner: str) -> int | None:
 
 def _claim(pk: int, owner: str) -> bool:
     now = timezone.now()
-    with transaction.atomic():  # one statement, but it is to wait in turn (config/sqlite)
-        return bool(_CLAIM.run(pk=pk, now=now, owner=owner, until=now + LEASE))
+    return bool(_CLAIM.run(pk=pk, now=now, owner=owner, until=now + LEASE))
 
 
 def carry_reserved(*, pk: int, owner: str) -> bool:

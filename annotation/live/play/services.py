@@ -209,8 +209,7 @@ def note_player(*, place: LivePlace) -> None:
     now = timezone.now()
     if place.last_seen_at is not None and now - place.last_seen_at < EVERY:
         return
-    with transaction.atomic():  # one statement, but it is to wait in turn (config/sqlite)
-        _SEEN.run(pk=place.pk, now=now)
+    _SEEN.run(pk=place.pk, now=now)
     place.last_seen_at = now
 
 

@@ -1,1 +1,0 @@
-"""Django's SQLite backend with a queue for those who write (``base``)."""
