@@ -1,6 +1,13 @@
 """The analysis app."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
+from django.http import QueryDict
+
+if TYPE_CHECKING:
+    from benchmarks.visibility import Visibility
 
 
 class AnalysisConfig(AppConfig):
@@ -12,9 +19,20 @@ class AnalysisConfig(AppConfig):
     verbose_name = "Analysis"
 
     def ready(self) -> None:
-        """Let what a list shows be judged anew, and fit slopes where runs have ended."""
-        from analysis.browser import listed_trajectories  # noqa: F401
+        """Register the trajectory list for re-judging, and fit slopes when a run ends."""
         from analysis.pages.decline.services import fit_after_run
+        from benchmarks.judging.selectors import lists_trajectories
         from benchmarks.runs.signals import run_ended
 
+        lists_trajectories(listed_trajectories)
         run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")
+
+
+def listed_trajectories(params: QueryDict, seen: "Visibility") -> Sequence[int]:
+    """Return the trajectories that a query string of the list selects for this reader."""
+    # Imported here because numpy would slow down the start of the server.
+    from analysis.trajectory_index.listing import listing
+
+    found = listing(params, seen)
+    ids: list[int] = found.index.columns.id[found.rows].tolist()
+    return ids

@@ -18,11 +18,11 @@ from analysis.browser.comparison.address import (
     SCORES,
     TURNS,
     VIOLATIONS,
-    Address,
+    ComparisonAddress,
     read_address,
 )
 from analysis.browser.comparison.alignment import portion
-from analysis.browser.comparison.candidates import Chosen, candidates, choose
+from analysis.browser.comparison.candidates import ComparedTrajectories, candidates, choose
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.runs.cautions import runs_caution
 from benchmarks.trajectories.selectors import is_scored
@@ -57,7 +57,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _compared(chosen: Chosen, seen: Visibility) -> dict[str, Any]:
+def _compared(chosen: ComparedTrajectories, seen: Visibility) -> dict[str, Any]:
     """What a page with trajectories on it shows: the summary, its controls, and one view."""
     address, columns = chosen.address, chosen.columns
     found = facts.violations_of(columns)
@@ -99,7 +99,7 @@ def _compared(chosen: Chosen, seen: Visibility) -> dict[str, Any]:
     return context
 
 
-def _turns(chosen: Chosen) -> dict[str, Any]:
+def _turns(chosen: ComparedTrajectories) -> dict[str, Any]:
     """The rows of turns, with the addresses of the rows before and after them."""
     shown = portion(chosen)
     address = chosen.address
@@ -111,7 +111,7 @@ def _turns(chosen: Chosen) -> dict[str, Any]:
 
 
 def _links(
-    address: Address, name: str, words: dict[str, str], **more: Any
+    address: ComparisonAddress, name: str, words: dict[str, str], **more: Any
 ) -> list[dict[str, object]]:
     """The choices of one part of an address as links."""
     now = getattr(address, name)
@@ -126,7 +126,7 @@ def _links(
     ]
 
 
-def _next_base(chosen: Chosen) -> str:
+def _next_base(chosen: ComparedTrajectories) -> str:
     """The same comparison with the next trajectory as its base."""
     if len(chosen.columns) < 2 or chosen.base is None:
         return ""

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from analysis.browser.saved_views.selectors import TRAJECTORIES, saved_views
 from analysis.browser.search.services import unsearched
 from analysis.browser.search.snippets import Snippet, snippets
-from analysis.trajectory_index.services import ask_for_facts, facts_job
+from analysis.trajectory_index.services import index_job, request_index
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.models import Trajectory
@@ -22,7 +22,7 @@ from benchmarks.trajectories.selectors import TrajectoryRow
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
-    from analysis.trajectory_index.listing import Listing, Slice
+    from analysis.trajectory_index.listing import Listing, ListPage
 
 ROWS = 50
 # What belongs to a page of the list or of a trajectory, not to the choice that the list shows.
@@ -62,7 +62,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
         "list": found,
         "state": found.state,
         "groups": _groups(found),
-        "active": found.choice.chips,
+        "active": found.query.chips,
         "rows": rows,
         "columns": trajectories.list_columns(row.trajectory.run.dataset.system for row in rows),
         "page": _page(request.GET, part, rows),
@@ -74,15 +74,15 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
             (name, value)
             for name in CARRIED
             for value in request.GET.getlist(name)
-            if value and name in found.choice.chosen
+            if value and name in found.query.chosen
         ],
         "query": list_query(request.GET),
-        "unsearched": unsearched(seen) if "q" in found.choice.chosen else 0,
+        "unsearched": unsearched(seen) if "q" in found.query.chosen else 0,
         "saved": saved_views(
             page=TRAJECTORIES, query=list_query(request.GET), user=person(request), seen=seen
         ),
         "may_start": request.user.has_perm(START),
-        "job": facts_job() if found.state.unread else None,
+        "job": index_job() if found.state.unread else None,
     }
     alone = wants_part(request)
     name = "analysis/_trajectory_answer.html" if alone else "analysis/trajectory_list.html"
@@ -105,13 +105,13 @@ def _groups(found: "Listing") -> list[dict[str, object]]:
     return list(groups.values())
 
 
-def _rows(found: "Listing", part: "Slice", seen: Visibility) -> list[ListedRow]:
+def _rows(found: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRow]:
     """The lines of a page in its order; what was deleted meanwhile is not among them."""
-    columns = found.facts.columns
+    columns, gaps = found.index.columns, found.annotations.gap
     rows = seen.of(Trajectory.objects.filter(pk__in=part.ids))
     by_id = {row.pk: row for row in trajectories.with_parts(rows)}
     there = [by_id[pk] for pk in part.ids if pk in by_id]
-    (words,) = found.choice.chosen.get("q", ("",))
+    (words,) = found.query.chosen.get("q", ("",))
     marked = snippets(words=words, trajectory_ids=[row.pk for row in there])
     listed = []
     for row in trajectories.trajectory_rows(there):
@@ -122,7 +122,7 @@ def _rows(found: "Listing", part: "Slice", seen: Visibility) -> list[ListedRow]:
                 row.trajectory, row.end, row.verdicts, row.metrics, row.scores,
                 _defined(columns.spread[place]),
                 # Two decimals are shown, and none of them as minus zero.
-                None if (gap := _defined(found.said.gap[place])) is None else round(gap, 2) + 0.0,
+                None if (gap := _defined(gaps[place])) is None else round(gap, 2) + 0.0,
                 tokens if tokens >= 0 else None,
                 int(columns.violations[place]),
                 marked.get(row.trajectory.pk),
@@ -135,7 +135,7 @@ def _defined(value: float) -> float | None:
     return float(value) if value == value else None
 
 
-def _page(params: QueryDict, part: "Slice", rows: list[ListedRow]) -> Page[Trajectory]:
+def _page(params: QueryDict, part: "ListPage", rows: list[ListedRow]) -> Page[Trajectory]:
     def beside(name: str, row: Trajectory) -> str:
         changed = params.copy()
         for old in PLACE:
@@ -156,10 +156,10 @@ def _page(params: QueryDict, part: "Slice", rows: list[ListedRow]) -> Page[Traje
 def read_facts(request: HttpRequest) -> HttpResponse:
     """Have trajectories read that the list does not know yet."""
     allow(request, VIEW)
-    from analysis.trajectory_index.table import current_facts
+    from analysis.trajectory_index.table import current_index
 
-    if unread := current_facts().unread:
-        ask_for_facts(trajectories=sum(run.trajectories for run in unread))
+    if unread := current_index().unread:
+        request_index(trajectories=sum(run.trajectories for run in unread))
     if wants_part(request):
         return _progress(request)
     return redirect("analysis:trajectory_list")
@@ -174,7 +174,7 @@ def facts_progress(request: HttpRequest) -> HttpResponse:
 
 
 def _progress(request: HttpRequest) -> HttpResponse:
-    job = facts_job()
+    job = index_job()
     if job is None:
         response = HttpResponse(status=204)
         response["HX-Refresh"] = "true"
@@ -191,7 +191,7 @@ def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         return {"query": query, "previous": beside.newer, "next": beside.older}
     from analysis.trajectory_index.listing import listing
 
-    near = listing(request.GET, seen).beside(found.pk)
+    near = listing(request.GET, seen).neighbours(found.pk)
     return {
         "query": query,
         "previous": near.previous,

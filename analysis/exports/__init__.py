@@ -1,1 +1,1 @@
-"""What leaves an analysis page for a paper: LaTeX, figures as PDF, reports as one file."""
+"""Exports of analysis pages for a paper: LaTeX tables, figures as PDF, reports as one file."""

@@ -1,4 +1,4 @@
-"""Where a file comes from: which version made it, when, from which address."""
+"""The origin of an exported file: the version that made it, the time and the address."""
 
 import tomllib
 from functools import cache
@@ -9,16 +9,16 @@ from django.utils import timezone
 
 @cache
 def version() -> str:
-    """The version of this product."""
+    """Return the version of this product."""
     with (settings.BASE_DIR / "pyproject.toml").open("rb") as file:
         return str(tomllib.load(file)["project"]["version"])
 
 
 def made_at() -> str:
-    """The time of making, to the minute."""
+    """Return the current time to the minute."""
     return f"{timezone.now():%Y-%m-%d %H:%M} UTC"
 
 
 def about_file(url: str) -> tuple[str, ...]:
-    """Lines for the head of a file: by what and when it was made, and from which page."""
+    """Return the lines for the head of a file: version, time and page."""
     return (f"Made by PlanJury {version()}, {made_at()}.", f"From {url}")

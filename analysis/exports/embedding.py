@@ -55,7 +55,7 @@ def style_tag(text: str) -> SafeString:
 
 
 def plotly_style_tag() -> SafeString:
-    """Where the drawing library puts its rules."""
+    """Return the style element of Plotly with its rules, which it would else add by script."""
     return mark_safe(f'<style id="plotly.js-style-global">{PLOTLY_STYLE}</style>')
 
 
@@ -73,7 +73,7 @@ def data_tag(value: object, name: str) -> SafeString:
 
 
 def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """What the page may do: run and use what it holds, draw pictures from data, nothing else.
+    """Return the page's content policy: only what the file itself holds, and images from data.
 
     The drawing library sets styles on its elements, which is allowed for attributes alone.
     """

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
-from analysis.exports.report_file import Section
+from analysis.exports.report_file import FileSection
 from analysis.pages import key_of
 from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
 from analysis.reports.content import Report
@@ -29,7 +29,7 @@ from benchmarks.models import Experiment
 @require_safe
 @signed_in
 def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """What the runs of an experiment say, as its preset asks, or as its design varies them."""
+    """Show the report on an experiment: the pages of its preset, or of the factors it varies."""
     experiment = _open(request, experiment_id)
     context: dict[str, Any] = {
         "experiment": experiment,
@@ -119,7 +119,7 @@ def _open(request: HttpRequest, experiment_id: int) -> Experiment:
 
 
 def _made(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
-    """What the experiment came to; what ``leaves`` the server names it in its addresses."""
+    """Return the report. With ``leaves`` its addresses are absolute, for files to be downloaded."""
     server = request.build_absolute_uri("/").rstrip("/") if leaves else ""
     return reproduction_of(experiment, seen=visibility(request), patient=False, server=server)
 
@@ -131,11 +131,11 @@ def _ready(request: HttpRequest, experiment: Experiment, *, leaves: bool = False
         raise Http404(str(problem)) from None
 
 
-def _sections(made: Reproduction) -> list[Section]:
+def _sections(made: Reproduction) -> list[FileSection]:
     return list(sections_of(parts_of(made.preset, made.design), made.about))
 
 
-def _holding(made: Reproduction, part: str) -> tuple[Section, Report]:
+def _holding(made: Reproduction, part: str) -> tuple[FileSection, Report]:
     """The section and report that have this figure or table."""
     for section in sections_of(parts_of(made.preset, made.design), made.about):
         for report in reports_of(section) if part.startswith(f"{section.name}-") else ():

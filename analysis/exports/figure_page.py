@@ -34,7 +34,7 @@ _FILES = re.compile(r'<pre id="figure-files">(.*?)</pre>', re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Drawn:
+class FigureFiles:
     """A figure as files."""
 
     svg: str
@@ -58,7 +58,7 @@ def figures_page(specs: Mapping[str, FigureSpec], width: str, notes: Mapping[str
     return _page("Figures", data)
 
 
-def picture_page(drawn: Drawn, title: str) -> str:
+def picture_page(drawn: FigureFiles, title: str) -> str:
     """A figure that is drawn already as a page of its size in millimetres, to be printed."""
     size = _SIZE.search(drawn.svg)
     if size is None:
@@ -81,13 +81,13 @@ def check_width(width: str) -> None:
         raise ValueError(f"there is no width {width!r}")
 
 
-def drawn_in(page: str) -> dict[str, Drawn]:
+def drawn_in(page: str) -> dict[str, FigureFiles]:
     """The files that a page of figures has made of them; raises ``ValueError`` without any."""
     found = _FILES.search(page)
     if found is None:
         raise ValueError("the page holds no files: its scripts have not come to their end")
     files = json.loads(unescape(found[1]))
-    return {name: Drawn(one["svg"], b64decode(one["png"])) for name, one in files.items()}
+    return {name: FigureFiles(one["svg"], b64decode(one["png"])) for name, one in files.items()}
 
 
 def _page(title: str, data: Mapping[str, object]) -> str:

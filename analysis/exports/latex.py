@@ -9,31 +9,32 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.exports.latex_floats import Note, float_bodies
 from analysis.exports.latex_layout import (
     CAPTION_SKIP,
     COLUMN,
     MARK,
     NORMAL,
+    CellLine,
     Entry,
     Heading,
     Layout,
-    Piece,
+    Note,
+    float_bodies,
     lay_out,
     lines_of,
     longest_word,
     width_of,
 )
 from analysis.exports.latex_text import latex_comment, latex_text
-from analysis.exports.notes import Notes, counts_note, hidden_note
+from analysis.exports.notes import TableNotes, counts_note, hidden_note
 from analysis.reports.content import Banner, Cell, Column, Table
 
 UNDEFINED = "--"
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where a table comes from: the page's name for the label, its subject for the caption.
+class TableSource:
+    """The origin of a table: the page's name for its label, the subject for its caption.
 
     ``about`` are lines for comments at the head of the file; ``banners`` mark what is not real.
     """
@@ -44,9 +45,9 @@ class Source:
     banners: tuple[Banner, ...] = ()
 
 
-def latex_table(table: Table, source: Source) -> str:
+def latex_table(table: Table, source: TableSource) -> str:
     """The table as one or more ``table`` floats that need nothing but booktabs."""
-    notes = Notes()
+    notes = TableNotes()
     entries = [_entry(row, table.columns, notes) for row in table.rows[: table.most]]
     layout = lay_out([Heading(c.label, not c.num) for c in table.columns], entries)
     caption = _caption(table, source)
@@ -76,7 +77,7 @@ def latex_table(table: Table, source: Source) -> str:
     return "\n".join([*_head(layout, source), *floats]) + "\n"
 
 
-def _head(layout: Layout, source: Source) -> Iterator[str]:
+def _head(layout: Layout, source: TableSource) -> Iterator[str]:
     """Comments: who made it, and what it needs."""
     yield from map(latex_comment, source.about)
     yield r"% In the preamble: \usepackage{booktabs}"
@@ -87,7 +88,7 @@ def _head(layout: Layout, source: Source) -> Iterator[str]:
         yield "% In two columns use table*."
 
 
-def _caption(table: Table, source: Source) -> str:
+def _caption(table: Table, source: TableSource) -> str:
     subject = f" ({source.subject})" if source.subject else ""
     note = f" {table.note}" if table.note.strip() else ""
     return f"{table.title}{subject}.{note}"
@@ -99,7 +100,7 @@ def latex_label(page: str, table: str) -> str:
     return f"tab:{re.sub('[^a-z0-9]+', '-', words.lower()).strip('-')}"
 
 
-def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: Notes) -> Entry:
+def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: TableNotes) -> Entry:
     """A row as lines: the values, then what stands under them."""
     first, under = [], []
     for cell, column in zip(row, columns, strict=True):
@@ -109,12 +110,13 @@ def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: Notes) -> Entr
         under.append([" ".join(lines)] if lines and not column.num else lines)
     depth = max((len(lines) for lines in under), default=0)
     below = [
-        [_small(lines[i]) if i < len(lines) else Piece() for lines in under] for i in range(depth)
+        [_small(lines[i]) if i < len(lines) else CellLine() for lines in under]
+        for i in range(depth)
     ]
     return [first, *below]
 
 
-def _value(cell: Cell, notes: Notes) -> Piece:
+def _value(cell: Cell, notes: TableNotes) -> CellLine:
     plain = UNDEFINED if cell.reason else cell.text
     badges = [] if cell.reason else [f"({badge.text})" for badge in cell.badges]
     marks = notes.marks_of(cell)
@@ -124,14 +126,14 @@ def _value(cell: Cell, notes: Notes) -> Piece:
     latex = " ".join(part for part in (text, *kinds) if part) + letters
     words = " ".join(part for part in (plain, *badges) if part)
     width = MARK * len(",".join(marks))
-    return Piece(latex, width_of(words) + width, word=longest_word(words) + width)
+    return CellLine(latex, width_of(words) + width, word=longest_word(words) + width)
 
 
-def _small(text: str) -> Piece:
-    return Piece(latex_text(text), width_of(text), small=True, word=longest_word(text))
+def _small(text: str) -> CellLine:
+    return CellLine(latex_text(text), width_of(text), small=True, word=longest_word(text))
 
 
-def _below(table: Table, source: Source, notes: Notes) -> Iterator[Note]:
+def _below(table: Table, source: TableSource, notes: TableNotes) -> Iterator[Note]:
     """The notes: n, reasons, what is published, and what is not the real thing."""
     said = [f"{banner.title}: {banner.text}" for banner in source.banners]
     said += [counts_note(table), hidden_note(table, len(table.rows[: table.most]))]

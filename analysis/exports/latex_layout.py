@@ -1,4 +1,4 @@
-"""How a table is laid out in LaTeX, so that it stays within the page of an ordinary article.
+"""The layout of a table in LaTeX, so that it fits the page of an ordinary article.
 
 LaTeX is not run here: widths are those of Computer Modern, in digits, which all are equally wide.
 A table takes the largest type in which it fits, its headings broken where that helps. One that is
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from analysis.exports.latex_text import KNOWN
+from analysis.exports.latex_text import KNOWN, latex_text
 
 # The text of article at 10 pt, in points; a little of the height is left.
 WIDTH, HEIGHT = 345.0, 535.0
@@ -35,7 +35,7 @@ CAPITAL, SYMBOL, CODE, MARK = 1.45, 1.6, 10.0, 0.8
 
 
 @dataclass(frozen=True)
-class Type:
+class TypeSize:
     """A size of type: its command, that of what stands under values, and measures in points."""
 
     command: str
@@ -46,27 +46,27 @@ class Type:
     sep: float
 
 
-NORMAL = Type(r"\normalsize", r"\footnotesize", 5.0, 4.25, 12.0, 6.0)
-FOOTNOTE = Type(r"\footnotesize", r"\scriptsize", 4.25, 3.99, 9.5, 3.0)
-SMALLEST = Type(r"\scriptsize", r"\tiny", 3.99, 3.41, 8.0, 3.0)
-TYPES = (NORMAL, Type(r"\small", r"\scriptsize", 4.63, 3.99, 11.0, 6.0), FOOTNOTE, SMALLEST)
+NORMAL = TypeSize(r"\normalsize", r"\footnotesize", 5.0, 4.25, 12.0, 6.0)
+FOOTNOTE = TypeSize(r"\footnotesize", r"\scriptsize", 4.25, 3.99, 9.5, 3.0)
+SMALLEST = TypeSize(r"\scriptsize", r"\tiny", 3.99, 3.41, 8.0, 3.0)
+TYPES = (NORMAL, TypeSize(r"\small", r"\scriptsize", 4.63, 3.99, 11.0, 6.0), FOOTNOTE, SMALLEST)
 
 
 @dataclass(frozen=True)
-class Piece:
-    """What stands in a cell on one line, and its width in digits. ``small``: under a value."""
+class CellLine:
+    """One line of a cell, and its width in digits. ``small``: set under a value."""
 
     latex: str = ""
     width: float = 0.0
     small: bool = False
     word: float = 0.0
 
-    def points(self, size: Type) -> float:
+    def points(self, size: TypeSize) -> float:
         return self.width * (size.under_digit if self.small else size.digit)
 
 
 # One row of the page: lines of cells.
-Entry = Sequence[Sequence[Piece]]
+Entry = Sequence[Sequence[CellLine]]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Place:
+class ColumnLayout:
     """A column as it is set: which one, its heading in lines, its width where lines are broken."""
 
     index: int
@@ -96,8 +96,8 @@ class Place:
 class Layout:
     """Size of type and blocks of columns, of which most tables have one."""
 
-    size: Type
-    blocks: tuple[tuple[Place, ...], ...]
+    size: TypeSize
+    blocks: tuple[tuple[ColumnLayout, ...], ...]
 
     @property
     def width(self) -> float:
@@ -107,16 +107,16 @@ class Layout:
             for block in self.blocks
         )
 
-    def heading_height(self, block: Sequence[Place]) -> float:
+    def heading_height(self, block: Sequence[ColumnLayout]) -> float:
         """Rules and the heading of one block, in points."""
         return RULES + self.size.leading * max(len(place.lines) for place in block)
 
-    def row_heights(self, entries: Sequence[Entry], block: Sequence[Place]) -> list[float]:
+    def row_heights(self, entries: Sequence[Entry], block: Sequence[ColumnLayout]) -> list[float]:
         """Rows with the space over each, which there is where any has a second line; in points."""
         space = self.size.digit if any(len(entry) > 1 for entry in entries) else 0.0
         return [self._row_height(entry, block) + space for entry in entries]
 
-    def _row_height(self, entry: Entry, block: Sequence[Place]) -> float:
+    def _row_height(self, entry: Entry, block: Sequence[ColumnLayout]) -> float:
         lines = 0
         for line in entry:
             broken = (
@@ -137,7 +137,7 @@ def longest_word(text: str) -> float:
     return max(map(width_of, text.split()), default=0.0)
 
 
-def lines_of(text: str, size: Type = NORMAL) -> int:
+def lines_of(text: str, size: TypeSize = NORMAL) -> int:
     """How many lines a paragraph takes over the whole width."""
     return max(1, ceil(RAGGED * width_of(text) * size.digit / WIDTH))
 
@@ -181,15 +181,15 @@ class _Column:
     natural: float
     word: float
 
-    def least(self, digits: float, size: Type) -> float:
-        """What it needs where sentences get so many digits."""
+    def least(self, digits: float, size: TypeSize) -> float:
+        """Return the least width where sentences get this many digits."""
         if not self.text:
             return self.natural
         return min(self.natural, max(digits * size.digit, min(self.word, WORD_SHARE * WIDTH)))
 
 
 def _columns(
-    headings: Sequence[Heading], cells: Sequence[Sequence[Piece]], size: Type, broken: bool
+    headings: Sequence[Heading], cells: Sequence[Sequence[CellLine]], size: TypeSize, broken: bool
 ) -> list[_Column]:
     columns = []
     for index, (heading, pieces) in enumerate(zip(headings, cells, strict=True)):
@@ -217,24 +217,28 @@ def _broken(label: str, width: float) -> Iterator[str]:
 
 
 def _fitted(
-    columns: Sequence[_Column], size: Type, width: float, digits: float
-) -> tuple[Place, ...] | None:
+    columns: Sequence[_Column], size: TypeSize, width: float, digits: float
+) -> tuple[ColumnLayout, ...] | None:
     """The columns in a width, sentences broken into lines of so many digits at least, or none."""
     room = width - 2 * size.sep * (len(columns) - 1)
     if sum(column.natural for column in columns) <= room:
-        return tuple(Place(c.index, c.lines, c.natural, broken=False, text=c.text) for c in columns)
+        return tuple(
+            ColumnLayout(c.index, c.lines, c.natural, broken=False, text=c.text) for c in columns
+        )
     least = [column.least(digits, size) for column in columns]
     spare = room - sum(least)
     if spare < 0:
         return None
     wanted = [column.natural - given for column, given in zip(columns, least, strict=True)]
     return tuple(
-        Place(c.index, c.lines, given + spare * want / sum(wanted), broken=want > 0, text=c.text)
+        ColumnLayout(
+            c.index, c.lines, given + spare * want / sum(wanted), broken=want > 0, text=c.text
+        )
         for c, given, want in zip(columns, least, wanted, strict=True)
     )
 
 
-def _blocks(columns: Sequence[_Column]) -> tuple[tuple[Place, ...], ...]:
+def _blocks(columns: Sequence[_Column]) -> tuple[tuple[ColumnLayout, ...], ...]:
     """Blocks of columns that fit, each with the columns that name a row."""
     size = SMALLEST
     keys = _keys(columns)
@@ -242,7 +246,7 @@ def _blocks(columns: Sequence[_Column]) -> tuple[tuple[Place, ...], ...]:
     rest = [column for column in columns if column not in keys]
     room = WIDTH - sum(place.points + 2 * size.sep for place in named)
     places = [
-        Place(c.index, c.lines, points, broken=points < c.natural, text=c.text)
+        ColumnLayout(c.index, c.lines, points, broken=points < c.natural, text=c.text)
         for c in rest
         for points in [min(c.least(LONG, size), max(room, c.word))]
     ]
@@ -265,9 +269,9 @@ def _keys(columns: Sequence[_Column]) -> Sequence[_Column]:
     return named if sum(c.least(NAME, SMALLEST) for c in named) <= room else columns[:1]
 
 
-def _filled(places: Sequence[Place], room: float) -> list[list[Place]]:
+def _filled(places: Sequence[ColumnLayout], room: float) -> list[list[ColumnLayout]]:
     """The columns in order, as many in a part as there is room for."""
-    parts: list[list[Place]] = []
+    parts: list[list[ColumnLayout]] = []
     used = 0.0
     for place in places:
         if not parts or used + place.points > room:
@@ -276,3 +280,128 @@ def _filled(places: Sequence[Place], room: float) -> list[list[Place]]:
         parts[-1].append(place)
         used += place.points + 2 * SMALLEST.sep
     return parts
+
+
+NO_ROWS = "No rows."
+# The caption of a part that is not the first: one line.
+CONTINUED = CAPTION_SKIP + NORMAL.leading
+# Of a note: what is read, and its LaTeX.
+Note = tuple[str, str]
+
+
+def float_bodies(
+    layout: Layout, entries: Sequence[Entry], notes: Sequence[Note], *, used: float
+) -> list[list[str]]:
+    """The lines of each float without its caption; notes stand behind the last rows.
+
+    ``used`` is the height of the first caption, in points.
+    """
+    bodies: list[list[str]] = [[]]
+    for block in layout.blocks if entries else layout.blocks[:1]:
+        shown = [_lines_in(block, entry) for entry in entries]
+        heights = layout.row_heights(shown, block)
+        head = layout.heading_height(block)
+        start = 0
+        while start < max(1, len(entries)):
+            count = _fitting(heights[start:], HEIGHT - used - head - BETWEEN)
+            ends = start + count == len(entries)
+            # What a page of its own would hold whole is not cut.
+            whole = sum(heights[start:]) <= HEIGHT - CONTINUED - head - BETWEEN
+            if bodies[-1] and (not count or (whole and not ends)):
+                bodies.append([])
+                used = CONTINUED
+                continue
+            rows = shown[start : start + max(1, count)]
+            bodies[-1] += [r"\par\medskip"] if bodies[-1] else []
+            bodies[-1] += _tabular(layout.size, block, rows)
+            used += BETWEEN + head + sum(heights[start : start + len(rows)])
+            start += max(1, count)
+    first, *others = _note_pages(notes, used)
+    bodies[-1] += first
+    return [*bodies, *others]
+
+
+def _lines_in(block: Sequence[ColumnLayout], entry: Entry) -> Entry:
+    """A row without the lines that say nothing in these columns."""
+    return [
+        line
+        for number, line in enumerate(entry)
+        if not number or any(line[place.index].latex for place in block)
+    ]
+
+
+def _fitting(heights: Sequence[float], room: float) -> int:
+    """How many rows there is room for."""
+    for number, height in enumerate(heights):
+        room -= height
+        if room < 0:
+            return number
+    return len(heights)
+
+
+def _tabular(size: TypeSize, block: Sequence[ColumnLayout], rows: Sequence[Entry]) -> list[str]:
+    nothing = NO_ROWS + " &" * (len(block) - 1) + r" \\"
+    return [
+        rf"\begin{{tabular}}{{@{{}}{''.join(map(_column, block))}@{{}}}}",
+        r"\toprule",
+        " & ".join(map(_heading, block)) + r" \\",
+        r"\midrule",
+        *(_rows(size, block, rows) if rows else [nothing]),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def _column(place: ColumnLayout) -> str:
+    """Numbers to the right, words to the left, long texts in lines of their own."""
+    if place.broken:
+        return rf"p{{{place.share:.2f}\linewidth}}"
+    return "l" if place.text else "r"
+
+
+def _heading(place: ColumnLayout) -> str:
+    lines = [latex_text(line) for line in place.lines]
+    if len(lines) == 1:
+        return lines[0]
+    side = "l" if place.text else "r"
+    stacked = r" \\ ".join(lines)
+    return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{stacked}\end{{tabular}}"
+
+
+def _rows(size: TypeSize, block: Sequence[ColumnLayout], rows: Sequence[Entry]) -> Iterator[str]:
+    spaced = any(len(row) > 1 for row in rows)
+    # In lines that are not justified the short command would end a line, not the row.
+    end = r" \tabularnewline" if any(place.broken for place in block) else r" \\"
+    for number, row in enumerate(rows):
+        if number and spaced:
+            yield r"\addlinespace"
+        for line in row:
+            yield " & ".join(_piece(line[place.index], size, place) for place in block) + end
+
+
+def _piece(piece: CellLine, size: TypeSize, place: ColumnLayout) -> str:
+    ragged = r"\raggedright " if place.broken and piece.latex else ""
+    text = rf"{{{size.under} {piece.latex}}}" if piece.small else piece.latex
+    return f"{ragged}{text}"
+
+
+def _note_pages(notes: Sequence[Note], used: float) -> list[list[str]]:
+    """The notes, those that the page has no room for on further ones."""
+    pages: list[list[str]] = [[]]
+    for said, latex in notes:
+        height = FOOTNOTE.leading * lines_of(said, FOOTNOTE)
+        if used + height > HEIGHT and used > CONTINUED:
+            pages.append([])
+            used = CONTINUED
+        pages[-1].append(rf"{latex} \par")
+        used += height
+    return [_minipage(page) if page else [] for page in pages]
+
+
+def _minipage(notes: Sequence[str]) -> list[str]:
+    return [
+        r"\par\smallskip",
+        r"\begin{minipage}{\linewidth}\footnotesize\raggedright",
+        *notes,
+        r"\end{minipage}",
+    ]

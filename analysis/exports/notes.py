@@ -8,7 +8,7 @@ from analysis.reports.formatting import plural
 
 
 @dataclass
-class Notes:
+class TableNotes:
     """Texts with a letter each: a, b, …, z, aa, ab, …; the same text has the same letter."""
 
     found: dict[str, str] = field(default_factory=dict)

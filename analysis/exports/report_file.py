@@ -23,7 +23,7 @@ from analysis.exports.embedding import (
     static_text,
     style_tag,
 )
-from analysis.exports.notes import Notes, counts_note, hidden_note
+from analysis.exports.notes import TableNotes, counts_note, hidden_note
 from analysis.reports.content import Banner, Cell, Column, FigureSpec, Report, Table
 from analysis.reports.methods import methods_sentence
 
@@ -34,7 +34,7 @@ TOO_LARGE = "This figure is too large for a file. It is on the server."
 
 
 @dataclass(frozen=True)
-class Section:
+class FileSection:
     """One page in a file. ``missing`` says why there is no report, or no long part of it."""
 
     name: str
@@ -50,15 +50,16 @@ class Section:
 
 @dataclass(frozen=True)
 class ReportFile:
-    """What a file is about, who made it, and its sections. ``url`` is where it came from, empty
-    where no server made it.
+    """A report as a file: its subject, author and sections.
+
+    ``url`` is the page that it was made from; empty where no server made it.
     """
 
     title: str
     lead: str
     url: str
     person: str
-    sections: tuple[Section, ...]
+    sections: tuple[FileSection, ...]
     banners: tuple[Banner, ...] = ()
 
 
@@ -134,7 +135,7 @@ def render_file(made: ReportFile) -> str:
     return render_to_string("analysis/report_file.html", context)
 
 
-def _banners(section: Section) -> list[Banner]:
+def _banners(section: FileSection) -> list[Banner]:
     own = section.report.banners if section.report is not None else ()
     return list(dict.fromkeys([*section.banners, *own]))
 
@@ -164,14 +165,14 @@ def _figure(spec: FigureSpec, report: Report, prefix: str) -> FileFigure:
 
 
 def _table(table: Table, prefix: str) -> FileTable:
-    notes = Notes()
+    notes = TableNotes()
     most = min(MOST_ROWS, table.most or MOST_ROWS)
     rows = [_row(row, table.columns, notes) for row in table.rows[:most]]
     said = [line for line in (counts_note(table), hidden_note(table, len(rows))) if line]
     return FileTable(f"{prefix}-table-{table.name}", table, rows, notes.lines(), said)
 
 
-def _row(row: Sequence[Cell], columns: Sequence[Column], notes: Notes) -> list[FileCell]:
+def _row(row: Sequence[Cell], columns: Sequence[Column], notes: TableNotes) -> list[FileCell]:
     return [
         FileCell(cell, column, ", ".join(notes.marks_of(cell)))
         for cell, column in zip(row, columns, strict=True)

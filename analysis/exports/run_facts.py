@@ -1,4 +1,4 @@
-"""What a run is: how it came out, how it ended, what failed, who took part, its settings."""
+"""The report on one run: outcomes, endings, failures, role assignments and settings."""
 
 from collections.abc import Mapping
 from typing import Any

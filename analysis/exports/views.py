@@ -1,4 +1,4 @@
-"""What leaves the pages: tables as LaTeX, figures as PDF, reports in one file."""
+"""Downloads of analysis pages: tables as LaTeX, figures as PDF, reports as one file."""
 
 from time import monotonic
 
@@ -10,8 +10,8 @@ from django.views.decorators.http import require_safe
 
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import answer_pdf
-from analysis.exports.latex import Source
-from analysis.exports.report_file import ReportFile, Section, render_file
+from analysis.exports.latex import TableSource
+from analysis.exports.report_file import FileSection, ReportFile, render_file
 from analysis.exports.run_facts import run_facts
 from analysis.filters import Filters, with_query
 from analysis.filters.run_selection import pages_of_run, select_run
@@ -56,7 +56,7 @@ def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A table of a page as LaTeX."""
     found, selection, key = open_page(request, name)
     report = holding(found, selection, key, part)
-    source = Source(
+    source = TableSource(
         name,
         subject_of(selection),
         about_file(_page_url(request, found, selection)),
@@ -93,7 +93,7 @@ def page_file(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    """What the pages say about one run, with how it ended and what it is pinned to."""
+    """Download the report on one run, with its pages, endings and pinned versions."""
     rows = Run.objects.select_related(
         "dataset", "agent", "experiment", "primary_judging", "created_by"
     )
@@ -102,7 +102,7 @@ def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
     caution = run_caution(run)
     marks = (Banner(caution.title, caution.text),) if caution is not None else ()
     url = request.build_absolute_uri(reverse("benchmarks:run", args=[run.pk]))
-    sections = [Section("run", "The run", url=url, report=run_facts(run), banners=marks)]
+    sections = [FileSection("run", "The run", url=url, report=run_facts(run), banners=marks)]
     for page in pages_of_run(run):
         selection = select_run(run, page, visibility(request))
         section = _section(page, selection, _page_url(request, page, selection), until=until)
@@ -142,7 +142,7 @@ def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     return _file(made, ["study", study.name])
 
 
-def _section(page: Page, selection: Selection, url: str, *, until: float | None) -> Section:
+def _section(page: Page, selection: Selection, url: str, *, until: float | None) -> FileSection:
     """A page as a section: its report, kept or written now unless the time for that is over."""
     key = report_key(page, selection)
     report = kept_report(key)
@@ -151,7 +151,7 @@ def _section(page: Page, selection: Selection, url: str, *, until: float | None)
     wanted = later_of(page, selection, key) if report is not None else None
     later = kept_later(wanted.key) if wanted is not None else None
     missing = NOT_YET if report is None else LATER if wanted is not None and later is None else ""
-    return Section(
+    return FileSection(
         page.name,
         page.title,
         page.question,

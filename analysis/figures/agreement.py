@@ -1,9 +1,8 @@
-"""How far people lie from the judges: distributions in exact parts of a point, and shares."""
+"""Differences between people and judges: exact distributions, and shares of small ones."""
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import Panels, Trace, categories, share_axis
-from analysis.figures.labels import label, number
+from analysis.figures.elements import Panels, Trace, categories, label, number, share_axis
 from analysis.figures.shares import Shares, share_dots
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.rater_agreement.differences import Agreement

@@ -5,26 +5,25 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from analysis.figures.elements import Panels, Trace
-from analysis.figures.labels import label, number
+from analysis.figures.elements import Panels, Trace, label, number
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
-from analysis.stats.rater_agreement.bland_altman import Limits, Pairs
+from analysis.stats.rater_agreement.bland_altman import LimitsOfAgreement, Pairs
 from analysis.stats.results import Estimate
 
 SMALLEST, LARGEST = 4.0, 22.0
 
 
 @dataclass(frozen=True)
-class Compared:
+class DifferencePanel:
     """One panel: who is compared, the limits, and the pairs behind them."""
 
     name: str
-    limits: Limits
+    limits: LimitsOfAgreement
     pairs: Pairs
 
 
 def bland_altman_plot(
-    compared: Sequence[Compared], *, scale: tuple[float, float], columns: int = 2
+    compared: Sequence[DifferencePanel], *, scale: tuple[float, float], columns: int = 2
 ) -> Figure:
     """A panel for each comparison: pairs as circles whose area is their number, the mean difference
     as a line, the limits as dashed lines, and their intervals as bands.

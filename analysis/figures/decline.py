@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import Panels, Trace, interval_lines, points
-from analysis.figures.labels import label
+from analysis.figures.elements import Panels, Trace, interval_lines, label, points
 from analysis.figures.theme import Figure, Style, make_figure, styles_for
 from analysis.stats.trends.decline import Curve
 

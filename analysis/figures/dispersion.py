@@ -7,11 +7,13 @@ from analysis.figures.elements import (
     Panels,
     Trace,
     categories,
+    describe,
     interval_lines,
+    label,
+    number,
     points,
     undefined_marks,
 )
-from analysis.figures.labels import describe, label, number
 from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.judges.dispersion import Dispersion
 

@@ -1,13 +1,54 @@
-"""Pieces of figures: intervals, marks for undefined values, and grids of panels."""
+"""Elements of figures: labels, intervals, marks for undefined values, and grids of panels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from math import ceil, floor
+from textwrap import wrap
 from typing import Any, Literal
 
-from analysis.figures.labels import DASH, Unit, describe, label
 from analysis.figures.theme import NEUTRAL
 from analysis.stats.results import Estimate
+
+Unit = Literal["share", "points"]
+DASH = "–"
+LEGEND_WIDTH = 40
+
+
+def label(text: str) -> str:
+    """A name as Plotly shows it: its texts know tags, so these must not reach it as such."""
+    return escape(text, quote=False)
+
+
+def wrapped_label(text: str) -> str:
+    """The same for a legend: in lines that the width of a column holds."""
+    return "<br>".join(map(label, wrap(text, LEGEND_WIDTH)))
+
+
+def number(value: float | None, unit: Unit) -> str:
+    """A share as a percentage with one decimal, points with two, nothing as a dash."""
+    if value is None:
+        return DASH
+    return f"{100 * value:.1f} %" if unit == "share" else f"{value:.2f}"
+
+
+def describe(name: str, estimate: Estimate, unit: Unit) -> str:
+    """One hover text: the name, the value, its interval or why there is none, and n."""
+    lines = [label(name)]
+    if estimate.value is None:
+        lines.append(f"{DASH} {label(estimate.undefined)}")
+    else:
+        lines.append(f"{number(estimate.value, unit)} (n = {estimate.n})")
+    interval = estimate.interval
+    if interval is not None:
+        ends = f"{number(interval.low, unit)} to {number(interval.high, unit)}"
+        lines.append(f"{100 * interval.level:g} % interval {ends} ({label(interval.method)})")
+    elif estimate.no_interval:
+        lines.append(label(estimate.no_interval))
+    lines += [f"left out: {count} ({label(why)})" for why, count in estimate.excluded.items()]
+    lines += [label(warning) for warning in estimate.warnings]
+    return "<br>".join(lines)
+
 
 Trace = dict[str, Any]
 Along = Literal["x", "y"]
@@ -93,8 +134,8 @@ def undefined_marks(
 
 
 @dataclass(frozen=True)
-class Panel:
-    """One panel: the ids that traces name ("x2", "y2") and that the layout names ("xaxis2")."""
+class FigurePanel:
+    """A panel: its axis ids in traces ("x2", "y2") and in the layout ("xaxis2", "yaxis2")."""
 
     x: str
     y: str
@@ -117,7 +158,7 @@ class Panels:
     gap_x: float = 0.06
     gap_y: float = 0.11
     layout: dict[str, Any] = field(default_factory=dict)
-    panels: list[Panel] = field(default_factory=list)
+    panels: list[FigurePanel] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         columns = max(1, min(self.columns, self.count))
@@ -137,7 +178,7 @@ class Panels:
             left = column * (width + self.gap_x)
             top = 1 - row * (height + self.gap_y)
             suffix = str(i + 1) if i else ""
-            panel = Panel(f"x{suffix}", f"y{suffix}", f"xaxis{suffix}", f"yaxis{suffix}")
+            panel = FigurePanel(f"x{suffix}", f"y{suffix}", f"xaxis{suffix}", f"yaxis{suffix}")
             self.panels.append(panel)
             self.layout[panel.x_layout] = {
                 "domain": [round(left, 4), round(left + width, 4)],
@@ -160,7 +201,7 @@ class Panels:
                 }
             )
 
-    def axes(self, index: int, x: dict[str, Any], y: dict[str, Any]) -> Panel:
+    def axes(self, index: int, x: dict[str, Any], y: dict[str, Any]) -> FigurePanel:
         """Add settings to the axes of one panel, and return it."""
         panel = self.panels[index]
         self.layout[panel.x_layout].update(x)

@@ -1,11 +1,18 @@
-"""Estimates of several kinds one under the other, each with its interval."""
+"""A forest plot: estimates of several kinds in rows, each with its interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.elements import Trace, categories, interval_lines, points, undefined_marks
-from analysis.figures.labels import Unit, label
+from analysis.figures.elements import (
+    Trace,
+    Unit,
+    categories,
+    interval_lines,
+    label,
+    points,
+    undefined_marks,
+)
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
 

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.elements import (
-    Panel,
+    FigurePanel,
     Panels,
     Trace,
     categories,
     interval_lines,
+    label,
     points,
     share_axis,
     undefined_marks,
 )
-from analysis.figures.labels import label
 from analysis.figures.theme import Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 
@@ -69,7 +69,7 @@ def _marks(
     rows: Sequence[LeaderboardRow],
     attribute: str,
     looks: Mapping[str, Style],
-    panel: Panel,
+    panel: FigurePanel,
     *,
     legend: bool,
 ) -> list[Trace]:

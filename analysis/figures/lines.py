@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import Trace, interval_lines, points, share_axis
-from analysis.figures.labels import label
+from analysis.figures.elements import Trace, interval_lines, label, points, share_axis
 from analysis.figures.theme import Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 

@@ -6,13 +6,15 @@ from typing import Any
 
 from analysis.figures.elements import (
     Trace,
+    Unit,
     categories,
+    describe,
     difference_axis,
     interval_lines,
+    label,
     points,
     undefined_marks,
 )
-from analysis.figures.labels import Unit, describe, label
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
 
@@ -135,7 +137,7 @@ def _hover(mark: PairMark, unit: Unit) -> str:
 
 
 def _row_names(names: Sequence[str]) -> list[str]:
-    """Names that fit, no two alike: a space that is not seen parts them."""
+    """Shorten names to fit; equal ones are kept apart by an invisible space."""
     found: list[str] = []
     for name in names:
         short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 
 from analysis.figures.elements import (
     Trace,
+    Unit,
     categories,
     interval_lines,
+    label,
     points,
     share_axis,
     undefined_marks,
 )
-from analysis.figures.labels import Unit, label
 from analysis.figures.lines import number_lines
 from analysis.figures.theme import Figure, Style, make_figure, styles_for
-from analysis.stats.descriptive.spread import Spread
+from analysis.stats.descriptive.spread import Histogram
 from analysis.stats.results import Estimate
 
 
@@ -81,7 +82,7 @@ def pass_lines(
     )
 
 
-def reward_spread(spread: Spread) -> Figure:
+def reward_spread(spread: Histogram) -> Figure:
     """The share of each agent's trajectories in each cell of rewards, with their number."""
     rows = [label(name) for name in spread.counts]
     columns = [label(cell.label) for cell in spread.cells]

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import Panels, Trace, categories, interval_lines, points
+from analysis.figures.elements import Panels, Trace, categories, interval_lines, label, points
 from analysis.figures.elements import undefined_marks as undefined
-from analysis.figures.labels import label
 from analysis.figures.theme import NEUTRAL, PEOPLE_SYMBOL, Figure, Style, make_figure, styles_for
 from analysis.stats.judges.panels import JudgePanel, PanelJudge
 from analysis.stats.results import Estimate
@@ -124,7 +123,7 @@ def flip_share(one: PanelJudge) -> Estimate | None:
 
 
 def _rows(names: Sequence[str], each: int) -> list[str]:
-    """So many rows of every name; all but the first are nameless, and no two alike."""
+    """Return several row labels for each name: the name once, then distinct blank labels."""
     return [
         name if k == 0 else UNSEEN * (1 + place * each + k)
         for place, name in enumerate(names)

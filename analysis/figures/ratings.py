@@ -1,11 +1,20 @@
-"""Answers of people: one line per question."""
+"""Ratings of people: means by question, how often each score was given, and time per item."""
 
 from collections.abc import Sequence
 
-from analysis.figures.elements import categories, interval_lines, points, undefined_marks
-from analysis.figures.labels import label
-from analysis.figures.theme import NEUTRAL, PEOPLE_SYMBOL, Figure, make_figure
-from analysis.stats.results import Estimate
+from analysis.figures.elements import (
+    Trace,
+    categories,
+    interval_lines,
+    label,
+    number,
+    points,
+    share_axis,
+    undefined_marks,
+)
+from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Figure, make_figure
+from analysis.stats.descriptive.spread import Middle
+from analysis.stats.results import Distribution, Estimate
 
 
 def question_dots(
@@ -32,3 +41,77 @@ def question_dots(
         "height": 130 + 30 * len(names),
     }
     return make_figure(traces, layout)
+
+
+# Apart by hatching, not by hue alone.
+LOOKS = ((NEUTRAL, "/"), (ACCENT, ""))
+
+
+def score_bars(groups: Sequence[tuple[str, Distribution]]) -> Figure:
+    """Bars of the share of each score, one look for each group of raters."""
+    traces: list[Trace] = []
+    for (name, given), (colour, pattern) in zip(groups, LOOKS, strict=False):
+        traces.append(
+            {
+                "type": "bar",
+                "name": f"{label(name)} (n = {given.n:,})",
+                "x": [bin.label for bin in given.bins],
+                "y": [bin.share for bin in given.bins],
+                "marker": {"color": colour, "pattern": {"shape": pattern}},
+                "hovertext": [
+                    f"{label(name)}, score {bin.label}<br>{bin.count:,} of {given.n:,} "
+                    f"({number(bin.share, 'share')})"
+                    for bin in given.bins
+                ],
+                "hoverinfo": "text",
+            }
+        )
+    scores = list(dict.fromkeys(bin.label for _, given in groups for bin in given.bins))
+    layout = {
+        "xaxis": {**categories(scores), "title": {"text": "score"}},
+        "yaxis": share_axis("share of scores"),
+        "barmode": "group",
+        "height": 320,
+    }
+    return make_figure(traces, layout)
+
+
+def time_lines(names: Sequence[str], times: Sequence[Middle]) -> Figure:
+    """Median and quartiles of the active minutes per item, by annotator."""
+    rows = [label(name) for name in names]
+    known = [
+        (row, t.low / 60, t.median / 60, t.high / 60, t.n)
+        for row, t in zip(rows, times, strict=True)
+        if t.low is not None and t.median is not None and t.high is not None
+    ]
+    lines: Trace = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [end for _, low, _, high, _ in known for end in (low, high, None)],
+        "y": [place for row, *_ in known for place in (row, row, None)],
+        "line": {"width": 1.5, "color": NEUTRAL},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    medians: Trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "cliponaxis": False,
+        "x": [median for _, _, median, _, _ in known],
+        "y": [row for row, *_ in known],
+        "hovertext": [
+            f"{row}<br>median {median:.1f} min, middle half {low:.1f} to {high:.1f} (n = {n})"
+            for row, low, median, high, n in known
+        ],
+        "hoverinfo": "text",
+        "showlegend": False,
+        "marker": {"color": NEUTRAL, "symbol": PEOPLE_SYMBOL, "size": 11},
+    }
+    return make_figure(
+        [lines, medians],
+        {
+            "xaxis": {"rangemode": "tozero", "showgrid": True, "title": {"text": "minutes"}},
+            "yaxis": categories(rows, downwards=True),
+            "height": 130 + 30 * len(rows),
+        },
+    )

@@ -6,11 +6,13 @@ from analysis.figures.elements import (
     Panels,
     Trace,
     categories,
+    describe,
     interval_lines,
+    label,
+    number,
     points,
     undefined_marks,
 )
-from analysis.figures.labels import describe, label, number
 from analysis.figures.theme import (
     JUDGES_SYMBOL,
     NEUTRAL,

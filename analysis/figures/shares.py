@@ -1,4 +1,4 @@
-"""Several shares of each of a few names, with intervals and published values beside them."""
+"""Several shares for each of a few names, with intervals and published values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,18 +7,19 @@ from analysis.figures.elements import (
     Trace,
     categories,
     interval_lines,
+    label,
     points,
     share_axis,
     undefined_marks,
+    wrapped_label,
 )
-from analysis.figures.labels import label, wrapped_label
 from analysis.figures.theme import NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
 
 
 @dataclass(frozen=True)
 class Shares:
-    """One share of every name: equal sets, say. ``rule`` stands behind the name in the legend."""
+    """One kind of share for every name, such as equal sets. ``rule`` follows it in the legend."""
 
     name: str
     estimates: Sequence[Estimate]

@@ -1,4 +1,4 @@
-"""What all figures share: one look per model, the marks of people and judges, the way to JSON."""
+"""The shared look of all figures: a style per model, symbols of people and judges, and JSON."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ JUDGES_SYMBOL = "circle-open"
 
 @dataclass(frozen=True)
 class Style:
-    """How a model looks on every page: symbol and dash too, so that hue never stands alone."""
+    """The look of a model on every page: colour, symbol and dash, so that colour is never alone."""
 
     colour: str
     symbol: str
@@ -93,7 +93,7 @@ def make_figure(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) 
 
 
 def empty_figure(words: str) -> Figure:
-    """What to send where there is nothing to draw: the page shows the words instead."""
+    """Return a figure without data; the page shows its text instead."""
     return {"empty": words}
 
 

@@ -6,11 +6,11 @@ from analysis.figures.elements import (
     Panels,
     Trace,
     interval_lines,
+    label,
     points,
     share_axis,
     undefined_marks,
 )
-from analysis.figures.labels import label
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.comparison.thresholds import ThresholdCurve, ThresholdSweep
 from analysis.stats.results import Estimate

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from analysis.figures.elements import (
     Panels,
     Trace,
+    Unit,
     categories,
     difference_axis,
     interval_lines,
+    label,
+    number,
     points,
     share_axis,
     undefined_marks,
 )
-from analysis.figures.labels import Unit, label, number
 from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 
@@ -23,8 +25,8 @@ LINES = ("dash", "dot", "dashdot", "longdash")
 
 
 @dataclass(frozen=True)
-class Mark:
-    """One row of a panel: its name, its value, whose look it has, and where its point leads."""
+class PointRow:
+    """A row of a panel: name, value, the agent whose style it has, and the link of its point."""
 
     name: str
     value: Estimate
@@ -33,7 +35,7 @@ class Mark:
 
 
 def panel_dots(
-    panels: Mapping[str, Sequence[Mark]],
+    panels: Mapping[str, Sequence[PointRow]],
     *,
     unit: Unit,
     columns: int = 2,
@@ -122,15 +124,15 @@ def _line(
 
 
 @dataclass(frozen=True)
-class Part:
-    """One part of a whole: how many, their share of the row, and the address behind it."""
+class SharePart:
+    """A part of a bar: count, share of the row, and link."""
 
     count: int
     share: float | None
     url: str = ""
 
 
-def stacked_shares(rows: Mapping[str, Sequence[Part]], titles: Sequence[str]) -> Figure:
+def stacked_shares(rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str]) -> Figure:
     """One bar per row, cut into parts with the given titles; counts stand in the hover text."""
     names = [label(name) for name in rows]
     traces: list[Trace] = []

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from analysis.figures.elements import Panels, Trace, categories, interval_lines, points
+from analysis.figures.elements import Panels, Trace, categories, interval_lines, label, points
 from analysis.figures.elements import undefined_marks as undefined
-from analysis.figures.labels import label
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 from analysis.stats.trends.matched_turns import MatchedCurve

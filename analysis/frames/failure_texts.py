@@ -1,4 +1,4 @@
-"""What stands in trajectories at their end: the feedback that came, and the last plan."""
+"""The texts at the end of trajectories: the last feedback and the last plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What people would keep and remove of a task's candidates, beside what the checker decided."""
+"""People's decisions to keep or remove candidate constraints, beside the checker's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

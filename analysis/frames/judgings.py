@@ -1,4 +1,4 @@
-"""What judges replied in two judgings of the same turns, and what the replies mean for passing."""
+"""Replies of judges in two judgings of the same turns, and which trajectories pass by each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from django.db.models import Count, Sum
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import judge_names
 from analysis.stats.judges.rejudging import ScoreChange, score_change
-from analysis.trajectory_index.source_rows import NEARLY, bar_of
+from analysis.trajectory_index.source_rows import NEARLY, pass_threshold
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
 from benchmarks.plain_rows import plain_rows
 
@@ -22,8 +22,8 @@ ITEM = ("trajectory", "task", "turn", "dimension")
 COLUMNS = ("judging", "label", *ITEM, "judge", "replicate", "score")
 
 
-class Sitting(NamedTuple):
-    """Who judged: name, version and seat."""
+class JudgeSeat(NamedTuple):
+    """A judge in a judging: name, version and seat."""
 
     name: str
     version: str
@@ -38,15 +38,15 @@ class Replies:
     """
 
     frame: "DataFrame"
-    sittings: tuple[Sitting, ...]
+    sittings: tuple[JudgeSeat, ...]
 
-    def of(self, judging: str, judge: Sitting | None = None) -> "DataFrame":
+    def of(self, judging: str, judge: JudgeSeat | None = None) -> "DataFrame":
         """The replies of one judging, or of one judge in it."""
         rows = self.frame[self.frame["judging"] == judging]
         return rows if judge is None else rows[rows["judge"] == self.sittings.index(judge)]
 
-    def judges(self, judging: str) -> dict[Sitting, str]:
-        """Who judged there, with what to call them."""
+    def judges(self, judging: str) -> dict[JudgeSeat, str]:
+        """The judges of this judging with their labels."""
         there = {self.sittings[place] for place in self.of(judging)["judge"].unique().tolist()}
         called = judge_names({tuple(sitting) for sitting in there})
         return {sitting: called[tuple(sitting)] for sitting in sorted(there)}
@@ -91,26 +91,26 @@ def reply_scores(runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final:
     frame = pd.DataFrame.from_records(records, columns=list(COLUMNS))
     return Replies(
         frame.astype({"score": "float64"}),
-        tuple(Sitting(*versions[judge], seat) for judge, seat in seats),
+        tuple(JudgeSeat(*versions[judge], seat) for judge, seat in seats),
     )
 
 
 @dataclass(frozen=True)
-class Match:
-    """A judge of both judgings: the same version, another version, or whoever took the seat."""
+class MatchedJudges:
+    """Two judges that correspond: by version, else by name, else by seat."""
 
     label: str
-    first: Sitting
-    second: Sitting
+    first: JudgeSeat
+    second: JudgeSeat
 
 
-def matches(first: Mapping[Sitting, str], second: Iterable[Sitting]) -> list[Match]:
-    """Who of the second judging is to be held against whom of the first, who are named.
+def matches(first: Mapping[JudgeSeat, str], second: Iterable[JudgeSeat]) -> list[MatchedJudges]:
+    """Match the judges of the second judging with those of the first.
 
     The same version on the same seat, then on any, then another version, then the same seat.
-    Whoever is left has nobody.
+    Judges without a counterpart are left out.
     """
-    found: list[Match] = []
+    found: list[MatchedJudges] = []
     left, right = sorted(first), sorted(second)
     alike: tuple[Any, ...] = (
         lambda one: one,
@@ -122,13 +122,13 @@ def matches(first: Mapping[Sitting, str], second: Iterable[Sitting]) -> list[Mat
         for one in list(left):
             other = next((two for two in right if key(two) == key(one)), None)
             if other is not None:
-                found.append(Match(_called(first[one], one, other), one, other))
+                found.append(MatchedJudges(_called(first[one], one, other), one, other))
                 left.remove(one)
                 right.remove(other)
     return sorted(found, key=lambda match: match.first)
 
 
-def _called(name: str, one: Sitting, other: Sitting) -> str:
+def _called(name: str, one: JudgeSeat, other: JudgeSeat) -> str:
     if one.name != other.name:
         return f"{name} → {other.name} (seat {one.seat})"
     return name if one.version == other.version else f"{one.name}: {one.version} → {other.version}"
@@ -168,8 +168,8 @@ class BothScores:
             [table.loc[items] for table in pair] for pair in (tables[:2], tables[2:])
         )
 
-    def change(self, match: Match | None, dimension: str = "") -> ScoreChange:
-        """What changes in the scores of a judge, or without one of all, on one dimension or all."""
+    def change(self, match: MatchedJudges | None, dimension: str = "") -> ScoreChange:
+        """Return how the scores of one judge (or all) change on one dimension (or all)."""
         kept = np.ones(len(self.items), dtype=bool)
         if dimension:
             kept = np.asarray(self.items.get_level_values("dimension") == dimension)
@@ -180,7 +180,9 @@ class BothScores:
         )
         return replace(changed, difference=moved.difference)
 
-    def _columns(self, pair: Sequence["DataFrame"], match: Match | None, kept: Any) -> list[Any]:
+    def _columns(
+        self, pair: Sequence["DataFrame"], match: MatchedJudges | None, kept: Any
+    ) -> list[Any]:
         sitting = [None, None] if match is None else [match.first, match.second]
         return [
             (
@@ -213,7 +215,7 @@ def verdicts(
     about = {
         run.label: (bar, tuple(counted[str(run.settings.get("dimensions", "all"))]))
         for run in runs
-        if (bar := bar_of(run.settings)) is not None
+        if (bar := pass_threshold(run.settings)) is not None
     }
     found: dict[int, bool | None] = {}
     columns = frame.groupby(["label", "trajectory", "dimension"])["score"].agg(
@@ -235,9 +237,11 @@ def verdicts(
     return found
 
 
-def judge_costs(runs: Sequence[ChosenRun], roles: Sequence[str]) -> dict[str, dict[Sitting, float]]:
-    """What each judge cost on average for one trajectory, by judging, where every call says it."""
-    found: dict[str, dict[Sitting, float]] = {}
+def judge_costs(
+    runs: Sequence[ChosenRun], roles: Sequence[str]
+) -> dict[str, dict[JudgeSeat, float]]:
+    """Return each judge's mean cost of a trajectory by judging, where every call states it."""
+    found: dict[str, dict[JudgeSeat, float]] = {}
     for which in (COUNTS, BESIDE):
         judged = [run.judged if which == COUNTS else run.beside for run in runs]
         carried = [one.made_by or one.run for one in judged if one is not None]
@@ -253,7 +257,7 @@ def judge_costs(runs: Sequence[ChosenRun], roles: Sequence[str]) -> dict[str, di
             )
         )
         found[which] = {
-            Sitting(name, version, seat): total / plays
+            JudgeSeat(name, version, seat): total / plays
             for name, version, seat, total, stated, calls, plays in rows
             if stated == calls and plays
         }

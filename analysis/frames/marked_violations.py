@@ -1,4 +1,4 @@
-"""Constraints that people marked as violated, turn by turn, beside those that the judges found."""
+"""Constraints that people marked as violated in each turn, beside those that judges found."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -130,7 +130,7 @@ def sets_by_turn(
 def found_by_judges(
     study: Study, items: Sequence[AskedItem]
 ) -> dict[TurnKey, frozenset[str] | None]:
-    """What the judges found violated in each turn that people were asked about.
+    """Return the constraints that judges found violated, by turn that people were asked about.
 
     Of the constraints that could be marked; None where the judges gave no readable verdict.
     """
@@ -151,7 +151,7 @@ def found_by_judges(
 
 
 def constraint_texts(study: Study) -> dict[tuple[int, str], str]:
-    """How each constraint reads, by trajectory and key."""
+    """Return the text of each constraint by trajectory and key."""
     rows = Constraint.objects.filter(profile__trajectory__in=_trajectories(study))
     return {
         (trajectory, key): text

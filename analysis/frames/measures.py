@@ -1,4 +1,4 @@
-"""What agents are compared by: metrics of trajectories, and the judges' scores of last plans."""
+"""Measures that agents are compared by: metrics of trajectories and scores of last plans."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import judge_names
-from analysis.tables.agreement.csv_table import Section, TidyTable
+from analysis.tables.agreement.csv_table import TableSection, TidyTable
 from annotation.models import Participant, Study
 from benchmarks.core.system import Dimension
 from benchmarks.models import JudgeScore
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def people_names(study: Study) -> dict[int, str]:
-    """What annotators are called where results are read: their number in the study, no name."""
+    """Return the labels of annotators in results: their number in the study, never a name."""
     numbers = Participant.objects.filter(study=study).values_list("user", "number")
     return {user: f"annotator {number}" for user, number in numbers}
 
 
 def seat_names(runs: Sequence[ChosenRun]) -> dict[str, str]:
-    """Who sits on each seat: the judge, or all of them where runs differ."""
+    """Return the judge of each seat, or all of its judges where runs differ."""
     judgings = [run.judging for run in runs if run.judging is not None]
     rows = JudgeScore.objects.filter(judging__in=judgings).order_by()
     found = set(rows.values_list("judge__name", "judge__version", "seat").distinct())
@@ -64,7 +64,7 @@ def study_table(
             [human.to_numpy(dtype="float64"), machine.to_numpy(dtype="float64")]
         )
         sections.append(
-            Section(
+            TableSection(
                 "",
                 dimension.title,
                 tuple(str(pk) for pk in human.index.get_level_values("trajectory")),

@@ -1,4 +1,4 @@
-"""How many recorded answers an agent could draw from."""
+"""Pools of recorded answers: how many answers an agent could draw from."""
 
 from collections.abc import Sequence
 

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, QuerySet, Sum
 
 from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import outcome_frame
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
 from benchmarks.plain_rows import plain_rows
 
@@ -121,7 +122,7 @@ def judge_cells(
 
 
 def _names(seats: set[tuple[int, str]]) -> dict[tuple[int, str], str]:
-    """What to call whoever sat there, by id and seat."""
+    """Return the label of each judge by id and seat."""
     versions = AnswererVersion.objects.filter(pk__in={judge for judge, _ in seats})
     known = {
         pk: (name, version) for pk, name, version in versions.values_list("pk", "name", "version")
@@ -131,7 +132,7 @@ def _names(seats: set[tuple[int, str]]) -> dict[tuple[int, str], str]:
 
 
 def judge_names(judges: set[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
-    """What to call each judge: its name; with version or seat where the name does not tell."""
+    """Return the label of each judge: its name, with version or seat where names repeat."""
     versions: dict[str, set[str]] = {}
     seats: dict[tuple[str, str], set[str]] = {}
     for name, version, seat in judges:
@@ -219,7 +220,7 @@ def single_scores(
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadableScores:
     """Turns of one run that lack a readable score of some judge, of all judged turns.
 
     ``judges`` counts missing scores by judge.
@@ -233,7 +234,7 @@ class Unread:
 
 def unread(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
-) -> dict[str, Unread]:
+) -> dict[str, UnreadableScores]:
     """By label of the run: turns that lack a score of some judge; runs without any are absent."""
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
     missing = _scores(runs, dimensions, final=final).filter(value__isnull=True)
@@ -253,9 +254,45 @@ def unread(
         .annotate(n=Count("turn", distinct=True))
     )
     return {
-        label: Unread(
+        label: UnreadableScores(
             label, len(turns[judging]), asked[judging], dict(sorted(judges[judging].items()))
         )
         for judging, label in by_judging.items()
         if judging in turns
     }
+
+
+VALID = "valid"
+
+
+@dataclass(frozen=True, eq=False)
+class LastPlans:
+    """A row per finished trajectory: agent, task, validity (NaN: unknown), and the judges' mean
+    score of the last plan on each of ``dimensions`` (NaN: a judge is missing).
+    """
+
+    labels: list[str]
+    tasks: list[int]
+    valid: Any
+    scores: Any
+    dimensions: tuple[str, ...]
+
+    def counted(self, dimensions: Sequence[str]) -> Any:
+        """The scores on some of the dimensions."""
+        return self.scores[:, [self.dimensions.index(key) for key in dimensions]]
+
+
+def last_plans(runs: Sequence[ChosenRun], dimensions: Sequence[str]) -> LastPlans:
+    """The last plans of the runs, scored by the judging of each."""
+    outcomes = outcome_frame(runs, [VALID])
+    scored = turn_scores(runs, dimensions, final=True)
+    table = scored.pivot_table(
+        index="trajectory", columns="dimension", values="score", aggfunc="first", dropna=False
+    ).reindex(index=outcomes["trajectory"], columns=list(dimensions))
+    return LastPlans(
+        outcomes["label"].tolist(),
+        outcomes["task"].tolist(),
+        outcomes[VALID].to_numpy(),
+        table.to_numpy(dtype="float64"),
+        tuple(dimensions),
+    )

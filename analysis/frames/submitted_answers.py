@@ -1,7 +1,7 @@
-"""Everything that the annotators of a study have submitted, seat by seat, in the order judged.
+"""All answers that the annotators of a study have submitted, in the order of their work.
 
-A large study has hundreds of thousands of answers: numbers stand in one table, a row for each seat,
-and are read from the database as long texts.
+A large study has hundreds of thousands of answers: numbers are kept in one table, a row for each
+submission, and are read from the database as long texts.
 """
 
 import json
@@ -26,7 +26,7 @@ USES = (Item.Use.MAIN, Item.Use.GOLD)
 
 @dataclass(frozen=True)
 class Rater:
-    """An annotator who has not left, as the pages of the study name them."""
+    """An annotator who has not left, with the name used on the pages of the study."""
 
     user: int
     number: int
@@ -40,9 +40,9 @@ class Rater:
 
 @dataclass(frozen=True)
 class JudgedItem:
-    """An item: what it is asked, in order, and what is expected where it is a gold item.
+    """An item with its questions in order, and the expected answers of a gold item.
 
-    Items of one ``shape`` are asked the same.
+    Items of one ``shape`` have the same questions.
     """
 
     pk: int
@@ -53,8 +53,8 @@ class JudgedItem:
     expected: Mapping[str, Mapping[str, Any]]
 
 
-class Seat(NamedTuple):
-    """A submitted item of one annotator. ``seconds`` is active time; None where none is known."""
+class Submission(NamedTuple):
+    """An item submitted by one annotator. ``seconds`` is active time; None where unknown."""
 
     row: int
     user: int
@@ -63,25 +63,29 @@ class Seat(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Submitted:
-    """The annotators, the items, and the seats in the order in which each annotator judged.
+class SubmittedAnswers:
+    """The annotators, the items, and the submissions in the order of each annotator's work.
 
-    ``numbers`` has a row for each seat and a column for each place in ``columns``: scores and
-    choices, NaN where there is none. ``marks`` are sets, by row and name of the place.
+    ``numbers`` has a row for each submission and a column for each question in ``columns``: scores
+    and choices, NaN where there is none. ``marks`` are sets, by row and name of the question.
     """
 
     questionnaire: Questionnaire
     raters: tuple[Rater, ...]
     items: Mapping[int, JudgedItem]
-    seats: tuple[Seat, ...]
+    submissions: tuple[Submission, ...]
     columns: Mapping[str, int]
     numbers: "Floats"
     marks: Mapping[tuple[int, str], frozenset[str]]
 
     @cached_property
-    def main(self) -> list[Seat]:
-        """Those that count: gold items are put to everybody, and say nothing about agreement."""
-        return [seat for seat in self.seats if not self.items[seat.item].expected]
+    def main(self) -> list[Submission]:
+        """The submissions that count: gold items say nothing about agreement."""
+        return [
+            submission
+            for submission in self.submissions
+            if not self.items[submission.item].expected
+        ]
 
     @cached_property
     def main_places(self) -> tuple["Codes", "Codes"]:
@@ -89,30 +93,32 @@ class Submitted:
         import numpy as np
 
         places = {pk: place for place, pk in enumerate(self.items)}
-        rows = [(seat.row, places[seat.item]) for seat in self.main]
+        rows = [(submission.row, places[submission.item]) for submission in self.main]
         row, place = np.array(rows, dtype=np.int64).reshape(-1, 2).T
         return row, place
 
-    def number(self, seat: Seat, name: str) -> int | None:
+    def number(self, submission: Submission, name: str) -> int | None:
         """The score or choice in a place."""
         column = self.columns.get(name)
-        value = float("nan") if column is None else self.numbers[seat.row, column]
+        value = float("nan") if column is None else self.numbers[submission.row, column]
         return None if value != value else int(value)
 
-    def answers(self, seats: Sequence[Seat], names: Sequence[str]) -> list[list[float | None]]:
-        """The scores and choices of seats in these places, in their order."""
+    def answers(
+        self, submissions: Sequence[Submission], names: Sequence[str]
+    ) -> list[list[float | None]]:
+        """Return the scores and choices of submissions on these questions, in order."""
         import numpy as np
 
         # Where nobody answered there is no column; the last one has nothing in it.
         columns = [self.columns.get(name, -1) for name in names]
-        numbers = self.numbers[np.ix_([seat.row for seat in seats], columns)]
+        numbers = self.numbers[np.ix_([submission.row for submission in submissions], columns)]
         found = numbers.astype(object)
         found[np.isnan(numbers)] = None
         rows: list[list[float | None]] = found.tolist()
         return rows
 
 
-def submitted_seats(study: Study) -> Submitted:
+def read_submissions(study: Study) -> SubmittedAnswers:
     """The submitted main and gold items of those who have not left, in seven queries."""
     questionnaire = load_questionnaire(study.questionnaire)
     people = study.participants.exclude(state__in=Participant.GONE).order_by("number")
@@ -128,15 +134,17 @@ def submitted_seats(study: Study) -> Submitted:
         study=study, state=Assignment.State.SUBMITTED, item__use__in=USES
     ).order_by("annotator", "submitted_at", "position")
     row_of: dict[int, int] = {}
-    seats = tuple(
-        Seat(
+    submissions = tuple(
+        Submission(
             row_of.setdefault(pk, len(row_of)), user, item, active_ms / 1000 if active_ms else None
         )
         for pk, user, item, active_ms in rows.values_list("pk", "annotator", "item", "active_ms")
         if user in known
     )
     columns, numbers = _numbers(study, row_of)
-    return Submitted(questionnaire, raters, items, seats, columns, numbers, _marks(study, row_of))
+    return SubmittedAnswers(
+        questionnaire, raters, items, submissions, columns, numbers, _marks(study, row_of)
+    )
 
 
 def _items(study: Study, questionnaire: Questionnaire) -> dict[int, JudgedItem]:
@@ -158,21 +166,21 @@ def _items(study: Study, questionnaire: Questionnaire) -> dict[int, JudgedItem]:
 
 
 def _numbers(study: Study, row_of: Mapping[int, int]) -> tuple[dict[str, int], "Floats"]:
-    """The scores and choices of all seats, and which column is which place's."""
+    """Read the scores and choices of all submissions, and the column of each question."""
     import numpy as np
 
     rows = _answers(study).filter(value__isnull=False).values_list("question", "subject")
     texts = list(rows.annotate(text=aggregate_numbers("assignment", "value")))
     columns: dict[str, int] = {}
     numbers = np.full((len(row_of), len(texts) + 1), np.nan)
-    seats = np.fromiter(row_of, dtype=np.int64, count=len(row_of))
-    order = np.argsort(seats)
+    submissions = np.fromiter(row_of, dtype=np.int64, count=len(row_of))
+    order = np.argsort(submissions)
     for column, (question, subject, text) in enumerate(texts):
         columns[_name(question, subject)] = column
-        seat, value = parse_numbers(text, 2).T
-        place = np.searchsorted(seats, seat, sorter=order)
+        submission, value = parse_numbers(text, 2).T
+        place = np.searchsorted(submissions, submission, sorter=order)
         here = order[np.minimum(place, len(order) - 1)] if len(order) else place
-        there = seats[here] == seat if len(order) else np.zeros(0, dtype=bool)
+        there = submissions[here] == submission if len(order) else np.zeros(0, dtype=bool)
         numbers[here[there], column] = value[there]
     return columns, numbers
 
@@ -183,16 +191,16 @@ def _marks(study: Study, row_of: Mapping[int, int]) -> dict[tuple[int, str], fro
     )  # fmt: skip
     sets: dict[str, frozenset[str]] = {}
     found = {}
-    for seat, question, subject, text in rows.iterator():
-        if seat in row_of:
+    for submission, question, subject, text in rows.iterator():
+        if submission in row_of:
             if text not in sets:
                 sets[text] = frozenset(json.loads(text))
-            found[row_of[seat], _name(question, subject)] = sets[text]
+            found[row_of[submission], _name(question, subject)] = sets[text]
     return found
 
 
 def _answers(study: Study) -> Any:
-    """All answers of the study that were submitted; which seats count is known already."""
+    """Return all submitted answers of the study; the caller keeps those of its submissions."""
     return Rating.objects.filter(
         assignment__study=study,
         assignment__state=Assignment.State.SUBMITTED,

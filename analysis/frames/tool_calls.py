@@ -1,10 +1,10 @@
-"""What outcomes and turns record of tool use, and what tasks ask for."""
+"""Tool use as outcomes and turns record it, and the data types that tasks ask for."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
-from analysis.stats.descriptive.progress import coverage_by_step, kept_to
+from analysis.stats.descriptive.proportions import coverage_by_step, kept_to
 from benchmarks.core.comparisons import Contrasts, ToolUse
 from benchmarks.mappers import core_task
 from benchmarks.models import Task, Trajectory, Turn

@@ -1,4 +1,4 @@
-"""What people said of recorded answers, for the trajectories that ended with one of them."""
+"""People's verdicts on recorded answers, for the trajectories that ended with such an answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.text import slugify
 
-from analysis.exports.latex import Source, latex_table
+from analysis.exports.latex import TableSource, latex_table
 from analysis.exports.table_csv import table_csv
 from analysis.reports.content import Report
 
@@ -40,7 +40,7 @@ def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponse
 
 
 def answer_latex(
-    report: Report, part: str, name: Sequence[str], source: Source
+    report: Report, part: str, name: Sequence[str], source: TableSource
 ) -> HttpResponseBase:
     """A table as LaTeX: the rows of the page, as the page words them."""
     shown = report.table(part)

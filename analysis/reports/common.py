@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from analysis.figures.labels import label as escaped
+from analysis.figures.elements import label as escaped
 from analysis.figures.narrow import narrow_layout
 from analysis.figures.theme import Style, assign_styles, figure_json
 from analysis.filters import SHARED, with_query

@@ -1,4 +1,4 @@
-"""From a preset to an experiment with its runs, found where it was begun, else made."""
+"""Finding the experiment of a preset, or making it with its runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.reproduction.files import Reproduction
 from analysis.reproduction.presets import preset_design
-from analysis.reproduction.sections import About
+from analysis.reproduction.sections import ReportedRuns
 from benchmarks.core.errors import CoreError
 from benchmarks.core.published import PaperPreset
 from benchmarks.core.registry import get_system
@@ -44,7 +44,7 @@ def design_of_preset(preset: PaperPreset, changes: Mapping[str, Any]) -> Design:
 
 
 def plan_preset(design: Design) -> Plan:
-    """What a design comes to; raises `FileRefused` for what is not there."""
+    """Return the plan of a design; raises `FileRefused` for names that do not exist."""
     return plan_design(check_design(design))
 
 
@@ -105,12 +105,12 @@ def reproduction_of(
     if faults:
         more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
         raise NotReady(f"{experiment.name} is not at its end: {'; '.join(faults[:5])}{more}")
-    about = About(tuple(runs), experiment.pk, seen, patient, server)
+    about = ReportedRuns(tuple(runs), experiment.pk, seen, patient, server)
     return Reproduction(design, experiment.preset, about)
 
 
 def _design_of_runs(name: str, runs: Sequence[Run]) -> Design:
-    """What runs that were started together were varied in, where no design says so."""
+    """Derive the design of runs started together without a stored design."""
     dataset = runs[0].dataset
     settings = get_system(dataset.system).settings
     usual = {setting.name: setting.default for setting in settings}

@@ -9,18 +9,58 @@ from typing import Any
 from django.urls import reverse
 
 from analysis.exports.about import about_file, made_at, version
-from analysis.exports.latex import Source, latex_table
-from analysis.exports.report_file import ReportFile, Section, render_file
+from analysis.exports.chromium import NotPrinted, print_to_pdf, read_drawn
+from analysis.exports.figure_page import drawn_in, figures_page, picture_page
+from analysis.exports.figure_pdf import chromium
+from analysis.exports.latex import TableSource, latex_table
+from analysis.exports.report_file import FileSection, ReportFile, render_file
 from analysis.exports.table_csv import table_csv
 from analysis.reports.content import FigureSpec, Report
 from analysis.reports.formatting import plural
 from analysis.reports.leading import PUBLISHED
-from analysis.reproduction.figure_files import Drawings
 from analysis.reproduction.manifest import banners_of, metrics_of, product_now, run_record
 from analysis.reproduction.presets import known_presets, parts_of
-from analysis.reproduction.sections import About, reports_of, sections_of
+from analysis.reproduction.sections import ReportedRuns, reports_of, sections_of
 from benchmarks.core.registry import get_system
 from benchmarks.experiments.design import Design
+
+WIDTH = "wide"
+# All figures at once, on a busy machine.
+SECONDS = 120
+NO_PDF = "Figures are not there as PDF; the command reproduce makes them."
+ABSENT = "No Chromium is installed here; each figure is there as data, and in report.html."
+
+
+class Drawings:
+    """The files of figures by name; ``missing`` says why there are fewer than there could be.
+
+    ``notes`` are what stands under those that are not of the real thing.
+    """
+
+    def __init__(
+        self, specs: Mapping[str, FigureSpec], notes: Mapping[str, str], *, pdf: bool
+    ) -> None:
+        self.specs, self.notes, self.pdf = specs, notes, pdf
+        self.missing = "" if chromium() else ABSENT
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """(name with ending, content), as far as they can be drawn."""
+        if self.missing or not self.specs:
+            return
+        try:
+            page = figures_page(self.specs, WIDTH, self.notes)
+            drawn = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))
+            for name, one in drawn.items():
+                yield f"{name}.svg", one.svg.encode()
+                yield f"{name}.png", one.png
+            for name, one in drawn.items() if self.pdf else ():
+                sheet = picture_page(one, self.specs[name].title)
+                yield f"{name}.pdf", print_to_pdf(sheet, chromium=chromium(), seconds=SECONDS)
+        except (NotPrinted, ValueError) as problem:
+            self.missing = f"Not every figure was drawn: {problem}"
+        else:
+            self.missing = "" if self.pdf else NO_PDF
+
 
 FORMAT = "planjury-reproduction/1"
 MANIFEST, METRICS = "manifest.json", "metrics.json"
@@ -32,7 +72,7 @@ class Reproduction:
 
     design: Design
     preset: str
-    about: About
+    about: ReportedRuns
 
     @property
     def title(self) -> str:
@@ -40,7 +80,7 @@ class Reproduction:
 
     @property
     def lead(self) -> str:
-        """What this is, in one line."""
+        """One line that says which paper, dataset and runs it is about."""
         preset = known_presets().get(self.preset)
         dataset = self.about.runs[0].dataset
         paper = f"{preset.paper} of the {preset.of} paper, on " if preset else ""
@@ -63,7 +103,7 @@ def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[
 
 
 def _contents(
-    made: Reproduction, sections: Sequence[Section], drawings: Drawings, person: str
+    made: Reproduction, sections: Sequence[FileSection], drawings: Drawings, person: str
 ) -> Iterator[tuple[str, bytes]]:
     yield "design.yaml", made.design.text.encode()
     yield METRICS, as_json(metrics_of(made.design, made.preset, made.about.runs))
@@ -75,7 +115,7 @@ def _contents(
     yield "README.md", _readme(made, sections, drawings).encode()
 
 
-def report_page(made: Reproduction, sections: Sequence[Section], person: str) -> str:
+def report_page(made: Reproduction, sections: Sequence[FileSection], person: str) -> str:
     """Everything in one HTML file; without a server it leads to none."""
     about = made.about
     url = ""
@@ -86,7 +126,7 @@ def report_page(made: Reproduction, sections: Sequence[Section], person: str) ->
     return render_file(ReportFile(made.title, made.lead, url, person, shown, marks))
 
 
-def table_files(sections: Sequence[Section]) -> Iterator[tuple[str, bytes]]:
+def table_files(sections: Sequence[FileSection]) -> Iterator[tuple[str, bytes]]:
     """Every table as CSV and as LaTeX; the paper's rows stand in it, marked as published."""
     for section in sections:
         for report in reports_of(section):
@@ -96,20 +136,20 @@ def table_files(sections: Sequence[Section]) -> Iterator[tuple[str, bytes]]:
                 yield f"tables/{table.name}.tex", text.encode()
 
 
-def source_of(section: Section, report: Report) -> Source:
-    """Where the tables of a report come from, for LaTeX."""
+def source_of(section: FileSection, report: Report) -> TableSource:
+    """Return the origin of the tables of a report, for LaTeX."""
     marks = tuple(dict.fromkeys([*section.banners, *report.banners]))
-    return Source("reproduced", section.subject, about_file(section.url), marks)
+    return TableSource("reproduced", section.subject, about_file(section.url), marks)
 
 
-def _figures(sections: Sequence[Section]) -> Iterator[tuple[str, FigureSpec]]:
+def _figures(sections: Sequence[FileSection]) -> Iterator[tuple[str, FigureSpec]]:
     for section in sections:
         for report in reports_of(section):
             yield from ((figure.name, figure) for figure in report.figures)
 
 
-def _notes(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
-    """What marks each figure as not the real thing; what the paper published is real."""
+def _notes(sections: Sequence[FileSection]) -> Iterator[tuple[str, str]]:
+    """Return the note under each figure that is demo, scripted or simulated data."""
     for section in sections:
         note = " ".join(f"{mark.title}. {mark.text}" for mark in banners_of([section]))
         for name, _ in _figures([section]):
@@ -124,7 +164,7 @@ def as_json(value: Any) -> bytes:
 
 def _manifest(
     made: Reproduction,
-    sections: Sequence[Section],
+    sections: Sequence[FileSection],
     drawings: Drawings,
     digests: Mapping[str, str],
 ) -> dict[str, Any]:
@@ -162,8 +202,8 @@ def _manifest(
     }  # fmt: skip
 
 
-def _readme(made: Reproduction, sections: Sequence[Section], drawings: Drawings) -> str:
-    """What lies in the folder, for whoever opens it without the server."""
+def _readme(made: Reproduction, sections: Sequence[FileSection], drawings: Drawings) -> str:
+    """Return the README of the folder, for readers without the server."""
     lines = [f"# {made.title}", "", made.lead, ""]
     lines += [f"**{mark.title}.** {mark.text}\n" for mark in banners_of(sections)]
     for section in sections:

@@ -1,4 +1,4 @@
-"""What a manifest says of runs and of the product, and the metrics of the runs."""
+"""The parts of a manifest: runs, product and metrics."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from analysis.exports.report_file import Section
+from analysis.exports.report_file import FileSection
 from analysis.reports.content import Banner
 from analysis.reproduction.presets import known_presets
 from benchmarks.core.registry import get_system
@@ -64,23 +64,23 @@ def run_record(run: Run) -> dict[str, Any]:
 
 
 def _label(run: Run) -> str:
-    """What a run is where it is not the real thing, such as made by scripts."""
+    """Return the notice on a run that is scripted, simulated or demo data; else nothing."""
     caution = run_caution(run)
     return caution.title if caution is not None else ""
 
 
 def _judging(judging: Judging) -> dict[str, Any]:
-    """Which pass of judges counts, and the run that made it, where it was made anew."""
+    """Return the judging that counts and, after a re-judging, the run that made it."""
     return {"id": judging.pk, "name": judging.name, "made_by": judging.made_by_id}
 
 
 def _excluded(metrics: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """What is outside each metric, by reason."""
+    """Return the number of trajectories excluded from each metric, by reason."""
     found = {name: one["excluded"] for name, one in metrics["metrics"].items()}
     return {name: dict(reasons) for name, reasons in found.items() if reasons}
 
 
-def banners_of(sections: Sequence[Section]) -> tuple[Banner, ...]:
+def banners_of(sections: Sequence[FileSection]) -> tuple[Banner, ...]:
     """Everything that is not the real thing, each once."""
     every = [mark for one in sections for mark in one.banners]
     every += [mark for one in sections if one.report for mark in one.report.banners]
@@ -88,7 +88,7 @@ def banners_of(sections: Sequence[Section]) -> tuple[Banner, ...]:
 
 
 def product_now() -> dict[str, Any]:
-    """What the product runs on, and a digest of its code, which names it without a repository."""
+    """Return versions of the platform, and a digest of the code that needs no repository."""
     return {
         "code_sha256": source_digest(),
         "python": platform.python_version(),

@@ -21,7 +21,7 @@ def preset_design(preset: PaperPreset) -> Design:
 
 
 def find_preset(name: str) -> PaperPreset:
-    """A preset by name, with or without hyphens, spaces and capitals."""
+    """Return a preset by name; hyphens, spaces and case do not matter."""
     presets = known_presets()
     plain = {_plain(known): preset for known, preset in presets.items()}
     if _plain(name) not in plain:
@@ -34,7 +34,7 @@ def _plain(name: str) -> str:
 
 
 def parts_of(preset: str, design: Design) -> tuple[ReportPart, ...]:
-    """The parts of a report on an experiment: those of its preset, else what its design varies."""
+    """Return the pages of a report: those of its preset, else those of the factors it varies."""
     presets = known_presets()
     if preset in presets:
         return presets[preset].parts

@@ -1,11 +1,11 @@
-"""Reports on given runs: what the analysis pages say of these and of no others."""
+"""The sections of a reproduction: analysis pages computed on given runs and no others."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
-from analysis.exports.report_file import Section
+from analysis.exports.report_file import FileSection
 from analysis.filters import Filters, with_query
 from analysis.filters.datasets import in_words_of, with_dimensions
 from analysis.filters.factors import choose_factor
@@ -21,16 +21,16 @@ from benchmarks.core.published import ReportPart
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 
-LATER = "What takes longer on this page is not in this file; the command reproduce computes it."
+LATER = "This file lacks the slow part of this page; the command reproduce computes it."
 
 
 @dataclass(frozen=True)
-class About:
-    """The runs that a report is about, oldest first, and whose eyes it is for.
+class ReportedRuns:
+    """The runs of a report, oldest first, and the visibility of its reader.
 
-    ``experiment`` is theirs, where they have one in common; ``patient``: what takes longer than a
-    page is computed too, not only taken where it was kept. ``server`` stands before the addresses
-    of pages, where a server was asked.
+    ``experiment`` is the experiment that they share, if any. ``patient``: deferred parts are
+    computed now instead of only taken from storage. ``server`` is the origin put before the
+    addresses of pages.
     """
 
     runs: tuple[Run, ...]
@@ -40,8 +40,8 @@ class About:
     server: str = ""
 
 
-def sections_of(parts: Sequence[ReportPart], about: About) -> Iterator[Section]:
-    """A section for each part; where runs are replicates, one for each seed."""
+def sections_of(parts: Sequence[ReportPart], about: ReportedRuns) -> Iterator[FileSection]:
+    """Yield a section for each page; with several seeds, one for each seed."""
     system = about.runs[0].dataset.system
     fits = [PAGES[part.page].fits for part in parts]
     parts = [part for part, fit in zip(parts, fits, strict=True) if fit is None or fit(system)]
@@ -63,8 +63,8 @@ def sections_of(parts: Sequence[ReportPart], about: About) -> Iterator[Section]:
             yield section
 
 
-def _replicates(about: About) -> Section:
-    """Each agent's mean over the seeds with its spread, beside the published rows."""
+def _replicates(about: ReportedRuns) -> FileSection:
+    """Make the section with each agent's mean and spread over seeds, beside published rows."""
     # Arrays are slow to import: not when the server starts.
     from analysis.pages.replicates.page import Replicates, replicates_report
 
@@ -78,7 +78,7 @@ def _replicates(about: About) -> Section:
     ]
     marked = select_these(PAGES["leaderboard"], Filters(), about)
     seeds = sorted({run.seed for run in about.runs})
-    return Section(
+    return FileSection(
         "replicates",
         "Mean over seeds",
         "How much do the runs differ that have another seed alone?",
@@ -93,8 +93,8 @@ def _replicates(about: About) -> Section:
     )
 
 
-def _section(part: ReportPart, about: About) -> Section | None:
-    """What a part comes to; None for people's answers that there are none of."""
+def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
+    """Make the section of a page; None for a page on people's answers without any."""
     page = PAGES[part.page]
     if page.of_study:
         return _study_section(part, page, about)
@@ -109,7 +109,7 @@ def _section(part: ReportPart, about: About) -> Section | None:
         later = kept_later(wanted.key)
         if later is None and about.patient:
             later = write_later(page, selection, wanted)
-    # After what takes long, which a page may read its answer from.
+    # After the deferred part, because a page may take its answer from it.
     report = make_report(page, selection, key)
     about_what = [
         option.label
@@ -117,11 +117,11 @@ def _section(part: ReportPart, about: About) -> Section | None:
         for option in selection.options.get(name, ())
         if option.value == part.filters.get(name)
     ]
-    # Runs that were taken from elsewhere are no part of the experiment there.
+    # Runs reused from elsewhere do not belong to this experiment.
     own = {run.experiment_id for run in about.runs} == {about.experiment}
     filters = replace(selection.filters, experiment=str(about.experiment or "") if own else "")
     query = filters.only(page.filters).query()
-    return Section(
+    return FileSection(
         part.name,
         ": ".join([page.title, *about_what]),
         page.question,
@@ -134,7 +134,7 @@ def _section(part: ReportPart, about: About) -> Section | None:
     )
 
 
-def _study_section(part: ReportPart, page: Page, about: About) -> Section | None:
+def _study_section(part: ReportPart, page: Page, about: ReportedRuns) -> FileSection | None:
     """A page on people's answers, from the newest study with answers on these runs.
 
     Only the command writes it: on a page, who may read a study's results depends on the reader.
@@ -150,7 +150,7 @@ def _study_section(part: ReportPart, page: Page, about: About) -> Section | None
     if wanted is not None:
         later = kept_later(wanted.key) or write_later(page, selection, wanted)
     query = selection.filters.only(page.filters).query()
-    return Section(
+    return FileSection(
         part.name,
         page.title,
         page.question,
@@ -163,8 +163,8 @@ def _study_section(part: ReportPart, page: Page, about: About) -> Section | None
     )
 
 
-def reports_of(section: Section) -> list[Report]:
-    """The reports of a section, figures and tables named so that no other section has the name."""
+def reports_of(section: FileSection) -> list[Report]:
+    """Return the reports of a section, with names of figures and tables unique over sections."""
     found = (section.report, section.later)
     return [_renamed(report, section.name) for report in found if report is not None]
 
@@ -179,8 +179,8 @@ def _renamed(report: Report, name: str) -> Report:
     return replace(report, figures=tuple(figures), tables=tables)
 
 
-def select_these(page: Page, filters: Filters, about: About) -> Selection:
-    """These runs as what a page is about; all are of one dataset."""
+def select_these(page: Page, filters: Filters, about: ReportedRuns) -> Selection:
+    """Return the selection that holds exactly these runs, all of one dataset."""
     dataset = about.runs[0].dataset
     rows = [run for run in about.runs if page.about is None or page.about(run)]
     notes: list[str] = []

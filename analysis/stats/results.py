@@ -118,7 +118,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Bin:
+class DistributionBin:
     """One bin of a distribution of multiples of 1/k: the value ``numerator``/k."""
 
     numerator: int
@@ -135,7 +135,7 @@ class Distribution:
     """
 
     denominator: int
-    bins: tuple[Bin, ...]
+    bins: tuple[DistributionBin, ...]
     n: int
     excluded: Mapping[str, int] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Large tables are checked and stored by a worker; their sender sees how far that is."""
+"""Checking and storing large uploaded tables in a background job, with progress."""
 
 import tempfile
 from pathlib import Path
@@ -9,7 +9,7 @@ from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.settings import AgreementSettings
 from analysis.tables.selectors import OVERVIEW, ask_for
 from analysis.tables.services import (
     READING,
@@ -49,12 +49,12 @@ class TableCheck(ImportView):
 
     @property
     def aside(self) -> str:
-        """What the bar does not say."""
+        """The text beside the progress bar."""
         return self.job.message if self.job.message == STORING else ""
 
     @property
     def given(self) -> dict[str, Any]:
-        """What was chosen in the form, but for the file."""
+        """The values of the upload form without the file."""
         chosen = dict(self.job.payload["settings"])
         low, high = chosen.pop("scale")
         return {**chosen, "low": low, "high": high, "name": self.job.payload["name"]}
@@ -72,7 +72,7 @@ def moving_checks(person: User) -> list[TableCheck]:
 
 
 def enqueue_check(
-    *, upload: "UploadedFile[bytes]", name: str, settings: Settings, created_by: User
+    *, upload: "UploadedFile[bytes]", name: str, settings: AgreementSettings, created_by: User
 ) -> Job:
     """Have a worker check a table and store it; raises ``TooLarge``."""
     kept = store_upload(upload=upload, created_by=created_by, check=check_table_size)

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.conf import settings as django_settings
 
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.settings import AgreementSettings
 from analysis.tables.services import LONGEST_NAME, MOST_RATINGS, too_large
 from benchmarks.core.problems import text_fault
 
@@ -97,7 +97,7 @@ class TableForm(forms.Form):
         given = self.cleaned_data
         if not self.errors:
             try:
-                self.settings = Settings(
+                self.settings = AgreementSettings(
                     scale=(given["low"], given["high"]),
                     seed=given["seed"],
                     resamples=given["resamples"],
@@ -110,7 +110,7 @@ class TableForm(forms.Form):
 
 
 class SectionForm(forms.Form):
-    """Which section of a table is shown; it is shown, not validated."""
+    """The choice of the section of a table; it is only displayed, never validated."""
 
     use_required_attribute = False
 

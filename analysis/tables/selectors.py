@@ -1,4 +1,4 @@
-"""Uploaded tables: who sees which, and their reports, kept by table, settings and code.
+"""Uploaded tables that a person may see, and their stored reports (by table, settings, code).
 
 One computation makes the reports of all sections, because tests of judges are adjusted together.
 """
@@ -35,8 +35,8 @@ OVERVIEW = 0
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A page of a table: how far its report is, and the sections to choose from, once known."""
+class TablePage:
+    """A page of a table: the progress of its report, and its sections once they are known."""
 
     later: Later
     part: int
@@ -44,7 +44,7 @@ class Shown:
 
 
 def tables_for(person: User) -> QuerySet[RatingTable]:
-    """One’s own tables and those that others share; all of them for administrators."""
+    """Return a person's own tables and shared ones; all tables for administrators."""
     rows = RatingTable.objects.defer("content").select_related("created_by").order_by("-pk")
     if person.is_superuser:
         return rows
@@ -52,11 +52,11 @@ def tables_for(person: User) -> QuerySet[RatingTable]:
 
 
 def may_change(table: RatingTable, person: User) -> bool:
-    """Whether somebody may rename, share and delete a table: its owner and administrators."""
+    """Return whether a person may rename, share and delete a table: owner or administrator."""
     return person.is_superuser or table.created_by_id == person.pk
 
 
-def shown(table: RatingTable, part: int | None) -> Shown:
+def shown(table: RatingTable, part: int | None) -> TablePage:
     """How far a page of a table is; reads only, and computes where that takes about a second.
 
     Without a ``part``, or with one that there is not, it is the only section or all of them.
@@ -68,7 +68,7 @@ def shown(table: RatingTable, part: int | None) -> Shown:
     chosen = part if part is not None and 1 <= part <= len(sections) else OVERVIEW
     if chosen == OVERVIEW and len(sections) == 1:
         chosen = 1
-    return Shown(look(_wanted(table, chosen)), chosen, sections)
+    return TablePage(look(_wanted(table, chosen)), chosen, sections)
 
 
 def ask_for(table: RatingTable, part: int, person: User) -> Later:

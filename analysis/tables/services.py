@@ -1,4 +1,4 @@
-"""Tables of ratings that people upload: checked as a whole, stored, told apart by content."""
+"""Uploading tables of ratings: checked as a whole, stored, identified by their content."""
 
 import gzip
 import io
@@ -17,7 +17,7 @@ from django.db import transaction
 
 from analysis.models import RatingTable
 from analysis.tables.agreement.layout import GZIP, MOST_RATERS
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.settings import AgreementSettings
 from benchmarks.core.problems import Problems, Said, text_fault
 from benchmarks.imports.uploads import TooLarge, safe_name
 
@@ -43,7 +43,7 @@ FEW_RATINGS, FEW_COMPARISONS = 3_000, 20
 
 
 def too_large() -> str:
-    """What to do about a file above the bound."""
+    """Return the advice for a file above the size limit."""
     return (
         f"The file is larger than {django_settings.TABLE_BYTES >> 20} MB. Gzip it, or compute the "
         "same on the server: manage.py agreement FILE."
@@ -79,7 +79,7 @@ def store_table(
     *,
     upload: "File[bytes]",
     name: str,
-    settings: Settings,
+    settings: AgreementSettings,
     created_by: User,
     told: Told = lambda words, done, total: None,
     most_cells: int | None = None,
@@ -123,18 +123,18 @@ def _known(person: User, checksum: str, given: dict[str, object]) -> RatingTable
     return next(same, None)
 
 
-def as_stored(settings: Settings) -> dict[str, object]:
+def as_stored(settings: AgreementSettings) -> dict[str, object]:
     """Settings as JSON has them."""
     return asdict(settings) | {"scale": list(settings.scale)}
 
 
-def settings_from(stored: Mapping[str, Any]) -> Settings:
+def settings_from(stored: Mapping[str, Any]) -> AgreementSettings:
     """Settings from what `as_stored` wrote."""
     low, high = stored["scale"]
-    return Settings(**{**stored, "scale": (low, high)})
+    return AgreementSettings(**{**stored, "scale": (low, high)})
 
 
-def settings_of(row: RatingTable) -> Settings:
+def settings_of(row: RatingTable) -> AgreementSettings:
     return settings_from(row.settings)
 
 
@@ -192,7 +192,7 @@ def _read(
 
 
 def _checked(
-    content: bytes, settings: Settings, told: Callable[[int], None], most_cells: int | None
+    content: bytes, settings: AgreementSettings, told: Callable[[int], None], most_cells: int | None
 ) -> "TidyTable":
     table = _read(io.BytesIO(content), settings.scale, told, most_cells)
     if len(table.sections) > MOST_SECTIONS:
@@ -230,7 +230,7 @@ def _unpacked(upload: "File[bytes]") -> tuple[bytes, int]:
     except DAMAGED:
         upload.seek(0)
         _read(
-            cast(BinaryIO, upload), Settings().scale
+            cast(BinaryIO, upload), AgreementSettings().scale
         )  # refuses it, and says after which line it is damaged
         raise
     return b"".join(pieces), lines

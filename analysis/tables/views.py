@@ -1,4 +1,4 @@
-"""Tables of ratings that somebody uploads: the list, the form, and the agreement pages of each."""
+"""Uploaded tables of ratings: the list, the upload form and check, and the agreement pages."""
 
 from typing import Any
 
@@ -13,16 +13,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import answer_pdf
-from analysis.exports.latex import Source
+from analysis.exports.latex import TableSource
 from analysis.filters import as_id, with_query
 from analysis.models import RatingTable
 from analysis.pages.navigation import OWN, all_places
 from analysis.pages.responses import answer_figure, answer_latex, answer_table
 from analysis.reports.content import Report
-from analysis.tables.agreement.example import example_csv
-from analysis.tables.checks import enqueue_check, moving_checks
+from analysis.tables.agreement.layout import example_csv
+from analysis.tables.checks import TableCheck, checks_of, enqueue_check, moving_checks
 from analysis.tables.forms import SectionForm, TableForm
-from analysis.tables.selectors import Shown, ask_for, may_change, shown, tables_for
+from analysis.tables.selectors import TablePage, ask_for, may_change, shown, tables_for
 from analysis.tables.services import (
     QUICK_CELLS,
     delete_table,
@@ -38,7 +38,7 @@ from benchmarks import paging
 from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.problems import FileRefused
 from benchmarks.imports.uploads import announces_too_much
-from benchmarks.imports.views import throw_away
+from benchmarks.imports.views import STOP_POLLING, throw_away
 from benchmarks.responses import wants_part
 
 TABLES = 50
@@ -137,11 +137,11 @@ def rating_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
-    """What takes longer than a page: POST has it made, GET tells how far it is."""
+    """The deferred report: POST starts it, GET returns its progress."""
     table, found = _open(request, table_id)
     page_url = _url("rating_table", table, found)
     if request.method == "POST":
-        found = Shown(ask_for(table, found.part, person(request)), found.part, found.sections)
+        found = TablePage(ask_for(table, found.part, person(request)), found.part, found.sections)
     elif found.later.moving and "waiting" in request.GET:
         return HttpResponse(status=204)
     if not wants_part(request):
@@ -179,7 +179,7 @@ def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpRe
     url = request.build_absolute_uri(_url("rating_table", table, found))
     subject = " · ".join(word for word in (table.name, title) if word)
     report = _there(found)
-    source = Source("table", subject, about_file(url), report.banners)
+    source = TableSource("table", subject, about_file(url), report.banners)
     return answer_latex(report, part, [table.name, part, title], source)
 
 
@@ -229,7 +229,7 @@ def rating_table_delete(request: HttpRequest, table_id: int) -> HttpResponseBase
     return redirect("analysis:table_list")
 
 
-def _open(request: HttpRequest, table_id: int) -> tuple[RatingTable, Shown]:
+def _open(request: HttpRequest, table_id: int) -> tuple[RatingTable, TablePage]:
     """Authorise, then find the table and what the address shows of it."""
     allow(request, VIEW)
     table = get_object_or_404(tables_for(person(request)), pk=table_id)
@@ -245,19 +245,19 @@ def _own(request: HttpRequest, table_id: int) -> RatingTable:
     return table
 
 
-def _there(found: Shown) -> Report:
+def _there(found: TablePage) -> Report:
     if found.later.report is None:
         raise Http404("This is not computed yet.")
     return found.later.report
 
 
-def _url(name: str, table: RatingTable, found: Shown, **more: str) -> str:
+def _url(name: str, table: RatingTable, found: TablePage, **more: str) -> str:
     url = reverse(f"analysis:{name}", kwargs={"table_id": table.pk, **more})
     return with_query(url, {"section": found.part} if found.part else "")
 
 
-def _context(table: RatingTable, found: Shown) -> dict[str, object]:
-    """What the fragment shows: the report, or how far it is."""
+def _context(table: RatingTable, found: TablePage) -> dict[str, object]:
+    """Return the context of the fragment: the report or its progress."""
     report = found.later.report
     context: dict[str, object] = {
         "later": found.later,
@@ -274,3 +274,42 @@ def _context(table: RatingTable, found: Shown) -> dict[str, object]:
             ],
         }
     return context
+
+
+@require_safe
+@signed_in
+def table_check(request: HttpRequest, job_id: int) -> HttpResponseBase:
+    """Leads to the table once it is stored; where it was refused, the form without the file."""
+    view = _find(request, job_id)
+    if view.result:
+        if not view.result["created"]:
+            messages.info(request, "You have this file with these settings already; this is it.")
+        return HttpResponseRedirect(reverse("analysis:rating_table", args=[view.result["table"]]))
+    if view.moving:
+        return render(request, "analysis/tables/check.html", {"view": view})
+    context: dict[str, object] = {"form": TableForm(initial=view.given)}
+    if view.refused and view.faults:
+        context["refused"] = {"problems": view.faults, "total": view.refused["total"]}
+    else:
+        context["too_large"] = view.job.message
+    return render(request, "analysis/tables/new.html", context)
+
+
+@require_safe
+@signed_in
+def table_check_progress(request: HttpRequest, job_id: int) -> HttpResponse:
+    """The fragment, asked for every second: 204 while nothing moved; the page anew at the end."""
+    view = _find(request, job_id)
+    if view.moving and request.GET.get("v") == view.mark:
+        return HttpResponse(status=204)
+    response = render(request, "analysis/tables/_check_progress.html", {"view": view})
+    if view.over:
+        response.status_code = STOP_POLLING
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def _find(request: HttpRequest, job_id: int) -> TableCheck:
+    """Authorise; only who sent a table sees how far its check is."""
+    allow(request, VIEW)
+    return TableCheck(get_object_or_404(checks_of(person(request)), pk=job_id))

@@ -24,7 +24,7 @@ from benchmarks.templatetags.turn_parts import undefined
 from benchmarks.trajectories.selectors import Columns
 
 if TYPE_CHECKING:  # arrays are slow to import, and tags are imported when the server starts
-    from analysis.trajectory_index.facet_choices import Facet, Offer
+    from analysis.trajectory_index.listing import FacetChoice, FacetView
 
 register = template.Library()
 
@@ -70,13 +70,13 @@ def _judged(row: ListedRow) -> str:
 
 
 @register.simple_tag
-def facet_offers(facet: "Facet", offers: "Iterable[Offer]") -> SafeString:
+def facet_offers(facet: "FacetView", offers: "Iterable[FacetChoice]") -> SafeString:
     """Choices of a facet, each with how many rows there would be."""
     name = escape(facet.name)
     return mark_safe("\n".join(_offer(name, offer) for offer in offers))
 
 
-def _offer(name: str, offer: "Offer") -> str:
+def _offer(name: str, offer: "FacetChoice") -> str:
     at = f"facet-{name}-{_slug(offer.value)}-{offer.number}"
     nothing = "" if offer.count or offer.chosen else ' class="nothing"'
     checked = " checked" if offer.chosen else ""

@@ -6,14 +6,14 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.browser.comparison.address import END
-from analysis.browser.comparison.alignment import Cell
+from analysis.browser.comparison.alignment import AlignedCell
 from benchmarks.templatetags.turn_parts import turn_badges
 
 register = template.Library()
 
 
 @register.simple_tag
-def side_name(cell: Cell, place: int, align: str) -> SafeString:
+def side_name(cell: AlignedCell, place: int, align: str) -> SafeString:
     """Whose turn a cell shows, and which one where that is not said by its place."""
     if cell.turn is None:
         return mark_safe("")

@@ -1,1 +1,1 @@
-"""What lists of trajectories filter, count and sort by, in columns: read, kept, put together."""
+"""The trajectory index: what lists filter, count and sort by, in columns, one row a trajectory."""

@@ -1,4 +1,4 @@
-"""What annotators, adjudicators and readers said of trajectories, study by study."""
+"""What people recorded about trajectories: answers in studies, flags, adjudications and labels."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, Max, OuterRef, Q, Subquery
 
+from analysis.trajectory_index.columns import NONE, IndexColumns
+from analysis.trajectory_index.facets import AnnotationColumns
+from analysis.trajectory_index.table import TrajectoryIndex
 from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
 from annotation.bulk_numbers import aggregate_numbers, parse_numbers
@@ -18,6 +21,7 @@ from annotation.models import (
     Annotator,
     Aspect,
     Assignment,
+    FailureLabel,
     Item,
     LabelRemoval,
     Membership,
@@ -32,7 +36,7 @@ from annotation.ratings.selectors import turn_of
 
 
 class StudyVersion(NamedTuple):
-    """Changes whenever what is read of a study's answers may have changed."""
+    """Changes whenever the answers of a study that are read here may have changed."""
 
     pk: int
     name: str
@@ -44,8 +48,8 @@ class StudyVersion(NamedTuple):
     latest: datetime | None
 
 
-class Answer(NamedTuple):
-    """Answers to one question, as columns: of which trajectory, and the score."""
+class AnswerColumns(NamedTuple):
+    """The answers to one question as columns: trajectory and score."""
 
     dimension: str
     turn: int | None
@@ -54,21 +58,22 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StudySaid:
-    """What was said in one study: scores on rubric dimensions, and ids of trajectories: of all that
-    somebody judged, and of some.
+class StudyAnnotations:
+    """The answers of one study: scores on rubric dimensions, and the ids of the trajectories that
+    were rated, flagged and adjudicated.
     """
 
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerColumns, ...]
     judged: tuple[int, ...]
     flagged: tuple[int, ...]
     adjudicated: tuple[int, ...]
 
 
 def open_studies(user: User | None) -> list[StudyVersion]:
-    """The studies whose answers this person may read now, with their versions, in two queries.
+    """Return the studies whose answers this person may read now, with versions, in two queries.
 
-    They run or observe them, and have no open items there while these are blinded.
+    These are studies that the person runs or observes, without those where they have open items
+    that are blinded.
     """
     rows = Study.objects.order_by("pk")
     if user is not None and not user.is_superuser:
@@ -80,12 +85,12 @@ def open_studies(user: User | None) -> list[StudyVersion]:
     submitted = Assignment.objects.filter(**own, state=Assignment.State.SUBMITTED)
     gone = Participant.objects.filter(**own, state__in=Participant.GONE)
     events = StudyEvent.objects.filter(**own)
-    said = rows.annotate(
+    annotations = rows.annotate(
         n=_of(submitted, Count("pk")), left=_of(gone, Count("pk")), latest=_of(events, Max("at"))
     ).filter(n__gt=0)
     return [
         StudyVersion(*row)
-        for row in said.values_list(
+        for row in annotations.values_list(
             "pk", "name", "created_at", "questionnaire", "is_demo", "n", "left", "latest"
         )
     ]
@@ -96,10 +101,10 @@ def _of(rows: Any, aggregate: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def study_said(version: StudyVersion) -> StudySaid:
-    """What counts of a study: submitted main items of those who stay.
+def read_study_annotations(version: StudyVersion) -> StudyAnnotations:
+    """Read the answers of a study that count: submitted main items of annotators who stayed.
 
-    Answers of simulated annotators count in demos alone.
+    Answers of simulated annotators count only in demo studies.
     """
     dimensions = {
         question.key: question.dimension
@@ -126,10 +131,10 @@ def study_said(version: StudyVersion) -> StudySaid:
     answers = []
     for question, subject, text in scores:
         trajectory, value = parse_numbers(text, 2).T
-        answers.append(Answer(dimensions[question], turn_of(subject), trajectory, value))
+        answers.append(AnswerColumns(dimensions[question], turn_of(subject), trajectory, value))
     flags = ratings.filter(aspect=Aspect.FLAG, value=1).values_list("assignment__trajectory")
     decided = Adjudication.objects.filter(item__study=version.pk, item__trajectory__isnull=False)
-    return StudySaid(
+    return StudyAnnotations(
         tuple(answers),
         _ids(seats.values_list("trajectory").distinct()),
         _ids(flags.distinct()),
@@ -142,7 +147,7 @@ def _ids(rows: Iterable[tuple[Any, ...]]) -> tuple[int, ...]:
 
 
 def labels_version() -> tuple[Any, ...]:
-    """Changes whenever a label is put on or taken off."""
+    """Return a value that changes whenever a label is added or removed."""
     put = TrajectoryLabel.objects.aggregate(last=Max("pk"), at=Max("at"))
     off = LabelRemoval.objects.aggregate(last=Max("pk"), at=Max("at"))
     return *put.values(), *off.values()
@@ -150,20 +155,24 @@ def labels_version() -> tuple[Any, ...]:
 
 @lru_cache(maxsize=2)
 def labels_on(version: tuple[Any, ...]) -> tuple[tuple[int, int], ...]:
-    """Which labels are on which trajectories now, as pairs of ids."""
-    del version  # what it is kept under
+    """Return the labels now on trajectories, as pairs (trajectory, label)."""
+    del version  # only the key of the cache
     off = LabelRemoval.objects.filter(put=OuterRef("pk"))
     rows = TrajectoryLabel.objects.exclude(Exists(off)).order_by()
     return tuple(rows.values_list("trajectory", "label").distinct())
 
 
 def gaps(
-    studies: Sequence[StudySaid], ids: Any, turns: Any, judged: Any, dimensions: Sequence[str]
+    studies: Sequence[StudyAnnotations],
+    ids: Any,
+    turns: Any,
+    judged: Any,
+    dimensions: Sequence[str],
 ) -> Any:
-    """The mean of people's scores less the judges', of every trajectory; NaN where one is missing.
+    """Return people's mean score less the judges' by trajectory; NaN where either is missing.
 
-    By dimension first, over those that both scored, so that both means are about the same. People's
-    scores of the last plan count, and of the last of the ``turns`` where turns were scored.
+    Means are taken by dimension first, over dimensions that both scored, so that they are
+    comparable. Only scores of the last plan count (of the last of the ``turns``).
     """
     size = len(ids), len(dimensions)
     sums, counts = np.zeros((2, *size))
@@ -181,5 +190,67 @@ def gaps(
     both = (counts > 0) & ~np.isnan(judged)
     gap = np.where(both, sums / np.maximum(counts, 1) - judged, 0.0).sum(axis=1)
     number = both.sum(axis=1)
-    # Judges' means are kept as single-precision numbers: what is beyond these is noise.
+    # Judges' means are stored in single precision; further digits are noise.
     return np.round(np.where(number > 0, gap / np.maximum(number, 1), np.nan), 6)
+
+
+def annotation_columns(index: TrajectoryIndex, user: User | None) -> AnnotationColumns:
+    """Return what people recorded about all trajectories, as far as this reader may know it."""
+    columns = index.columns
+    versions = tuple(open_studies(user))
+    studies = [read_study_annotations(version) for version in versions]
+
+    def among(ids: Sequence[tuple[int, ...]]) -> Any:
+        found = np.zeros(len(columns), dtype=bool)
+        found[_rows_of(columns, [pk for part in ids for pk in part])[0]] = True
+        return found
+
+    pairs = np.array(labels_on(labels_version()), dtype=np.int64).reshape(-1, 2)
+    names = FailureLabel.objects.filter(pk__in=np.unique(pairs[:, 1]).tolist()).order_by("title")
+    words = list(names.values_list("pk", "key", "title")) if len(pairs) else []
+    code = {pk: number for number, (pk, _, _) in enumerate(words)}
+    rows, there = _rows_of(columns, pairs[:, 0])
+    codes = np.array([code.get(pk, NONE) for pk in pairs[there, 1].tolist()], dtype=np.int64)
+    return AnnotationColumns(
+        _gaps(index, versions, studies),
+        among([study.flagged for study in studies]),
+        among([study.adjudicated for study in studies]),
+        (rows[codes >= 0], codes[codes >= 0]),
+        tuple((key, title) for _, key, title in words),
+        _judged(columns, studies),
+        tuple((str(version.pk), version.name) for version in versions),
+    )
+
+
+def _judged(columns: IndexColumns, studies: Sequence[StudyAnnotations]) -> tuple[Any, Any]:
+    """Return pairs (row, study) of the trajectories rated in each study."""
+    ids = np.array([pk for study in studies for pk in study.judged], dtype=np.int64)
+    codes = np.repeat(np.arange(len(studies)), [len(study.judged) for study in studies])
+    rows, there = _rows_of(columns, ids)
+    return rows, codes[there]
+
+
+def _rows_of(columns: IndexColumns, ids: Any) -> tuple[Any, Any]:
+    """Return the rows of those trajectories that are in the index, and a mask of their ``ids``.
+
+    Rows ascend by id, so this is quicker than `numpy.isin`, which looks at all rows.
+    """
+    wanted = np.asarray(ids, dtype=np.int64)
+    rows = np.searchsorted(columns.id, wanted)
+    there = rows < len(columns)
+    there[there] = columns.id[rows[there]] == wanted[there]
+    return rows[there], there
+
+
+# The last computed gaps with what they were computed from; most readers see the same.
+_last: list[tuple[Any, Any, Any]] = []
+
+
+def _gaps(index: TrajectoryIndex, versions: Any, studies: Sequence[StudyAnnotations]) -> Any:
+    columns = index.columns
+    for known, of, found in list(_last):
+        if known is columns and of == versions:
+            return found
+    found = gaps(studies, columns.id, columns.turns, columns.dimension, columns.dimensions)
+    _last[:] = [(columns, versions, found), *_last[:3]]
+    return found

@@ -1,8 +1,8 @@
-"""The facts of a run's trajectories as columns, and how they are packed into one field.
+"""The columns of the trajectory index, and how those of one run are packed into one field.
 
-A packed field is a line of JSON that says what stands where, and the columns' bytes behind it.
-Nothing in it is executed when it is read. It is not compressed: a process that starts would take
-longer to unpack all runs than for everything else that a page needs.
+A packed field is a line of JSON with the shapes of the columns, followed by their bytes. Unpacking
+executes nothing. It is not compressed: a new process would spend more time on unpacking all runs
+than on everything else that a page needs.
 """
 
 import json
@@ -16,7 +16,7 @@ import numpy as np
 from analysis.stats.columns import Codes, Floats
 from benchmarks.models import Trajectory
 
-# Part of every version: raise it when the same data make other facts.
+# Part of every version: raise it when the same data give other columns.
 FORMAT = 2
 STATES: tuple[str, ...] = tuple(str(status) for status in Trajectory.Status)
 # A number that does not exist.
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
-class Columns:
+class IndexColumns:
     """One row for each trajectory, ascending by ``id``.
 
     Codes point into the names beside them: ``state`` into `STATES`, ``end`` into ``ends``,
@@ -82,17 +82,17 @@ SIZES: Mapping[str, int] = {name: np.dtype(kind).itemsize for name, kind in TYPE
 SIMPLE = tuple(name for name in TYPES if name not in ("dimension", "passes", "broken"))
 
 
-def empty() -> Columns:
-    """Columns of no trajectory."""
+def empty() -> IndexColumns:
+    """Return columns without rows."""
     parts: dict[str, Any] = {name: np.zeros(0, dtype=kind) for name, kind in TYPES.items()}
     for name in ("dimension", "passes"):
         parts[name] = parts[name].reshape(0, 0)
     parts["broken"] = parts["broken"].reshape(0, 2)
-    return Columns(**parts)
+    return IndexColumns(**parts)
 
 
-def pack(columns: Columns) -> bytes:
-    """The columns in one piece."""
+def pack(columns: IndexColumns) -> bytes:
+    """Pack the columns into bytes."""
     arrays = {name: getattr(columns, name).astype(kind) for name, kind in TYPES.items()}
     head = {
         "shapes": {name: array.shape for name, array in arrays.items()},
@@ -102,8 +102,8 @@ def pack(columns: Columns) -> bytes:
     return json.dumps(head).encode() + b"\n" + body
 
 
-def unpack(packed: bytes | memoryview) -> Columns:
-    """What `pack` has packed."""
+def unpack(packed: bytes | memoryview) -> IndexColumns:
+    """Return the columns that `pack` packed."""
     body = bytes(packed)
     place = body.index(b"\n") + 1
     head = json.loads(body[:place])
@@ -118,11 +118,11 @@ def unpack(packed: bytes | memoryview) -> Columns:
         count = prod(shape)
         parts[name] = np.frombuffer(body, dtype=kind, count=count, offset=place).reshape(shape)
         place += count * SIZES[name]
-    return Columns(**parts)
+    return IndexColumns(**parts)
 
 
-def join(parts: Sequence[Columns]) -> Columns:
-    """The rows of all of them, ascending by id; codes of one meaning become one."""
+def join(parts: Sequence[IndexColumns]) -> IndexColumns:
+    """Join columns into one table, ascending by id; codes are renumbered over all of them."""
     parts = [part for part in parts if len(part)]
     if not parts:
         return empty()
@@ -158,10 +158,10 @@ def join(parts: Sequence[Columns]) -> Columns:
         before += len(part)
     found["dimension"], found["passes"] = dimension[order], passes[order]
     found["broken"] = np.concatenate(broken)
-    return Columns(**found | {name: tuple(known) for name, known in names.items()})
+    return IndexColumns(**found | {name: tuple(known) for name, known in names.items()})
 
 
-def keep(columns: Columns, there: Array) -> Columns:
+def keep(columns: IndexColumns, there: Array) -> IndexColumns:
     """The rows where ``there`` is true."""
     place = np.cumsum(there) - 1
     broken = columns.broken[there[columns.broken[:, 0]]]

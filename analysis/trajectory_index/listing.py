@@ -1,4 +1,4 @@
-"""The list of trajectories that an address asks for: which rows, in which order, with counts."""
+"""The trajectory list that an address asks for: its rows in order, and its facets with counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,20 +8,74 @@ from typing import Any
 import numpy as np
 from django.http import QueryDict
 
-from analysis.trajectory_index.annotation_columns import what_was_said
+from analysis.trajectory_index.annotations import annotation_columns
 from analysis.trajectory_index.columns import STATES
-from analysis.trajectory_index.facet_choices import Facet, Offer
-from analysis.trajectory_index.facets import Part, Said, all_parts
-from analysis.trajectory_index.query import ORDERS, Choice, in_order, read_choice
-from analysis.trajectory_index.runs import RunRow
-from analysis.trajectory_index.table import Facts, current_facts
+from analysis.trajectory_index.facets import AnnotationColumns, IndexFacet, all_facets
+from analysis.trajectory_index.query import ORDERS, IndexQuery, in_order, read_query
+from analysis.trajectory_index.runs import IndexedRunRow
+from analysis.trajectory_index.table import TrajectoryIndex, current_index
 from benchmarks.paging import as_id
 from benchmarks.visibility import Visibility
 
+# Facets that stand open, and how many choices of one are listed at once and at most.
+OPEN = ("dataset", "agent", "end", "accurate")
+FIRST, REST = 8, 108
+
 
 @dataclass(frozen=True)
-class Drop:
-    """Something chosen, in words, and how many rows there would be without it."""
+class FacetChoice:
+    """A choice of a facet as a page shows it; ``count``: the rows it would leave."""
+
+    value: str
+    label: str
+    count: int
+    chosen: bool
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class FacetView:
+    """A facet as a page shows it. Of many choices, the selected and the commonest come ``first``,
+    ``rest`` is folded, and ``cut`` counts those that are not listed at all.
+    """
+
+    name: str
+    title: str
+    group: str
+    help: str
+    offers: tuple[FacetChoice, ...]
+
+    @property
+    def chosen(self) -> int:
+        return sum(offer.chosen for offer in self.offers)
+
+    @property
+    def opened(self) -> bool:
+        """Whether it is unfolded when the page loads."""
+        return bool(self.chosen) or self.name in OPEN
+
+    @cached_property
+    def _listed(self) -> list[FacetChoice]:
+        if len(self.offers) <= FIRST:
+            return list(self.offers)
+        return sorted(self.offers, key=lambda offer: (not offer.chosen, -offer.count))
+
+    @property
+    def first(self) -> list[FacetChoice]:
+        return self._listed[: max(FIRST, self.chosen)]
+
+    @property
+    def rest(self) -> list[FacetChoice]:
+        return self._listed[len(self.first) : REST]
+
+    @property
+    def cut(self) -> int:
+        return max(0, len(self.offers) - REST)
+
+
+@dataclass(frozen=True)
+class RemovableFilter:
+    """A filter in force, and how many rows the list would have without it."""
 
     name: str
     words: str
@@ -29,9 +83,11 @@ class Drop:
 
 
 @dataclass(frozen=True)
-class State:
-    """How complete a list is: how many trajectories are ``missing`` from it of the ``whole``, how
-    many are ``behind`` and by how many seconds, and whether a worker has to read some.
+class ListCompleteness:
+    """How complete a list is.
+
+    Of the ``whole`` trajectories ``missing`` are not in the index yet; ``behind`` have changed
+    since they were read, at most ``age`` seconds ago; ``unread``: a worker has to read some.
     """
 
     missing: int
@@ -42,8 +98,8 @@ class State:
 
 
 @dataclass(frozen=True)
-class Slice:
-    """One page of the list: ids in order, where it begins (from 0), and what lies beside it."""
+class ListPage:
+    """One page of the list: ids in order, its offset, and whether pages precede and follow it."""
 
     ids: tuple[int, ...]
     start: int
@@ -52,8 +108,8 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """The neighbours of a trajectory in a list, and its place (from 1) where it is in it."""
+class ListNeighbours:
+    """The neighbours of a trajectory in the list, and its position (from 1) if it is listed."""
 
     previous: int | None
     next: int | None
@@ -62,63 +118,69 @@ class Beside:
 
 
 class Listing:
-    """The rows that an address chooses among those that its reader may see.
+    """The rows that an address selects among those that its reader may see.
 
-    What is closed to the reader is out of every count and every facet before anything is counted.
+    Rows hidden from the reader are removed before anything is counted.
     """
 
-    def __init__(self, params: QueryDict, facts: Facts, said: Said, seen: Visibility) -> None:
-        self.facts, self.said, self.seen = facts, said, seen
-        columns = facts.columns
-        self.visible = _visible(facts, seen)
+    def __init__(
+        self,
+        params: QueryDict,
+        index: TrajectoryIndex,
+        annotations: AnnotationColumns,
+        seen: Visibility,
+    ) -> None:
+        self.index, self.annotations, self.seen = index, annotations, seen
+        columns = index.columns
+        self.visible = _visible(index, seen)
         self._bases: dict[str, Any] = {}
-        found = all_parts(facts, said, params.getlist("violated"))
-        self.parts = [self._among_visible(part) if part.named else part for part in found]
-        self.choice: Choice = read_choice(params, facts, self.parts, self.visible)
+        found = all_facets(index, annotations, params.getlist("violated"))
+        self.index_facets = [
+            self._among_visible(facet) if facet.named else facet for facet in found
+        ]
+        self.query: IndexQuery = read_query(params, index, self.index_facets, self.visible)
         wanted = params.get("order", "")
         if wanted not in ORDERS:
-            self.choice.problems.append(
-                f"There is no order “{wanted[:60]}”; the newest come first."
-            )
+            self.query.problems.append(f"There is no order “{wanted[:60]}”; the newest come first.")
         self.order = wanted if wanted in ORDERS else ""
-        # Without a choice of endings, what has not begun, or was given up before, is left out.
+        # Unless an ending is selected, trajectories without a turn are left out.
         pending, cancelled = STATES.index("pending"), STATES.index("cancelled")
         idle = (columns.state == pending) | ((columns.state == cancelled) & (columns.turns == 0))
-        self.begun = self.visible if "end" in self.choice.chosen else self.visible & ~idle
+        self.begun = self.visible if "end" in self.query.chosen else self.visible & ~idle
         self._failed = np.zeros(len(columns), dtype=np.int16)
-        for test in self.choice.tests:
+        for test in self.query.tests:
             self._failed += ~test.rows
         self.rows = self.begun & (self._failed == 0)
 
-    def _among_visible(self, part: Part) -> Part:
-        """Without names that only closed rows have: these very names may tell."""
-        base = part.count(self.visible)
+    def _among_visible(self, facet: IndexFacet) -> IndexFacet:
+        """Drop the choices that only hidden rows have: their very names may give something away."""
+        base = facet.count(self.visible)
         kept = np.flatnonzero(base > 0)
-        self._bases[part.name] = base[kept]
-        return part.only(kept) if len(kept) < len(part.offers) else part
+        self._bases[facet.name] = base[kept]
+        return facet.only(kept) if len(kept) < len(facet.offers) else facet
 
-    def _base(self, part: Part) -> Any:
-        """How many rows there are of each of a part's names without any choice."""
-        if part.name not in self._bases:
-            self._bases[part.name] = part.count(self.visible)
-        return self._bases[part.name]
+    def _base(self, facet: IndexFacet) -> Any:
+        """Count the visible rows of each choice of a facet, before any filter."""
+        if facet.name not in self._bases:
+            self._bases[facet.name] = facet.count(self.visible)
+        return self._bases[facet.name]
 
     @cached_property
-    def state(self) -> State:
-        """What the list does not know yet, or not anew, of runs that its reader may see."""
-        facts, closed = self.facts, self.seen.closed
+    def state(self) -> ListCompleteness:
+        """How complete the list is, over the runs that its reader may see."""
+        index, closed = self.index, self.seen.closed
 
-        def trajectories(runs: Iterable[RunRow]) -> int:
+        def trajectories(runs: Iterable[IndexedRunRow]) -> int:
             return sum(run.trajectories for run in runs if run.pk not in closed)
 
-        missing = trajectories(facts.missing)
-        ages = [age for run, age in facts.behind.items() if run.pk not in closed]
-        return State(
+        missing = trajectories(index.missing)
+        ages = [age for run, age in index.behind.items() if run.pk not in closed]
+        return ListCompleteness(
             missing,
             missing + int(self.visible.sum()),
-            trajectories(facts.behind),
+            trajectories(index.behind),
             max(ages, default=0.0),
-            bool(trajectories(facts.unread)),
+            bool(trajectories(index.unread)),
         )
 
     @cached_property
@@ -127,85 +189,85 @@ class Listing:
 
     @cached_property
     def total(self) -> int:
-        """How many there are without any choice."""
+        """How many rows there are without any filter."""
         return int(self.begun.sum())
 
     def without(self, names: Sequence[str]) -> Any:
-        """The rows that there would be without the tests of these names."""
-        mine = [test for test in self.choice.tests if set(test.names) & set(names)]
+        """Return the rows that the list would have without the filters of these fields."""
+        mine = [test for test in self.query.tests if set(test.names) & set(names)]
         if not mine:
             return self.rows
         failed = self._failed - sum((~test.rows).astype(np.int16) for test in mine)
         return self.begun & (failed == 0)
 
     @cached_property
-    def facets(self) -> list[Facet]:
-        """The facets in which there is something to choose, with counts."""
-        return [self._facet(part) for part in self.parts if self._varies(part)]
+    def facets(self) -> list[FacetView]:
+        """The facets that offer a choice, with counts."""
+        return [self._facet(facet) for facet in self.index_facets if self._varies(facet)]
 
-    def _varies(self, part: Part) -> bool:
-        if part.name in self.choice.chosen:
+    def _varies(self, facet: IndexFacet) -> bool:
+        if facet.name in self.query.chosen:
             return True
-        base = self._base(part)
+        base = self._base(facet)
         offers = int((base > 0).sum())
-        return offers > 1 or (offers == 1 and part.sparse and base.max() < self.visible.sum())
+        return offers > 1 or (offers == 1 and facet.sparse and base.max() < self.visible.sum())
 
-    def _facet(self, part: Part) -> Facet:
-        rows = self.without((part.name,))
-        if part.name == "end" and "end" in self.choice.chosen:
+    def _facet(self, facet: IndexFacet) -> FacetView:
+        rows = self.without((facet.name,))
+        if facet.name == "end" and "end" in self.query.chosen:
             rows = rows & self.visible
-        elif part.name == "end":
-            # What has not begun would come in by choosing it.
+        elif facet.name == "end":
+            # Selecting "pending" brings in trajectories that are otherwise left out.
             rows = self.visible & (self._failed == 0)
-        counts = part.count(rows).tolist()
-        chosen = self.choice.chosen.get(part.name, ())
-        base = self._base(part).tolist()
-        return Facet(
-            part.name,
-            part.title,
-            part.group,
-            part.help,
+        counts = facet.count(rows).tolist()
+        chosen = self.query.chosen.get(facet.name, ())
+        base = self._base(facet).tolist()
+        return FacetView(
+            facet.name,
+            facet.title,
+            facet.group,
+            facet.help,
             tuple(
-                Offer(value, label, count, value in chosen, number)
+                FacetChoice(value, label, count, value in chosen, number)
                 for number, ((value, label), count, ever) in enumerate(
-                    zip(part.offers, counts, base, strict=True)
+                    zip(facet.offers, counts, base, strict=True)
                 )
                 if ever or value in chosen
             ),
         )
 
     @cached_property
-    def drops(self) -> list[Drop]:
-        """Everything that is chosen, with what there would be without it."""
+    def removable_filters(self) -> list[RemovableFilter]:
+        """Every filter in force, with the number of rows without it."""
         return [
-            Drop(
+            RemovableFilter(
                 test.names[0],
                 "; ".join(words for _, _, words in test.chips),
                 int(self.without(test.names).sum()),
             )
-            for test in self.choice.tests
+            for test in self.query.tests
         ]
 
     @cached_property
     def _ordered(self) -> tuple[Any, Any]:
-        """The places of the chosen rows in order, and the rank of every row among all."""
-        places, _ = in_order(self.order, self.facts.columns, self.said)
+        """The positions of the listed rows in order, and the rank of every row among all rows."""
+        places, _ = in_order(self.order, self.index.columns, self.annotations)
         ranks = np.empty(len(places), dtype=np.int64)
         ranks[places] = np.arange(len(places))
         return places[self.rows[places]], ranks
 
     @cached_property
     def unordered(self) -> int:
-        """How many of the chosen rows have nothing to be ordered by, and stand last."""
+        """How many of the listed rows lack the measure of the order, and come last."""
         measure = ORDERS[self.order].measure
         if measure is None:
             return 0
-        values = np.asarray(measure(self.facts.columns, self.said), dtype=np.float64)
+        values = np.asarray(measure(self.index.columns, self.annotations), dtype=np.float64)
         return int(np.isnan(values[self.rows]).sum())
 
     def _rank(self, pk: int) -> int | None:
-        """Where a trajectory stands in the order of all rows; None where it is not known."""
-        ids = self.facts.columns.id
+        """Return the rank of a trajectory among all rows; None where it is not in the index."""
+        ids = self.index.columns.id
         place = int(np.searchsorted(ids, pk))
         if place < len(ids) and ids[place] == pk:
             return int(self._ordered[1][place])
@@ -213,8 +275,8 @@ class Listing:
             return place
         return len(ids) - place if self.order == "" else None
 
-    def page(self, params: Mapping[str, str], size: int) -> Slice:
-        """The rows after or before the one that the address names; else the first ones."""
+    def page(self, params: Mapping[str, str], size: int) -> ListPage:
+        """Return the page after or before the trajectory that the address names; else the first."""
         places, ranks = self._ordered
         after, before = as_id(params.get("after", "")), as_id(params.get("before", ""))
         anchor = before if before is not None else after
@@ -225,22 +287,22 @@ class Listing:
             start, size = max(0, end - size), min(size, end)
         elif rank is not None:
             start = int(np.searchsorted(ranks[places], rank, side="right"))
-        found = self.facts.columns.id[places[start : start + size]]
-        return Slice(tuple(found.tolist()), start, start > 0, start + len(found) < len(places))
+        found = self.index.columns.id[places[start : start + size]]
+        return ListPage(tuple(found.tolist()), start, start > 0, start + len(found) < len(places))
 
-    def beside(self, pk: int) -> Beside:
-        """The trajectories next to one in the list, whether or not it is one of them."""
+    def neighbours(self, pk: int) -> ListNeighbours:
+        """Return the neighbours of a trajectory in the list, whether or not it is listed itself."""
         places, ranks = self._ordered
         rank = self._rank(pk)
         if rank is None:
-            return Beside(None, None, None, len(places))
-        ids = self.facts.columns.id
+            return ListNeighbours(None, None, None, len(places))
+        ids = self.index.columns.id
         left = int(np.searchsorted(ranks[places], rank, side="left"))
         right = int(np.searchsorted(ranks[places], rank, side="right"))
         here = right > left and int(ids[places[left]]) == pk
         if not here:
             right = left
-        return Beside(
+        return ListNeighbours(
             int(ids[places[left - 1]]) if left else None,
             int(ids[places[right]]) if right < len(places) else None,
             left + 1 if here else None,
@@ -248,19 +310,19 @@ class Listing:
         )
 
     def place_of(self, pk: int) -> int:
-        """The row of a trajectory that is in the table."""
-        return int(np.searchsorted(self.facts.columns.id, pk))
+        """Return the row of a trajectory that is in the index."""
+        return int(np.searchsorted(self.index.columns.id, pk))
 
 
-def _visible(facts: Facts, seen: Visibility) -> Any:
-    closed = np.array([run.pk in seen.closed for run in facts.runs], dtype=bool)
-    visible = ~closed[facts.run_index] if len(facts.runs) else np.zeros(0, dtype=bool)
+def _visible(index: TrajectoryIndex, seen: Visibility) -> Any:
+    closed = np.array([run.pk in seen.closed for run in index.runs], dtype=bool)
+    visible = ~closed[index.run_index] if len(index.runs) else np.zeros(0, dtype=bool)
     if seen.tasks:
-        visible &= ~np.isin(facts.columns.task, np.array(sorted(seen.tasks), dtype=np.int64))
+        visible &= ~np.isin(index.columns.task, np.array(sorted(seen.tasks), dtype=np.int64))
     return visible
 
 
 def listing(params: QueryDict, seen: Visibility) -> Listing:
-    """The list that an address asks for, for somebody who may see so much."""
-    facts = current_facts()
-    return Listing(params, facts, what_was_said(facts, seen.user), seen)
+    """Return the list that an address asks for, for a reader with this visibility."""
+    index = current_index()
+    return Listing(params, index, annotation_columns(index, seen.user), seen)

@@ -1,4 +1,4 @@
-"""Runs as lists of trajectories name them, with the version of what their facts are read from."""
+"""Runs as the trajectory index names them, with the version of the data that it read of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,20 +14,21 @@ from benchmarks.models import COUNTED, Run, Trajectory
 from benchmarks.roles.assignments import all_fillers
 from benchmarks.roles.selectors import is_local
 
-# A run in one of these changes from second to second, and counts trajectories that have not ended.
+# A run in one of these states changes every second and has trajectories that have not ended.
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)
 REAL, SCRIPTED, SIMULATED, RECORDED, IMPORTED, CONSTRUCTED, DEMO = (
     "real", "scripted", "simulated", "recorded", "imported", "constructed", "demo",
 )  # fmt: skip
-# The labels of those who fill a run's roles that a reader must know of, the gravest first.
+# Labels of role assignments that a reader must know of, the most important first.
 MARKERS = (SIMULATED, SCRIPTED, RECORDED, IMPORTED)
 
 
-class Version(NamedTuple):
-    """``run`` tells a run, and how its facts are packed, from any other that has or had its number.
+class RunVersion(NamedTuple):
+    """The version of a run's data in the index.
 
-    ``kept`` changes when facts of ended trajectories may have changed, ``states`` with every
-    trajectory that begins or ends.
+    ``run`` identifies the run and the packing format: numbers of runs are used again after a
+    restore. ``kept`` changes when data of ended trajectories may have changed, ``states`` with
+    every trajectory that begins or ends.
     """
 
     run: str
@@ -38,18 +39,18 @@ class Version(NamedTuple):
         return ":".join(self)
 
     @classmethod
-    def parse(cls, text: str) -> "Version":
-        """What ``str`` wrote."""
+    def parse(cls, text: str) -> "RunVersion":
+        """Parse what ``str`` wrote."""
         run, kept, states = (*text.split(":"), "", "")[:3]
         return cls(run, kept, states)
 
 
 @dataclass(frozen=True)
-class RunRow:
-    """A run with what names it. ``marker`` says what it is where it is not the real thing."""
+class IndexedRunRow:
+    """A run with its names. ``marker`` says if it is scripted, simulated, recorded, imported, …"""
 
     pk: int
-    version: Version
+    version: RunVersion
     trajectories: int
     under_way: bool
     system: str
@@ -68,12 +69,12 @@ _FIELDS = (
     "dataset__name", "dataset__version", "agent", "agent__title", "level", "condition",
     "experiment", "is_demo",
 )  # fmt: skip
-# By run, when it was made and its version: what its roles say of it. Roles are long.
+# The marker of each run, by (run, creation time, version): reading the roles is slow.
 _markers: dict[tuple[int, datetime, int], str] = {}
 
 
-def run_rows() -> list[RunRow]:
-    """All runs with trajectories, in two queries (three where one has not been seen before)."""
+def run_rows() -> list[IndexedRunRow]:
+    """Return all runs with trajectories, in two queries (three with a run not seen before)."""
     counts: dict[int, dict[str, int]] = {}
     rows = Trajectory.objects.order_by().values_list("run", "status").annotate(n=Count("pk"))
     for run, status, number in rows:
@@ -85,7 +86,7 @@ def run_rows() -> list[RunRow]:
     ]
     _learn_markers([(row[0], row[1], row[2]) for row in found])
     return [
-        RunRow(
+        IndexedRunRow(
             pk,
             _version(made, data, judging, counts[pk]),
             sum(counts[pk].values()),
@@ -107,9 +108,11 @@ def run_rows() -> list[RunRow]:
     ]  # fmt: skip
 
 
-def _version(made: datetime, data: int, judging: int | None, states: Mapping[str, int]) -> Version:
+def _version(
+    made: datetime, data: int, judging: int | None, states: Mapping[str, int]
+) -> RunVersion:
     # Before a restore another run may have had this number.
-    return Version(
+    return RunVersion(
         _digest(FORMAT, made.isoformat()), _digest(data, judging), _digest(*sorted(states.items()))
     )
 

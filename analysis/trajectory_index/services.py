@@ -1,4 +1,4 @@
-"""Facts of runs are kept, and made in the background where many are missing."""
+"""Storing the index columns of runs, and reading them in the background where many are missing."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,8 +11,8 @@ from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.models import Job, Run
 
 if TYPE_CHECKING:
-    from analysis.trajectory_index.columns import Columns
-    from analysis.trajectory_index.runs import Version
+    from analysis.trajectory_index.columns import IndexColumns
+    from analysis.trajectory_index.runs import RunVersion
 
 KIND = "trajectory-facts"
 ACTIVE = (Job.Status.QUEUED, Job.Status.RUNNING)
@@ -20,13 +20,15 @@ ACTIVE = (Job.Status.QUEUED, Job.Status.RUNNING)
 TOGETHER = 4000
 
 
-def keep_facts(*, facts: Mapping[int, "Columns"], versions: Mapping[int, "Version"]) -> None:
-    """Keep the facts of runs under the versions that they were read at."""
+def store_columns(
+    *, by_run: Mapping[int, "IndexColumns"], versions: Mapping[int, "RunVersion"]
+) -> None:
+    """Store the columns of runs with the versions of the data that they were read from."""
     from analysis.trajectory_index.columns import pack
 
     with transaction.atomic():
-        # Runs that were deleted meanwhile have no facts.
-        there = set(Run.objects.filter(pk__in=list(facts)).values_list("pk", flat=True))
+        # Runs may have been deleted meanwhile.
+        there = set(Run.objects.filter(pk__in=list(by_run)).values_list("pk", flat=True))
         RunFacts.objects.bulk_create(
             [
                 RunFacts(
@@ -36,7 +38,7 @@ def keep_facts(*, facts: Mapping[int, "Columns"], versions: Mapping[int, "Versio
                     columns=pack(columns),
                     made_at=timezone.now(),
                 )
-                for run, columns in facts.items()
+                for run, columns in by_run.items()
                 if run in there
             ],
             update_conflicts=True,
@@ -45,14 +47,14 @@ def keep_facts(*, facts: Mapping[int, "Columns"], versions: Mapping[int, "Versio
         )
 
 
-def facts_job() -> Job | None:
-    """The job that reads facts now or will, if there is one."""
+def index_job() -> Job | None:
+    """Return the queued or running job that fills the index, if there is one."""
     return Job.objects.filter(kind=KIND, status__in=ACTIVE).order_by("-pk").first()
 
 
-def ask_for_facts(*, trajectories: int) -> Job:
-    """Have the facts of all runs read that are missing or behind; once, whoever asks."""
-    return facts_job() or enqueue_job(
+def request_index(*, trajectories: int) -> Job:
+    """Enqueue a job that reads all runs missing or behind in the index, unless there is one."""
+    return index_job() or enqueue_job(
         kind=KIND,
         title="Reading trajectories for the list",
         total=trajectories,
@@ -60,10 +62,10 @@ def ask_for_facts(*, trajectories: int) -> Job:
 
 
 @job_kind(KIND)
-def make_facts(job: Job, progress: Progress) -> None:
-    """Read and keep the facts of every run whose kept facts are missing or behind.
+def read_missing_columns(job: Job, progress: Progress) -> None:
+    """Read and store the columns of every run that is missing or behind in the index.
 
-    What is kept already is not read again, so that it may be begun anew at any time.
+    Runs that are up to date are skipped, so the job may be repeated at any time.
     """
     from analysis.trajectory_index.runs import run_rows
 
@@ -73,15 +75,15 @@ def make_facts(job: Job, progress: Progress) -> None:
     sizes = {row.pk: row.trajectories for row in rows}
     done = 0
     progress.report(done=0, total=sum(sizes.values()))
-    # The newest first: that is what a list begins with.
+    # The newest first: lists begin with them.
     for runs in batches(sorted(sizes, reverse=True), sizes):
-        keep_facts(facts=read_each(runs), versions=versions)
+        store_columns(by_run=read_each(runs), versions=versions)
         done += sum(sizes[run] for run in runs)
         progress.report(done=done)
 
 
 def batches(runs: Sequence[int], sizes: Mapping[int, int], most: int = TOGETHER) -> list[list[int]]:
-    """Runs in their order, in parts of at most so many trajectories; a larger run stands alone."""
+    """Split runs, in order, into batches of at most ``most`` trajectories (or one larger run)."""
     found: list[list[int]] = []
     held = 0
     for run in runs:
@@ -93,10 +95,10 @@ def batches(runs: Sequence[int], sizes: Mapping[int, int], most: int = TOGETHER)
     return found
 
 
-def read_each(runs: Sequence[int]) -> dict[int, "Columns"]:
-    """The facts of these runs by run, read together."""
+def read_each(runs: Sequence[int]) -> dict[int, "IndexColumns"]:
+    """Read the columns of several runs with the same queries; return them by run."""
     from analysis.trajectory_index.columns import keep
-    from analysis.trajectory_index.source_rows import read_facts
+    from analysis.trajectory_index.source_rows import read_columns
 
-    columns = read_facts(runs)
+    columns = read_columns(runs)
     return {run: keep(columns, columns.run == run) for run in runs}

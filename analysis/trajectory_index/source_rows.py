@@ -1,4 +1,4 @@
-"""The facts of trajectories, read from the database in a handful of queries, however many."""
+"""Reading the index columns of trajectories from the database, in a fixed number of queries."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,33 +8,35 @@ import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 
 from analysis.frames.outcomes import metrics_judged_anew
-from analysis.trajectory_index.columns import NONE, STATES, Columns, empty
 from annotation.bulk_numbers import BETWEEN, aggregate_numbers
+from analysis.trajectory_index.columns import NONE, STATES, IndexColumns, empty
 from benchmarks.models import Exchange, JudgeScore, Judging, Run, Trajectory, Violation
 
 # A mean of exactly the threshold must pass, though thirds are not exact in binary.
 NEARLY = 1e-9
-# As many trajectories are named in one query.
+# At most this many trajectories are named in one query.
 CHUNK = 2000
 METRICS = ("valid", "accurate", "reward")
 
 
 @dataclass(frozen=True)
-class Bar:
-    """What a mean must reach in a run, and whether every judge must have scored for it to count."""
+class PassThreshold:
+    """The mean that passes in a run, and whether every judge must have scored for it to count."""
 
     threshold: float
     everybody: bool
 
 
-def bar_of(settings: Mapping[str, Any]) -> Bar | None:
-    """The threshold that a run's settings name; None for systems without one."""
+def pass_threshold(settings: Mapping[str, Any]) -> PassThreshold | None:
+    """Return the threshold in a run's settings; None for systems without one."""
     tau = settings.get("tau")
-    return None if tau is None else Bar(float(tau), settings.get("quorum", "all") == "all")
+    return (
+        None if tau is None else PassThreshold(float(tau), settings.get("quorum", "all") == "all")
+    )
 
 
 class _Coder:
-    """Numbers for names, in the order in which they come."""
+    """Assigns codes to names, in order of first appearance."""
 
     def __init__(self) -> None:
         self.codes: dict[Any, int] = {}
@@ -47,13 +49,13 @@ class _Coder:
         return tuple(self.codes)
 
 
-def read_facts(runs: Sequence[int], only: Sequence[int] | None = None) -> Columns:
-    """The facts of these runs' trajectories, or of some of them."""
+def read_columns(runs: Sequence[int], only: Sequence[int] | None = None) -> IndexColumns:
+    """Read the columns of these runs' trajectories, or of those in ``only``."""
     rows = Trajectory.objects.filter(run__in=runs).order_by("pk")
     if only is not None and len(only) > CHUNK:
         only = None  # naming so many costs more than reading all
-    about: dict[int, tuple[Bar | None, int | None, int | None]] = {
-        pk: (bar_of(settings), judging, carrier)
+    about: dict[int, tuple[PassThreshold | None, int | None, int | None]] = {
+        pk: (pass_threshold(settings), judging, carrier)
         for pk, settings, judging, carrier in Run.objects.filter(pk__in=runs)
         .order_by()
         .values_list("pk", "settings", "primary_judging", "primary_judging__made_by")
@@ -69,7 +71,7 @@ def read_facts(runs: Sequence[int], only: Sequence[int] | None = None) -> Column
         rows: QuerySet[Any, Any] = model.objects.filter(**where).order_by()
         return rows
 
-    place = Places(found["id"])
+    place = RowPositions(found["id"])
     bars = [about[run][0] for run in found["run"].tolist()]
     scores = JudgeScore.objects.order_by()
     scores = scores.filter(trajectory__in=only) if only is not None else scores
@@ -80,11 +82,11 @@ def read_facts(runs: Sequence[int], only: Sequence[int] | None = None) -> Column
     found["unscored"] = place.fill(absent.annotate(n=Count("pk")))
     found |= _violations(mine(Violation, "turn__trajectory"), place)
     found["tokens"] = _tokens(mine(Exchange, "trajectory"), place, found.pop("stated"))
-    return Columns(**found)
+    return IndexColumns(**found)
 
 
-class Places:
-    """From ids of trajectories to their rows."""
+class RowPositions:
+    """Finds the rows of trajectories by their ids."""
 
     def __init__(self, ids: Any) -> None:
         self.ids = ids
@@ -96,7 +98,7 @@ class Places:
         return np.searchsorted(self.ids, np.asarray(ids, dtype=np.int64))
 
     def fill(self, pairs: Iterable[tuple[Any, ...]]) -> Any:
-        """A whole number for each row, 0 where there is no pair of id and number."""
+        """Return a whole number for each row from pairs (id, number); 0 without a pair."""
         found = np.zeros(len(self), dtype=np.int64)
         table = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
         found[self(table[:, 0])] = table[:, 1]
@@ -104,7 +106,7 @@ class Places:
 
 
 def _outcomes(rows: QuerySet[Trajectory], carriers: Mapping[int, int]) -> dict[str, Any]:
-    """How each ended; by run, ``carriers`` hold the metrics where judges looked again."""
+    """How each ended. ``carriers``: by run, the judging that holds metrics after a re-judging."""
     anew = metrics_judged_anew(carriers.values())
     states = {state: code for code, state in enumerate(STATES)}
     ends, failures = _Coder(), _Coder()
@@ -137,7 +139,7 @@ def _word(value: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """A number as it is stored; anything else, which an import may hold, is none."""
+    """Return a stored number; None for anything else, which an import may hold."""
     return float(value) if isinstance(value, int | float) else None
 
 
@@ -147,7 +149,7 @@ def _verdicts(values: Any) -> Any:
 
 
 def _scores(
-    rows: QuerySet[JudgeScore], place: Places, bars: Sequence[Bar | None]
+    rows: QuerySet[JudgeScore], place: RowPositions, bars: Sequence[PassThreshold | None]
 ) -> dict[str, Any]:
     """Means of the last turn by dimension, over all, and the spread between judges."""
     size = len(place)
@@ -193,7 +195,7 @@ def _ratio(total: Any, number: Any) -> Any:
     return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
 
 
-def _passes(means: Any, absent: Any, bars: Sequence[Bar | None]) -> Any:
+def _passes(means: Any, absent: Any, bars: Sequence[PassThreshold | None]) -> Any:
     """Whether each mean reaches its run's threshold: 1, 0, or `NONE` where that is undefined."""
     threshold = np.array([np.nan if bar is None else bar.threshold for bar in bars])[:, None]
     everybody = np.array([bar is not None and bar.everybody for bar in bars])[:, None]
@@ -211,7 +213,7 @@ def _spread(means: Any) -> Any:
     return np.where(number > 1, np.sqrt(_ratio(squares.sum(axis=1), number)), np.nan)
 
 
-def _violations(rows: QuerySet[Violation], place: Places) -> dict[str, Any]:
+def _violations(rows: QuerySet[Violation], place: RowPositions) -> dict[str, Any]:
     """How often constraints were violated in all turns, in which way, and which."""
     constraints = _Coder()
     table = [
@@ -238,8 +240,8 @@ def _violations(rows: QuerySet[Violation], place: Places) -> dict[str, Any]:
     }
 
 
-def _tokens(rows: QuerySet[Exchange], place: Places, stated: Any) -> Any:
-    """All that was read and written in a trajectory's calls; elsewhere what its file states."""
+def _tokens(rows: QuerySet[Exchange], place: RowPositions, stated: Any) -> Any:
+    """Tokens read and written in all calls of a trajectory; for imports what the file states."""
     found = np.where(np.isnan(stated), NONE, stated).astype(np.int64)
     sums = rows.values_list("trajectory").annotate(read=Sum("tokens_in"), wrote=Sum("tokens_out"))
     for trajectory, read, wrote in sums:

@@ -227,7 +227,7 @@ def forget() -> None:
 
     table._known.clear()
     table._joined = None
-    people.study_said.cache_clear()
+    people.read_study_annotations.cache_clear()
     people.labels_on.cache_clear()
 
 
@@ -305,7 +305,7 @@ def run(count: int) -> dict[str, float]:
     from django.test import Client
 
     from analysis.models import RunFacts
-    from analysis.trajectory_index.services import ask_for_facts
+    from analysis.trajectory_index.services import request_index
     from benchmarks.jobs.services import perform
 
     began = time.perf_counter()
@@ -328,7 +328,7 @@ def run(count: int) -> dict[str, float]:
     get("")  # templates are loaded
     forget()
     found["first visit, nothing read"] = spent(lambda: get(""))
-    job = ask_for_facts(trajectories=count)
+    job = request_index(trajectories=count)
     reading = spent(lambda: perform(job_id=job.pk, owner="bench"))
     kept = RunFacts.objects.count()
     print(f"the worker read {kept} runs in {reading / 1000:.1f} s of CPU")

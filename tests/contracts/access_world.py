@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from analysis.browser.saved_views.selectors import TRAJECTORIES
 from analysis.browser.saved_views.services import save_view
-from analysis.tables.agreement.example import example_csv
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.layout import example_csv
+from analysis.tables.agreement.settings import AgreementSettings
 from analysis.tables.services import store_table
 from annotation.models import (
     Invite,
@@ -240,7 +240,7 @@ def _session(study: Study, player: User) -> int:
 def _table(owner: User) -> int:
     """A table of ratings that somebody keeps for themselves."""
     upload = SimpleUploadedFile("ratings.csv", example_csv().encode())
-    given = Settings(resamples=100)
+    given = AgreementSettings(resamples=100)
     return store_table(upload=upload, name="", settings=given, created_by=owner)[0].pk
 
 

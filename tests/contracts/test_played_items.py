@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from analysis.frames.submitted_answers import submitted_seats
-from analysis.trajectory_index.annotations import open_studies, study_said
+from analysis.frames.submitted_answers import read_submissions
+from analysis.trajectory_index.annotations import open_studies, read_study_annotations
 from annotation.adjudication.disagreement import compared_ratings, compared_seats
 from annotation.desk.services import submit_assignment
 from annotation.exports.document import document_text
@@ -69,10 +69,10 @@ def test_players_are_no_raters(judged: tuple[Study, Study]) -> None:
     assert Assignment.objects.filter(study=live, state="submitted").count() == 2
     # Of the trajectory, and of everything, there is the one rater's score alone.
     assert [score.value for score in human_scores()] == [2]
-    assert [len(submitted_seats(study).seats) for study in judged] == [0, 1]
+    assert [len(read_submissions(study).submissions) for study in judged] == [0, 1]
     assert [compared_seats(study).count() for study in judged] == [0, 1]
     assert [compared_ratings(study).count() for study in judged] == [0, 1]
-    said = {version.pk: study_said(version) for version in open_studies(None)}
+    said = {version.pk: read_study_annotations(version) for version in open_studies(None)}
     values = [list(answer.value) for pk in said for answer in said[pk].answers]
     assert values == [[2]]
     assert study_certificate(live).seats == 0

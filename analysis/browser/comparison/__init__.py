@@ -1,1 +1,1 @@
-"""Trajectories side by side: which, aligned how, and in what they differ."""
+"""Trajectories side by side: their selection, alignment and differences."""

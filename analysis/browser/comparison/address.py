@@ -1,4 +1,4 @@
-"""What an address of the comparison asks for, and the addresses that its links lead to."""
+"""The query string of the comparison: reading it, and writing those of its links."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,13 +21,13 @@ LONGEST_WORDS = 200
 
 
 @dataclass(frozen=True)
-class Address:
-    """One comparison. ``ids`` are trajectories in their order; ``task`` and ``like`` ask for every
-    agent's on a task instead, or every agent's under the conditions of one trajectory.
+class ComparisonAddress:
+    """A comparison as its address describes it.
 
-    ``base`` is the trajectory that others are held against, ``first`` the place from which turns
-    are shown, ``column`` the one that a phone shows (0: all), ``dimension`` the one whose scores
-    are listed turn by turn.
+    ``ids`` are trajectories in order. Instead of ids, ``task`` asks for one trajectory of every
+    agent on a task, ``like`` for those under the conditions of one trajectory. ``base`` is the
+    trajectory that the others are compared with, ``first`` the position of the first turn shown,
+    ``column`` the one shown on a phone (0: all), ``dimension`` the one listed turn by turn.
     """
 
     ids: tuple[int, ...] = ()
@@ -44,7 +44,7 @@ class Address:
     agent: int | None = None
 
     def query(self, **changes: Any) -> str:
-        """The query string, with some things changed; usual values are left out."""
+        """Return the query string with some values changed; defaults are left out."""
         now = replace(self, **changes)
         pairs: list[tuple[str, object]] = [("t", pk) for pk in now.ids]
         if not now.ids:
@@ -66,17 +66,17 @@ class Address:
         return "?" + urlencode([(name, value) for name, value in pairs if value is not None])
 
     def without(self, pk: int) -> str:
-        """The same comparison without one trajectory; the base falls to the first that stays."""
+        """Return the query string without one trajectory; the base may fall to the first left."""
         left = tuple(other for other in self.ids if other != pk)
         return self.query(ids=left, base=None if pk == self.base else self.base, column=1)
 
     def with_more(self, pk: int) -> str:
-        """The same comparison with one more trajectory."""
+        """Return the query string with one more trajectory."""
         return self.query(ids=(*self.ids, pk), words="", agent=None)
 
 
-def read_address(params: QueryDict) -> Address:
-    """What an address says; anything that it cannot mean is left out."""
+def read_address(params: QueryDict) -> ComparisonAddress:
+    """Read an address; invalid values are ignored."""
     ids = [pk for text in params.getlist("t") if (pk := as_id(text))]
 
     def one_of(name: str, known: tuple[str, ...]) -> str:
@@ -87,7 +87,7 @@ def read_address(params: QueryDict) -> Address:
         found = as_id(params.get(name, ""))
         return found if found is not None and least <= found < 100_000 else 1
 
-    return Address(
+    return ComparisonAddress(
         ids=tuple(dict.fromkeys(ids)),
         task=as_id(params.get("task", "")),
         like=as_id(params.get("like", "")),

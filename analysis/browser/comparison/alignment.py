@@ -1,10 +1,10 @@
-"""Turns of several trajectories in rows, and each plan against the base's of the same row."""
+"""Turns of several trajectories aligned in rows, each plan compared with the base's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from analysis.browser.comparison.address import BASE, BEFORE, END, PORTION
-from analysis.browser.comparison.candidates import Chosen, Column
+from analysis.browser.comparison.candidates import ComparedTrajectories, ComparedTrajectory
 from benchmarks.core.plans import split_steps
 from benchmarks.responses import own_template
 from benchmarks.trajectories.turns import (
@@ -17,8 +17,8 @@ from benchmarks.trajectories.turns import (
 
 
 @dataclass(frozen=True)
-class Against:
-    """A plan held against the base's. ``turn`` is the base's turn."""
+class PlanDifference:
+    """The difference of a plan from the base's. ``turn`` is the base's turn."""
 
     label: str
     turn: int
@@ -26,35 +26,35 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A trajectory at one place: its turn, or None where it has none there.
+class AlignedCell:
+    """A trajectory at one position: its turn, or None where it has none.
 
-    ``alone`` says that the base has no turn at this place; ``scored`` has the scores on the
-    dimension that the address names.
+    ``alone``: the base has no turn at this position. ``scored`` holds the scores on the dimension
+    that the address names.
     """
 
-    column: Column
+    column: ComparedTrajectory
     card: Sequence[str]
     turn: TurnView | None = None
-    against: Against | None = None
+    against: PlanDifference | None = None
     alone: bool = False
     scored: DimensionScores | None = None
 
 
 @dataclass(frozen=True)
-class Row:
-    """One place in the alignment, counted from 1."""
+class AlignedRow:
+    """One position of the alignment, counted from 1."""
 
     place: int
     title: str
-    cells: tuple[Cell, ...]
+    cells: tuple[AlignedCell, ...]
 
 
 @dataclass(frozen=True)
-class Portion:
-    """The rows that are shown of ``total``, with where the portions beside them begin."""
+class TurnPortion:
+    """The rows shown of ``total``, and where the neighbouring portions begin."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[AlignedRow, ...]
     first: int
     total: int
 
@@ -75,7 +75,7 @@ class Portion:
         return max(1, self.first - PORTION) if self.first > 1 else None
 
 
-def turn_at(column: Column, place: int, longest: int, align: str) -> int | None:
+def turn_at(column: ComparedTrajectory, place: int, longest: int, align: str) -> int | None:
     """The index of the turn that a trajectory has at a place, counted from 1.
 
     Aligned at the end, the last turns of all stand at the last place.
@@ -85,14 +85,14 @@ def turn_at(column: Column, place: int, longest: int, align: str) -> int | None:
 
 
 def place_title(place: int, longest: int, align: str) -> str:
-    """What a place is called: by its turn, or by how far it is from the last one."""
+    """Return the title of a position: its turn, or its distance from the last turn."""
     if align != END:
         return f"Turn {place}"
     left = longest - place
     return f"{left} before the last" if left else "Last turn"
 
 
-def portion(chosen: Chosen) -> Portion:
+def portion(chosen: ComparedTrajectories) -> TurnPortion:
     """The turns of a comparison from the place that its address names.
 
     Only what is shown is read; the queries do not grow with the number of turns.
@@ -116,25 +116,27 @@ def portion(chosen: Chosen) -> Portion:
             if (column.pk, place) in wanted
         }
         cells = tuple(_cell(chosen, column, at) for column in chosen.columns)
-        rows.append(Row(place, place_title(place, longest, address.align), cells))
-    return Portion(tuple(rows), first, longest)
+        rows.append(AlignedRow(place, place_title(place, longest, address.align), cells))
+    return TurnPortion(tuple(rows), first, longest)
 
 
-def _cell(chosen: Chosen, column: Column, at: dict[int, TurnView | None]) -> Cell:
+def _cell(
+    chosen: ComparedTrajectories, column: ComparedTrajectory, at: dict[int, TurnView | None]
+) -> AlignedCell:
     card = own_template(column.trajectory.run.dataset.system, "_turn.html")
     turn, base = at.get(column.pk), chosen.base
     diff = chosen.address.diff
     if turn is None:
-        return Cell(column, card)
+        return AlignedCell(column, card)
     asked = chosen.address.dimension
     scored = next((one for one in turn.dimensions if asked and one.key == asked), None)
     if diff != BEFORE:
         turn = replace(turn, previous=None)
     if diff != BASE or base is None or column.is_base:
-        return Cell(column, card, turn, scored=scored)
+        return AlignedCell(column, card, turn, scored=scored)
     other = at.get(base.pk)
     if other is None:
-        return Cell(column, card, turn, alone=True, scored=scored)
+        return AlignedCell(column, card, turn, alone=True, scored=scored)
     change = plan_change(split_steps(other.row.text), split_steps(turn.row.text))
-    against = Against(base.label, other.row.index, change)
-    return Cell(column, card, turn, against, scored=scored)
+    against = PlanDifference(base.label, other.row.index, change)
+    return AlignedCell(column, card, turn, against, scored=scored)

@@ -1,4 +1,4 @@
-"""Which trajectories are compared, what they are called, and which others could be."""
+"""The trajectories of a comparison, their labels, and further candidates."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from functools import cached_property
 from django.db.models import Case, Q, Value, When
 from django.urls import reverse
 
-from analysis.browser.comparison.address import MOST, Address
+from analysis.browser.comparison.address import MOST, ComparisonAddress
 from benchmarks.core.labels import Ending
 from benchmarks.models import Agent, Trajectory, Turn
 from benchmarks.paging import as_id
@@ -20,7 +20,7 @@ STANDARD = "standard"
 
 
 @dataclass(frozen=True)
-class Column:
+class ComparedTrajectory:
     """One trajectory of a comparison. ``turns`` are the indices of its turns, in order."""
 
     number: int
@@ -43,21 +43,21 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The trajectories of an address. ``missing`` are ids that nobody finds here; ``found`` is how
-    many there were before the most that fit were taken."""
+class ComparedTrajectories:
+    """The trajectories that an address names. ``missing`` ids do not exist or are hidden; ``found``
+    counts all matches, of which at most `MOST` are shown."""
 
-    address: Address
-    columns: tuple[Column, ...] = ()
+    address: ComparisonAddress
+    columns: tuple[ComparedTrajectory, ...] = ()
     missing: tuple[int, ...] = ()
     found: int = 0
 
     @property
-    def base(self) -> Column | None:
+    def base(self) -> ComparedTrajectory | None:
         return next((column for column in self.columns if column.is_base), None)
 
     @property
-    def others(self) -> tuple[Column, ...]:
+    def others(self) -> tuple[ComparedTrajectory, ...]:
         return tuple(column for column in self.columns if not column.is_base)
 
     @property
@@ -69,7 +69,7 @@ class Chosen:
         return max((len(column.turns) for column in self.columns), default=0)
 
 
-def choose(address: Address, seen: Visibility) -> Chosen:
+def choose(address: ComparisonAddress, seen: Visibility) -> ComparedTrajectories:
     """The trajectories that an address asks for, in its order, without closed ones."""
     wanted = list(address.ids)
     if not wanted and (address.like is not None or address.task is not None):
@@ -81,7 +81,7 @@ def choose(address: Address, seen: Visibility) -> Chosen:
     now = replace(address, ids=ids, base=base, column=min(address.column, len(ids)))
     indices = _turn_indices(ids)
     columns = tuple(
-        Column(
+        ComparedTrajectory(
             number,
             row,
             label,
@@ -94,7 +94,7 @@ def choose(address: Address, seen: Visibility) -> Chosen:
         for number, (row, label) in enumerate(zip(rows, labels(rows), strict=True), 1)
     )
     missing = tuple(pk for pk in wanted[:MOST] if pk not in bulk) if address.ids else ()
-    return Chosen(now, columns, missing, len(wanted))
+    return ComparedTrajectories(now, columns, missing, len(wanted))
 
 
 def _turn_indices(ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
@@ -105,7 +105,7 @@ def _turn_indices(ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
     return {pk: tuple(indices) for pk, indices in found.items()}
 
 
-def _every_agent(address: Address, seen: Visibility) -> list[int]:
+def _every_agent(address: ComparisonAddress, seen: Visibility) -> list[int]:
     """Of every agent the newest finished trajectory of a task, all of one level and condition.
 
     These are those of the trajectory ``like``, which then stands first; without one, those that
@@ -136,7 +136,7 @@ def _every_agent(address: Address, seen: Visibility) -> list[int]:
 
 
 def labels(rows: Sequence[Trajectory]) -> list[str]:
-    """A name for each, and for no other: agent, then run, then attempt, then its own number."""
+    """Return a unique label for each: agent, then run, attempt and number as far as needed."""
     names = [row.run.agent.title for row in rows]
     runs = [f"run {row.run_id}" for row in rows]
     attempts = [f"attempt {row.attempt}" for row in rows]
@@ -160,7 +160,7 @@ def _about(row: Trajectory) -> str:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class ComparisonCandidates:
     """Others of the first one's task: ``rows`` of ``count``, and the agents to choose among."""
 
     rows: tuple[trajectories.TrajectoryRow, ...]
@@ -172,7 +172,7 @@ class Candidates:
         return self.count - len(self.rows)
 
 
-def candidates(chosen: Chosen, seen: Visibility) -> Candidates | None:
+def candidates(chosen: ComparedTrajectories, seen: Visibility) -> ComparisonCandidates | None:
     """Other trajectories of the same task, those under the first one's conditions first.
 
     None where none are compared, or tasks differ.
@@ -198,7 +198,7 @@ def candidates(chosen: Chosen, seen: Visibility) -> Candidates | None:
         When(run__level=run.level, run__condition=run.condition, then=Value(0)), default=Value(1)
     )
     shown = trajectories.with_parts(others.order_by(alike, "-pk"))[:CANDIDATES]
-    return Candidates(
+    return ComparisonCandidates(
         tuple(trajectories.trajectory_rows(shown)),
         others.order_by().count(),
         tuple(agents.order_by("title").values_list("pk", "title")),

@@ -1,4 +1,4 @@
-"""In what trajectories differ besides their words: outcome, violations, scores, tokens."""
+"""Differences between compared trajectories: outcome, violations, scores and tokens."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from django.db.models import Avg, Count, F, Q, Sum
 
 from analysis.browser.comparison.address import PORTION
 from analysis.browser.comparison.alignment import place_title, turn_at
-from analysis.browser.comparison.candidates import Chosen, Column
+from analysis.browser.comparison.candidates import ComparedTrajectories, ComparedTrajectory
 from benchmarks.core.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
 from benchmarks.plain_rows import plain_rows
@@ -22,8 +22,8 @@ AGENT = "agent"
 
 
 @dataclass(frozen=True)
-class Found:
-    """A violation in the words that a matrix needs."""
+class ViolationText:
+    """A violation with the text that the matrix shows."""
 
     trajectory: int
     turn: int
@@ -32,11 +32,11 @@ class Found:
     mark: str
 
 
-def violations_of(columns: Sequence[Column]) -> list[Found]:
+def violations_of(columns: Sequence[ComparedTrajectory]) -> list[ViolationText]:
     """Every violation of these trajectories, turn by turn, in one query."""
     rows = Violation.objects.filter(turn__trajectory__in=[c.pk for c in columns])
     return [
-        Found(pk, turn, kind, text, REPEATED if repeated else NEW if new else WITHHELD)
+        ViolationText(pk, turn, kind, text, REPEATED if repeated else NEW if new else WITHHELD)
         for pk, turn, kind, text, new, repeated in rows.order_by("turn__index", "pk").values_list(
             "turn__trajectory", "turn__index", "kind", "text", "new", "repeated"
         )
@@ -44,8 +44,8 @@ def violations_of(columns: Sequence[Column]) -> list[Found]:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """What a constraint was on one turn, or on several in a row."""
+class ViolationMark:
+    """The state of a constraint on one turn or several in a row: new, repeated or withheld."""
 
     mark: str
     first: int
@@ -58,7 +58,7 @@ class Mark:
 
     @property
     def shown_from(self) -> int:
-        """Where the portion of turns begins that shows the first of them."""
+        """The first turn of the portion that shows this mark."""
         return (self.first - 1) // PORTION * PORTION + 1
 
 
@@ -68,7 +68,7 @@ class ConstraintRow:
 
     kind: str
     text: str
-    cells: tuple[tuple[Mark, ...], ...]
+    cells: tuple[tuple[ViolationMark, ...], ...]
 
     @property
     def violated_by(self) -> int:
@@ -76,7 +76,7 @@ class ConstraintRow:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class ViolationMatrix:
     """Constraints by trajectory and turn. ``untouched`` are those that none of them violated."""
 
     rows: tuple[ConstraintRow, ...]
@@ -87,19 +87,21 @@ class Matrix:
         return sum(row.violated_by < len(row.cells) for row in self.rows)
 
 
-def matrix(columns: Sequence[Column], found: Iterable[Found]) -> Matrix:
-    """Which constraints each violated, and when.
+def matrix(
+    columns: Sequence[ComparedTrajectory], found: Iterable[ViolationText]
+) -> ViolationMatrix:
+    """Return the constraints that each trajectory violated, and when.
 
     A constraint is the same where kind and words are the same: levels share constraints. What most
     trajectories violated stands first, then what was violated earliest.
     """
-    marks: dict[tuple[str, str], dict[int, list[Mark]]] = {}
+    marks: dict[tuple[str, str], dict[int, list[ViolationMark]]] = {}
     for row in found:
         mine = marks.setdefault((row.kind, row.text), {}).setdefault(row.trajectory, [])
         if mine and mine[-1].mark == row.mark and mine[-1].last == row.turn - 1:
-            mine[-1] = Mark(row.mark, mine[-1].first, row.turn)
+            mine[-1] = ViolationMark(row.mark, mine[-1].first, row.turn)
         else:
-            mine.append(Mark(row.mark, row.turn, row.turn))
+            mine.append(ViolationMark(row.mark, row.turn, row.turn))
     rows = [
         ConstraintRow(plain(kind), text, tuple(tuple(by.get(c.pk, ())) for c in columns))
         for (kind, text), by in marks.items()
@@ -110,7 +112,7 @@ def matrix(columns: Sequence[Column], found: Iterable[Found]) -> Matrix:
     untouched = dict.fromkeys(
         text for kind, text in hidden.values_list("kind", "text") if (kind, text) not in marks
     )
-    return Matrix(tuple(rows), tuple(untouched))
+    return ViolationMatrix(tuple(rows), tuple(untouched))
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class Scores:
         return found.get(dimension) if dimension else fmean(found.values())
 
 
-def scores_of(columns: Sequence[Column]) -> Scores:
+def scores_of(columns: Sequence[ComparedTrajectory]) -> Scores:
     """The scores of these trajectories in one query, averaged over judges in the database."""
     rows = (
         JudgeScore.objects.filter(
@@ -153,7 +155,7 @@ def scores_of(columns: Sequence[Column]) -> Scores:
 
 
 @dataclass(frozen=True)
-class Value:
+class ComparedValue:
     """A number, how far it is from the base's, and the same turn by turn for a small drawing."""
 
     value: float | None
@@ -167,14 +169,14 @@ class ScoreRow:
     """A dimension (or a place in the alignment) with one value for each trajectory."""
 
     title: str
-    cells: tuple[Value, ...]
+    cells: tuple[ComparedValue, ...]
 
 
 def _minus(value: float | None, base: float | None) -> float | None:
     return None if value is None or base is None else value - base
 
 
-def final_rows(chosen: Chosen, scores: Scores) -> list[ScoreRow]:
+def final_rows(chosen: ComparedTrajectories, scores: Scores) -> list[ScoreRow]:
     """The scores of last plans by dimension, and their mean last, each beside its course."""
     base, longest, align = chosen.base, chosen.longest, chosen.address.align
     if base is None:
@@ -186,7 +188,7 @@ def final_rows(chosen: Chosen, scores: Scores) -> list[ScoreRow]:
             ScoreRow(
                 title,
                 tuple(
-                    Value(
+                    ComparedValue(
                         value := scores.value(c.pk, _last(c), key),
                         None if c.is_base else _minus(value, held),
                         c.is_base,
@@ -202,11 +204,11 @@ def final_rows(chosen: Chosen, scores: Scores) -> list[ScoreRow]:
     return rows
 
 
-def _last(column: Column) -> int | None:
+def _last(column: ComparedTrajectory) -> int | None:
     return column.turns[-1] if column.turns else None
 
 
-def place_rows(chosen: Chosen, scores: Scores, dimension: str) -> list[ScoreRow]:
+def place_rows(chosen: ComparedTrajectories, scores: Scores, dimension: str) -> list[ScoreRow]:
     """One dimension's scores (or their mean) place by place, with the difference to the base."""
     base, longest, align = chosen.base, chosen.longest, chosen.address.align
     if base is None:
@@ -218,21 +220,21 @@ def place_rows(chosen: Chosen, scores: Scores, dimension: str) -> list[ScoreRow]
         for column in chosen.columns:
             value = scores.value(column.pk, turn_at(column, place, longest, align), dimension)
             difference = None if column.is_base else _minus(value, held)
-            cells.append(Value(value, difference, column.is_base))
+            cells.append(ComparedValue(value, difference, column.is_base))
         rows.append(ScoreRow(place_title(place, longest, align), tuple(cells)))
     return rows
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """What the agent's calls used; None where no call says. ``silent`` calls do not say."""
+    """The tokens of the agent's calls; None where no call states them, as ``silent`` calls do."""
 
     into: int | None
     out: int | None
     silent: int
 
 
-def tokens_of(columns: Sequence[Column]) -> dict[int, Tokens]:
+def tokens_of(columns: Sequence[ComparedTrajectory]) -> dict[int, Tokens]:
     """Tokens of the agent's calls by trajectory, in one query; imported ones state their own."""
     rows = (
         Exchange.objects.filter(trajectory__in=[c.pk for c in columns], role=AGENT)
@@ -253,13 +255,13 @@ def tokens_of(columns: Sequence[Column]) -> dict[int, Tokens]:
 
 
 @dataclass(frozen=True)
-class Summary:
+class TrajectorySummary:
     """One trajectory in one line; ``counts`` of violations by mark, None where nobody looked.
 
     ``constraints`` are different ones; ``course`` is the mean turn by turn.
     """
 
-    column: Column
+    column: ComparedTrajectory
     verdicts: tuple[tuple[str, trajectories.Verdict], ...]
     turns_more: int
     counts: Mapping[str, int] | None
@@ -271,11 +273,11 @@ class Summary:
 
 
 def summaries(
-    chosen: Chosen,
-    found: Sequence[Found],
+    chosen: ComparedTrajectories,
+    found: Sequence[ViolationText],
     scores: Scores,
     tokens: Mapping[int, Tokens],
-) -> list[Summary]:
+) -> list[TrajectorySummary]:
     """A line for each trajectory, with its differences to the base."""
     base = chosen.base
     if base is None:
@@ -293,7 +295,7 @@ def summaries(
         mean = scores.value(column.pk, _last(column))
         names = trajectories.verdicts(row) if not _imported(row) else []
         lines.append(
-            Summary(
+            TrajectorySummary(
                 column,
                 tuple(names),
                 len(column.turns) - len(base.turns),
@@ -312,7 +314,7 @@ def _imported(row: Trajectory) -> bool:
     return row.run.kind == "imported"
 
 
-def sentence(chosen: Chosen, lines: Sequence[Summary]) -> str:
+def sentence(chosen: ComparedTrajectories, lines: Sequence[TrajectorySummary]) -> str:
     """How they ended, after how many turns, and between which means their last plans lie."""
     if len(lines) < 2:
         return ""

@@ -1,4 +1,4 @@
-"""What two runs made of their tasks: one measure of every trajectory, read for both at once."""
+"""Measures of two runs task by task: one value for every trajectory of both."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,10 +23,10 @@ NO_SCORE = "no judge scored the last plan"
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What two runs can be compared by. ``scores``: judges' scores of last plans.
+class RunMeasure:
+    """A measure that runs are compared by. ``scores``: judges' scores of last plans.
 
-    ``verb`` and ``verb_not`` say of an agent that it succeeds or not, where a measure is a verdict.
+    Where the measure is a verdict, ``verb`` and ``verb_not`` are the words for success and failure.
     """
 
     name: str
@@ -46,8 +46,8 @@ VERBS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def measures_for(system: str) -> list[Measured]:
-    """What runs of a system can be compared by, verdicts first."""
+def measures_for(system: str) -> list[RunMeasure]:
+    """Return the measures of a system, verdicts first."""
     known = find_system(system).labels.measures
     titles = {} if system == EXTERNAL else dict(find_system(system).labels.verdicts)
     rates = {name: m.title for name, m in known.items() if m.kind == "rate"}
@@ -58,14 +58,14 @@ def measures_for(system: str) -> list[Measured]:
     dimensions = known_dimensions(system)
     if dimensions:
         help = "Mean over the dimensions of the judges' means, of the last plan."
-        found.append(Measured(MEAN, "Mean score", help, scores=True))
+        found.append(RunMeasure(MEAN, "Mean score", help, scores=True))
         found += [
-            Measured(key, title, "Mean of the judges, of the last plan.", scores=True)
+            RunMeasure(key, title, "Mean of the judges, of the last plan.", scores=True)
             for key, title in dimensions.items()
         ]
-    found += [Measured(name, m.title, m.help) for name, m in known.items() if m.kind == "mean"]
+    found += [RunMeasure(name, m.title, m.help) for name, m in known.items() if m.kind == "mean"]
     if TURNS not in known:
-        found.append(Measured(TURNS, "Turns", "Number of turns."))
+        found.append(RunMeasure(TURNS, "Turns", "Number of turns."))
     return found
 
 
@@ -75,9 +75,9 @@ def known_dimensions(system: str) -> dict[str, str]:
     return {d.key: d.title for d in made.dimensions} if made else {}
 
 
-def _verdict(name: str, title: str, measure: Measure | None) -> Measured:
+def _verdict(name: str, title: str, measure: Measure | None) -> RunMeasure:
     verb = VERBS.get(title, (f"reaches “{title}”", "does not"))
-    return Measured(name, title, measure.help if measure else "", True, False, *verb)
+    return RunMeasure(name, title, measure.help if measure else "", True, False, *verb)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Attempt:
 
 
 def attempts_of(
-    runs: Sequence[Run], measured: Measured, seen: Visibility
+    runs: Sequence[Run], measured: RunMeasure, seen: Visibility
 ) -> dict[int, list[Attempt]]:
     """The trajectories of some runs by run, in one query, or two where judges' scores count, or
     where what follows from a later judging does.
@@ -134,7 +134,7 @@ def attempts_of(
     return found
 
 
-def _final_scores(runs: Sequence[int], measured: Measured) -> dict[int, tuple[float | None, str]]:
+def _final_scores(runs: Sequence[int], measured: RunMeasure) -> dict[int, tuple[float | None, str]]:
     """The scores of last plans by trajectory, of each run's own judging.
 
     A judge without a score leaves a dimension undefined, and with it the mean over dimensions.
@@ -179,14 +179,14 @@ def task_texts(tasks: Iterable[int]) -> dict[int, TaskText]:
 
 
 @dataclass(frozen=True)
-class Details:
-    """What a line says besides the measure: violations and mean scores by trajectory."""
+class AttemptDetails:
+    """The details beside the measure: violations and mean scores by trajectory."""
 
     violations: Mapping[int, int] = field(default_factory=dict)
     means: Mapping[int, float | None] = field(default_factory=dict)
 
 
-def details_of(trajectories: Sequence[int]) -> Details:
+def details_of(trajectories: Sequence[int]) -> AttemptDetails:
     """Violations and mean scores of last plans, in two queries."""
     rows = (
         Violation.objects.filter(turn__trajectory__in=trajectories)
@@ -195,4 +195,4 @@ def details_of(trajectories: Sequence[int]) -> Details:
         .annotate(n=Count("pk"))
     )
     scores = final_scores(trajectories)
-    return Details(dict(rows), {pk: found.mean for pk, found in scores.items()})
+    return AttemptDetails(dict(rows), {pk: found.mean for pk, found in scores.items()})

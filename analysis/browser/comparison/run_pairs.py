@@ -15,8 +15,8 @@ ALIKE, SAME_DATASET = "Same dataset, level and condition", "Same dataset"
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What two runs do not share. ``warns``: it may explain a difference in results."""
+class RunDifference:
+    """A setting in which two runs differ. ``warns``: it may explain a difference in results."""
 
     what: str
     first: str
@@ -24,24 +24,24 @@ class Difference:
     warns: bool = True
 
 
-def differences(first: Run, second: Run) -> list[Difference]:
+def differences(first: Run, second: Run) -> list[RunDifference]:
     """In what two runs were made or judged differently; agents aside, whom they are to compare.
 
     Settings and roles of two systems have nothing in common, so they are not listed.
     """
     alike = first.dataset.system == second.dataset.system
     found = [
-        Difference("Dataset", str(first.dataset), str(second.dataset)),
-        Difference("Level", first.level or "none", second.level or "none"),
-        Difference("Condition", first.condition, second.condition),
+        RunDifference("Dataset", str(first.dataset), str(second.dataset)),
+        RunDifference("Level", first.level or "none", second.level or "none"),
+        RunDifference("Condition", first.condition, second.condition),
         *(_settings(first, second) if alike else []),
         *(_roles(first, second) if alike else []),
-        Difference("Judging", _judging(first), _judging(second)),
+        RunDifference("Judging", _judging(first), _judging(second)),
         *(
-            Difference(f"Version of {name}", str(a), str(b))
+            RunDifference(f"Version of {name}", str(a), str(b))
             for name, a, b in (_both(first.versions, second.versions) if alike else [])
         ),
-        Difference("Seed", str(first.seed), str(second.seed), warns=False),
+        RunDifference("Seed", str(first.seed), str(second.seed), warns=False),
     ]
     return [one for one in found if one.first != one.second]
 
@@ -51,14 +51,14 @@ def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str
     return [(name, first.get(name, "none"), second.get(name, "none")) for name in names]
 
 
-def _settings(first: Run, second: Run) -> list[Difference]:
+def _settings(first: Run, second: Run) -> list[RunDifference]:
     return [
-        Difference(f"Setting {name}", str(a), str(b))
+        RunDifference(f"Setting {name}", str(a), str(b))
         for name, a, b in _both(first.settings, second.settings)
     ]
 
 
-def _roles(first: Run, second: Run) -> list[Difference]:
+def _roles(first: Run, second: Run) -> list[RunDifference]:
     """Judges and all others who took part beside the agent."""
     a, b = (
         {
@@ -68,7 +68,7 @@ def _roles(first: Run, second: Run) -> list[Difference]:
         }
         for run in (first, second)
     )
-    return [Difference(name, one or "nobody", two or "nobody") for name, one, two in _both(a, b)]
+    return [RunDifference(name, one or "nobody", two or "nobody") for name, one, two in _both(a, b)]
 
 
 def _agent_title(run: Run) -> str:

@@ -19,7 +19,7 @@ from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
     from analysis.trajectory_index.listing import Listing
-    from analysis.trajectory_index.runs import RunRow
+    from analysis.trajectory_index.runs import IndexedRunRow
 
 MAKER = "failure-groups"
 FAILED, ALL = "failed", "all"
@@ -114,7 +114,7 @@ def choose(found: "Listing", asked: Asked) -> Chosen:
     from analysis.trajectory_index.columns import NONE, STATES
     from benchmarks.trajectories.selectors import NEARLY
 
-    columns = found.facts.columns
+    columns = found.index.columns
     ended = found.rows & (columns.state == STATES.index("done"))
     rewarded = np.where(np.isnan(columns.reward), NONE, columns.reward >= 1 - NEARLY)
     verdict = np.where(columns.accurate != NONE, columns.accurate, columns.valid)
@@ -139,9 +139,9 @@ def choose(found: "Listing", asked: Asked) -> Chosen:
     )
 
 
-def _runs(found: "Listing", rows: Any) -> list["RunRow"]:
+def _runs(found: "Listing", rows: Any) -> list["IndexedRunRow"]:
     """The run of each of these rows."""
-    return [found.facts.runs[place] for place in found.facts.run_index[rows].tolist()]
+    return [found.index.runs[place] for place in found.index.run_index[rows].tolist()]
 
 
 def wanted_groups(asked: Asked, chosen: Chosen) -> Wanted:

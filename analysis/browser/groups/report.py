@@ -5,7 +5,7 @@ from html import unescape
 
 from analysis.browser.groups.failure_groups import FAILED, MOST_TEXTS, TEXTS, Asked, Chosen, drawn
 from analysis.browser.groups.similar import SimilarGroup, group_value, keep_groups
-from analysis.browser.search.query import Term
+from analysis.browser.search.query import SearchTerm
 from analysis.browser.search.snippets import excerpt
 from analysis.figures.shares import Shares, share_dots
 from analysis.figures.theme import ACCENT
@@ -199,7 +199,7 @@ def _largest_first(totals: Mapping[str, int]) -> list[str]:
 def _typical(found: TextGroups, texts: Mapping[int, EndText], agent_of: Mapping[int, str]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group in found.groups:
-        terms = [Term((word,)) for word in group.words]
+        terms = [SearchTerm((word,)) for word in group.words]
         for typical in group.typical:
             trajectory, turn = _key_of(typical.key)
             shown = excerpt(texts[trajectory].text, terms)[1]

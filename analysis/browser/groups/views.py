@@ -95,7 +95,7 @@ def _open(request: HttpRequest) -> tuple[Asked, Chosen, Wanted, list[tuple[str, 
     asked = read_asked(request.GET)
     found = listing(QueryDict(asked.query), visibility(request))
     chosen = choose(found, asked)
-    return asked, chosen, wanted_groups(asked, chosen), found.choice.chips
+    return asked, chosen, wanted_groups(asked, chosen), found.query.chips
 
 
 def _there(wanted: Wanted) -> Report:

@@ -3,7 +3,7 @@
 Rows are numbered by what they are about, so that a search needs no join. Texts themselves stay
 where they are; the index holds which words stand at which places. On SQLite it is FTS5 without
 contents, on PostgreSQL a tsvector under GIN. Both get the words of
-`analysis.browser.search.tokens` and take them as they are, so that both find the same.
+`analysis.browser.search.query` and take them as they are, so that both find the same.
 """
 
 from collections import defaultdict
@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from analysis.browser.search.query import MOST_IN_PHRASE, Term
-from analysis.browser.search.tokens import words_of
+from analysis.browser.search.query import MOST_IN_PHRASE, SearchTerm, words_of
 
 TURNS, TASKS = "analysis_search_turns", "analysis_search_tasks"
 # A row's number: the trajectory, 15 bits of its turn, 9 bits of the piece of the turn's text.
@@ -87,7 +86,7 @@ def clear_index() -> None:
 
 def is_current() -> bool:
     """Whether the rows are made as turns are made into rows now."""
-    return bool(tasks_with([Term((FORMAT,))], [NO_TASK]))
+    return bool(tasks_with([SearchTerm((FORMAT,))], [NO_TASK]))
 
 
 def add_rows(table: str, rows: Iterable[Row]) -> None:
@@ -143,7 +142,7 @@ def _vector(words: Sequence[str]) -> str:
 # --- Reading ----------------------------------------------------------------------------------
 
 
-def trajectories_with(terms: Sequence[Term]) -> list[list[str]]:
+def trajectories_with(terms: Sequence[SearchTerm]) -> list[list[str]]:
     """For each term the ids of the trajectories with it, as texts with commas between them: one of
     turns, one of tasks, with repetitions.
 
@@ -167,7 +166,7 @@ def trajectories_with(terms: Sequence[Term]) -> list[list[str]]:
     return [[text for text in found[i : i + 2] if text] for i in range(0, len(found), 2)]
 
 
-def rows_with(terms: Sequence[Term], trajectories: Sequence[int]) -> list[tuple[int, int]]:
+def rows_with(terms: Sequence[SearchTerm], trajectories: Sequence[int]) -> list[tuple[int, int]]:
     """(number of the term, row) of all rows of these trajectories' turns with a term."""
     if not (terms and trajectories):
         return []
@@ -190,7 +189,7 @@ def _values(rows: Sequence[object], marks: str) -> str:
     return ", ".join([marks] * len(rows))
 
 
-def tasks_with(terms: Sequence[Term], tasks: Sequence[int]) -> list[tuple[int, int]]:
+def tasks_with(terms: Sequence[SearchTerm], tasks: Sequence[int]) -> list[tuple[int, int]]:
     """(number of the term, task) of those of the tasks whose prompts have one of the terms."""
     if not (terms and tasks):
         return []
@@ -228,7 +227,7 @@ def tasks_there(tasks: Sequence[int]) -> set[int]:
         return {number for (number,) in cursor.fetchall()}
 
 
-def query_text(term: Term) -> str:
+def query_text(term: SearchTerm) -> str:
     """A term in the words of the engine. Words are letters and digits, so nothing is to escape."""
     if _on_sqlite():
         return f'"{" ".join(term.words)}"{" *" * term.begins}'

@@ -9,7 +9,7 @@ from django.core.cache import caches
 from django.db.models import Count, F, Max, Sum
 
 from analysis.browser.search.index import trajectories_with
-from analysis.browser.search.query import Query, read_words
+from analysis.browser.search.query import SearchQuery, read_words
 from analysis.models import IndexedRun
 from analysis.stats.columns import Codes
 from annotation.bulk_numbers import parse_numbers
@@ -39,7 +39,7 @@ def find_trajectories(*, words: str) -> Codes:
     return found
 
 
-def _find(query: Query) -> Codes:
+def _find(query: SearchQuery) -> Codes:
     sets = [_ids(texts) for texts in trajectories_with(query.terms)]
     wanted, without = sets[: len(query.wanted)], sets[len(query.wanted) :]
     if wanted:
@@ -54,7 +54,7 @@ def _find(query: Query) -> Codes:
     return found
 
 
-def _key(query: Query) -> str:
+def _key(query: SearchQuery) -> str:
     """Changes with what is asked, and with what is in the index."""
     state = IndexedRun.objects.aggregate(
         runs=Count("pk"), last=Max("last_turn"), known=Sum("trajectories"), versions=Sum("version")
@@ -64,7 +64,7 @@ def _key(query: Query) -> str:
 
 
 def ignored_words(words: str) -> list[str]:
-    """What of the typed words is not searched for, each with the reason, as sentences."""
+    """Return a sentence for each typed word that is not searched for, with the reason."""
     return [
         f"“{part.typed}” is not searched for: {part.why}." for part in read_words(words).ignored
     ]
@@ -92,7 +92,7 @@ def _distinct(numbers: Codes) -> Codes:
 
 
 def _among(some: Codes, others: Codes) -> npt.NDArray[np.bool_]:
-    """Which of ``some`` are among ``others``; both are sorted."""
+    """Return a mask of the values of ``some`` that are among ``others``; both are sorted."""
     if not others.size:
         return np.zeros(some.size, dtype=bool)
     place = np.searchsorted(others, some)

@@ -1,4 +1,4 @@
-"""What people type into a search: words, "phrases", -without, and beginnings*.
+"""The search syntax: words, "phrases", -without, and beginnings*; and the words of a text.
 
     broken hammer      both words, wherever in the trajectory
     "broken hammer"    these words one after the other
@@ -13,8 +13,47 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
-from analysis.browser.search.tokens import words_of
+# Longer ones are data, not words; PostgreSQL has a limit of its own that is further away.
+LONGEST = 60
+# Scripts without spaces between words: each of their characters is a word.
+_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+")
+_PLAIN = re.compile(r"[a-z0-9]+")
+
+
+class SearchToken(NamedTuple):
+    """A word in a text: ``text[start:end]``, folded for comparison in ``word``."""
+
+    start: int
+    end: int
+    word: str
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in their order."""
+    if text.isascii():
+        return [word[:LONGEST] for word in _PLAIN.findall(text.lower())]
+    return [found.word for found in spans_of(unicodedata.normalize("NFC", text))]
+
+
+def spans_of(text: str) -> Iterator[SearchToken]:
+    """Yield the words of a text (in Unicode's form NFC) with their places."""
+    for match in _WORD.finditer(text):
+        if word := folded(match.group()):
+            yield SearchToken(match.start(), match.end(), word)
+
+
+@lru_cache(maxsize=20_000)
+def folded(word: str) -> str:
+    """A word as it is compared: without case, accents and ligatures; empty if nothing is left."""
+    if word.isascii():
+        return word.lower()[:LONGEST]
+    plain = unicodedata.normalize("NFKD", word).casefold()
+    return "".join(char for char in plain if char.isalnum())[:LONGEST]
+
 
 MOST_TERMS = 10
 # The pieces of long texts overlap by as much, so that no phrase is torn.
@@ -29,7 +68,7 @@ _TYPED = re.compile(r'(-?)(?:"([^"]*)(?:"(\*?)|$)|([^\s"]+))')
 
 
 @dataclass(frozen=True)
-class Term:
+class SearchTerm:
     """One thing to look for: a word, or several one after the other; ``begins``: so begins the
     last of them.
     """
@@ -39,7 +78,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Ignored:
+class IgnoredTerm:
     """A part of what was typed that is not searched for, and why."""
 
     typed: str
@@ -47,42 +86,42 @@ class Ignored:
 
 
 @dataclass(frozen=True)
-class Query:
+class SearchQuery:
     """All of ``wanted`` and none of ``without``."""
 
-    wanted: tuple[Term, ...] = ()
-    without: tuple[Term, ...] = ()
-    ignored: tuple[Ignored, ...] = ()
+    wanted: tuple[SearchTerm, ...] = ()
+    without: tuple[SearchTerm, ...] = ()
+    ignored: tuple[IgnoredTerm, ...] = ()
 
     @property
-    def terms(self) -> tuple[Term, ...]:
-        """What has to be looked up."""
+    def terms(self) -> tuple[SearchTerm, ...]:
+        """The terms that have to be looked up."""
         return (*self.wanted, *self.without)
 
 
-def read_words(typed: str) -> Query:
+def read_words(typed: str) -> SearchQuery:
     """Take apart what was typed. Never raises."""
-    wanted: dict[Term, None] = {}
-    without: dict[Term, None] = {}
-    ignored: list[Ignored] = []
+    wanted: dict[SearchTerm, None] = {}
+    without: dict[SearchTerm, None] = {}
+    ignored: list[IgnoredTerm] = []
     for shown, minus, text, begins in _parts(typed):
         words = tuple(words_of(text))
         if not words:
             if text.strip() or shown.strip("-"):
-                ignored.append(Ignored(shown, NO_WORD))
+                ignored.append(IgnoredTerm(shown, NO_WORD))
             continue
         if len(words) > MOST_IN_PHRASE:
-            ignored.append(Ignored(shown, TOO_LONG))
+            ignored.append(IgnoredTerm(shown, TOO_LONG))
             words, begins = words[:MOST_IN_PHRASE], False
         if begins and len(words[-1]) < SHORTEST_BEGINNING:
-            ignored.append(Ignored(shown, TOO_SHORT))
+            ignored.append(IgnoredTerm(shown, TOO_SHORT))
             continue
-        term, into = Term(words, begins), without if minus else wanted
+        term, into = SearchTerm(words, begins), without if minus else wanted
         if term not in into and len(wanted) + len(without) == MOST_TERMS:
-            ignored.append(Ignored(shown, TOO_MANY))
+            ignored.append(IgnoredTerm(shown, TOO_MANY))
             continue
         into[term] = None
-    return Query(tuple(wanted), tuple(without), tuple(ignored))
+    return SearchQuery(tuple(wanted), tuple(without), tuple(ignored))
 
 
 def _parts(typed: str) -> Iterator[tuple[str, bool, str, bool]]:

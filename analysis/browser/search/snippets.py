@@ -1,4 +1,4 @@
-"""Where in a trajectory the words of a search stand: the turn with most of them, and an excerpt."""
+"""Snippets of search results: the turn with most of the words, and an excerpt of it."""
 
 import unicodedata
 from collections import defaultdict
@@ -10,8 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Substr
 
 from analysis.browser.search.index import rows_with, tasks_with, turn_of
-from analysis.browser.search.query import Term, read_words
-from analysis.browser.search.tokens import Found, spans_of
+from analysis.browser.search.query import SearchTerm, SearchToken, read_words, spans_of
 from benchmarks.models import Trajectory, Turn
 from benchmarks.trajectories.turn_texts import calls_text
 
@@ -23,8 +22,8 @@ PLAN, FEEDBACK, CALLS, TASK = "plan", "feedback", "calls of tools", "task"
 
 
 @dataclass(frozen=True)
-class Part:
-    """A piece of an excerpt; ``marked``: it was searched for."""
+class SnippetPart:
+    """A part of an excerpt; ``marked``: a word of the search."""
 
     text: str
     marked: bool = False
@@ -40,7 +39,7 @@ class Snippet:
 
     turn: int | None
     place: str
-    parts: tuple[Part, ...]
+    parts: tuple[SnippetPart, ...]
     turns: int = 0
 
 
@@ -92,7 +91,7 @@ def _texts(turns: Mapping[int, int]) -> Sequence[tuple[int, int, str, str, str]]
     ]
 
 
-def _from_tasks(ids: Sequence[int], wanted: Sequence[Term]) -> dict[int, Snippet]:
+def _from_tasks(ids: Sequence[int], wanted: Sequence[SearchTerm]) -> dict[int, Snippet]:
     task_of = dict(Trajectory.objects.filter(pk__in=ids).order_by().values_list("pk", "task"))
     tasks = {task for _, task in tasks_with(wanted, sorted(set(task_of.values())))}
     rows = Trajectory.objects.filter(pk__in=ids, task__in=tasks).order_by()
@@ -102,7 +101,9 @@ def _from_tasks(ids: Sequence[int], wanted: Sequence[Term]) -> dict[int, Snippet
     }
 
 
-def _best_of(texts: Mapping[str, str], wanted: Sequence[Term]) -> tuple[str, tuple[Part, ...]]:
+def _best_of(
+    texts: Mapping[str, str], wanted: Sequence[SearchTerm]
+) -> tuple[str, tuple[SnippetPart, ...]]:
     """The place with most of the words, and its excerpt."""
     shown = {place: excerpt(text, wanted) for place, text in texts.items() if text}
     if not shown:
@@ -111,7 +112,7 @@ def _best_of(texts: Mapping[str, str], wanted: Sequence[Term]) -> tuple[str, tup
     return place, shown[place][1]
 
 
-def excerpt(text: str, wanted: Sequence[Term]) -> tuple[int, tuple[Part, ...]]:
+def excerpt(text: str, wanted: Sequence[SearchTerm]) -> tuple[int, tuple[SnippetPart, ...]]:
     """How many of the terms an excerpt of a text shows, and the excerpt; its beginning if none."""
     text = unicodedata.normalize("NFC", text)
     marks = _marks(text, wanted)
@@ -123,13 +124,13 @@ def excerpt(text: str, wanted: Sequence[Term]) -> tuple[int, tuple[Part, ...]]:
     return terms, _cut(text, marks, max(0, start - LEAD))
 
 
-def _marks(text: str, wanted: Sequence[Term]) -> list[tuple[int, int, int]]:
+def _marks(text: str, wanted: Sequence[SearchTerm]) -> list[tuple[int, int, int]]:
     """(start, end, number of the term) of what was found, in the order of the text, without
     overlaps; of very many the first.
     """
     found: list[tuple[int, int, int]] = []
     longest = max(len(term.words) for term in wanted)
-    last: list[Found] = []
+    last: list[SearchToken] = []
     for span in spans_of(text):
         last = [*last, span][-longest:]
         for number, term in enumerate(wanted):
@@ -143,13 +144,13 @@ def _marks(text: str, wanted: Sequence[Term]) -> list[tuple[int, int, int]]:
     return found
 
 
-def _fits(term: Term, words: Sequence[str]) -> bool:
+def _fits(term: SearchTerm, words: Sequence[str]) -> bool:
     *before, last = words
     *wanted, end = term.words
     return before == wanted and (last.startswith(end) if term.begins else last == end)
 
 
-def _cut(text: str, marks: Sequence[tuple[int, int, int]], start: int) -> tuple[Part, ...]:
+def _cut(text: str, marks: Sequence[tuple[int, int, int]], start: int) -> tuple[SnippetPart, ...]:
     """The excerpt from ``start``, cut between words, in parts."""
     if start and not text[start - 1].isspace():
         space = text.find(" ", start, start + LEAD // 2)
@@ -157,18 +158,18 @@ def _cut(text: str, marks: Sequence[tuple[int, int, int]], start: int) -> tuple[
     end = min(len(text), start + LENGTH)
     if end < len(text) and (space := text.rfind(" ", start + LENGTH // 2, end)) >= 0:
         end = space
-    parts: list[Part] = [Part("… ")] if start else []
+    parts: list[SnippetPart] = [SnippetPart("… ")] if start else []
     at = start
     for begin, stop, _ in marks:
         if begin < at or begin >= end:
             continue
         stop = min(stop, max(end, begin + 1))
-        parts += [Part(_flat(text[at:begin])), Part(_flat(text[begin:stop]), True)]
+        parts += [SnippetPart(_flat(text[at:begin])), SnippetPart(_flat(text[begin:stop]), True)]
         at = stop
     if at < end:
-        parts.append(Part(_flat(text[at:end])))
+        parts.append(SnippetPart(_flat(text[at:end])))
     if end < len(text):
-        parts.append(Part(" …"))
+        parts.append(SnippetPart(" …"))
     return tuple(part for part in parts if part.text)
 
 

@@ -38,7 +38,8 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--half-width", type=float, default=0.1,
-            help="half the width of interval for which the items needed are told (default 0.1)",
+            help="half the width of the interval to plan for; the report says how many items are "
+            "needed (default 0.1)",
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,12 +48,12 @@ class Command(BaseCommand):
         from analysis.tables.agreement.csv_table import read_tidy
         from analysis.tables.agreement.plain_text import report_text
         from analysis.tables.agreement.report import tidy_report
-        from analysis.tables.agreement.settings import Settings
+        from analysis.tables.agreement.settings import AgreementSettings
 
         path: Path = options["file"]
         low, high = options["scale"]
         try:
-            settings = Settings(
+            settings = AgreementSettings(
                 scale=(low, high), seed=options["seed"], resamples=options["resamples"],
                 epsilon=options["epsilon"], half_width=options["half_width"],
             )  # fmt: skip

@@ -89,7 +89,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{count} files in {out}")
 
     def _tell(self, options: dict[str, Any]) -> None:
-        """What each preset gives, and what its runs come to here."""
+        """List the presets with the runs that each would make here."""
         from analysis.reproduction.experiment import design_of_preset, plan_preset
 
         for preset in known_presets().values():
@@ -111,7 +111,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {', '.join(words)}")
 
     def _check(self, folder: Path) -> None:
-        from analysis.reproduction.verification import check_folder
+        from analysis.reproduction.folder import check_folder
 
         faults = check_folder(folder)
         if faults:

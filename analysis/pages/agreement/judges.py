@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.bland_altman import Compared, bland_altman_plot
+from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
 from analysis.filters.selection import Selection
 from analysis.frames.ratings import rating_frame
@@ -17,7 +17,7 @@ from analysis.reports.formatting import listed
 from analysis.reports.people import chosen_people
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.report import tidy_report
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.settings import AgreementSettings
 
 SEED = 20260118
 WORD = "Dimension"
@@ -28,7 +28,7 @@ def agreement_later(selection: Selection) -> Report:
     study = selection.study
     assert study is not None
     frame, _, _ = chosen_people(rating_frame(study, selection.runs), selection)
-    settings = Settings(seed=SEED)
+    settings = AgreementSettings(seed=SEED)
     parts = parts_of(tidy_report(table_of(selection, frame), settings))
     compared = [part for part in parts if part.section.against]
     if not compared:
@@ -59,7 +59,7 @@ def _figures(parts: Sequence[Part], scale: tuple[int, int]) -> list[FigureSpec]:
             if one.panel == 1:
                 by_judge.setdefault(one.judge, []).append((part.title, one.alphas["ordinal"]))
     panels = [
-        Compared(part.title, part.section.against[-1].limits, part.section.against[-1].pairs)
+        DifferencePanel(part.title, part.section.against[-1].limits, part.section.against[-1].pairs)
         for part in parts
     ]
     return [
@@ -103,7 +103,7 @@ def _notices(parts: Sequence[Part]) -> list[Notice]:
     return found
 
 
-def _how(parts: Sequence[Part], settings: Settings) -> tuple[str, ...]:
+def _how(parts: Sequence[Part], settings: AgreementSettings) -> tuple[str, ...]:
     drawn = "tasks" if any(part.section.unit == "task" for part in parts) else "items"
     return (
         "Shares, bias, kappa, alpha and AC are over single answers of people, each beside the "

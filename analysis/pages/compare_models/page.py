@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.labels import Unit
+from analysis.figures.elements import Unit
 from analysis.figures.model_pairs import PairMark, pair_forest, pair_matrix
-from analysis.figures.tool_use import Part, stacked_shares
+from analysis.figures.tool_use import SharePart, stacked_shares
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here
 from analysis.pages.compare_models.rows import (
@@ -184,12 +184,12 @@ def _mark(found: Compared, pair: ModelPair, *, from_second: bool = False) -> Pai
     return PairMark(first, second, shown, pair.clear, text, about, found.flips(pair))
 
 
-def _parts(found: Compared, pair: ModelPair) -> list[Part]:
+def _parts(found: Compared, pair: ModelPair) -> list[SharePart]:
     comparison = pair.comparison
     total = comparison.wins + comparison.ties + comparison.losses
 
-    def part(count: int, url: str = "") -> Part:
-        return Part(count, count / total if total else None, url)
+    def part(count: int, url: str = "") -> SharePart:
+        return SharePart(count, count / total if total else None, url)
 
     won = part(comparison.wins, found.flips(pair, "won"))
     lost = part(comparison.losses, found.flips(pair, "lost"))

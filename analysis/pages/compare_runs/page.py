@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from analysis.browser.comparison.run_measures import Attempt, Measured, TaskText
+from analysis.browser.comparison.run_measures import Attempt, RunMeasure, TaskText
 from analysis.reports.content import Notice, how_interval
 from analysis.reports.formatting import Unit, counted, ends, level, number, plural
 from analysis.stats.results import Estimate
@@ -49,7 +49,7 @@ class FlipReport:
     ``counts`` are tasks by flip, those included that only one run has.
     """
 
-    measured: Measured
+    measured: RunMeasure
     names: tuple[str, str]
     rows: tuple[TaskRow, ...]
     paired: "PairedTasks"
@@ -85,7 +85,7 @@ class FlipReport:
 
 
 def flips_report(
-    measured: Measured,
+    measured: RunMeasure,
     names: tuple[str, str],
     first: Sequence[Attempt],
     second: Sequence[Attempt],
@@ -127,7 +127,7 @@ def flips_report(
 
 
 def _rows(
-    measured: Measured,
+    measured: RunMeasure,
     first: Sequence[Attempt],
     second: Sequence[Attempt],
     texts: Mapping[int, TaskText],
@@ -161,7 +161,7 @@ def _difference(a: Side | None, b: Side | None) -> float | None:
     return a.value - b.value
 
 
-def _flip(measured: Measured, a: Side | None, b: Side | None) -> Flip:
+def _flip(measured: RunMeasure, a: Side | None, b: Side | None) -> Flip:
     """Of a verdict with several attempts, both pass where every attempt of both does."""
     if a is None or b is None:
         return "one_sided"
@@ -179,7 +179,7 @@ def _flip(measured: Measured, a: Side | None, b: Side | None) -> Flip:
     return "tie"
 
 
-def value_words(value: float, measured: Measured, *, signed: bool = False) -> str:
+def value_words(value: float, measured: RunMeasure, *, signed: bool = False) -> str:
     """A value, or a difference of values, as the page shows it."""
     if measured.binary:
         return number(value, "share", signed=signed)
@@ -192,7 +192,7 @@ def p_words(p: float) -> str:
 
 
 def _sentence(
-    measured: Measured,
+    measured: RunMeasure,
     names: tuple[str, str],
     paired: "PairedTasks",
     comparison: "PairComparison",
@@ -228,7 +228,7 @@ def _sentence(
     return f"{text} {ahead}."
 
 
-def _points(estimate: Estimate, measured: Measured, p: str) -> str:
+def _points(estimate: Estimate, measured: RunMeasure, p: str) -> str:
     """A difference with its interval and p-value; shares differ by percentage points."""
     value, interval = estimate.value or 0.0, estimate.interval
     unit: Unit = "share" if measured.binary else "points" if measured.scores else "number"
@@ -242,7 +242,7 @@ def _points(estimate: Estimate, measured: Measured, p: str) -> str:
     return f"{text} ({level(interval)} interval {inside}, {p})"
 
 
-def _nothing(names: tuple[str, str], counts: Mapping[str, int], measured: Measured) -> str:
+def _nothing(names: tuple[str, str], counts: Mapping[str, int], measured: RunMeasure) -> str:
     """Why the two cannot be compared."""
     undefined = counts.get("undefined", 0)
     if undefined:
@@ -254,7 +254,7 @@ def _nothing(names: tuple[str, str], counts: Mapping[str, int], measured: Measur
 
 
 def _how(
-    measured: Measured,
+    measured: RunMeasure,
     names: tuple[str, str],
     paired: "PairedTasks",
     comparison: "PairComparison",

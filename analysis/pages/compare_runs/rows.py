@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from analysis.browser.comparison.address import END, MOST, PORTION
-from analysis.browser.comparison.run_measures import MEAN, Attempt, Details, Measured
+from analysis.browser.comparison.run_measures import MEAN, Attempt, AttemptDetails, RunMeasure
 from analysis.pages.compare_runs.page import FlipReport, Side, TaskRow, value_words
 from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory
@@ -76,7 +76,9 @@ def attempts_of_row(row: TaskRow) -> list[Attempt]:
     return [*attempts_of_side(row, 0), *attempts_of_side(row, 1)]
 
 
-def line_of(row: TaskRow, measured: Measured, details: Details, system: str) -> dict[str, Any]:
+def line_of(
+    row: TaskRow, measured: RunMeasure, details: AttemptDetails, system: str
+) -> dict[str, Any]:
     """A task as the list shows it."""
     pair = [one for two in zip(*_evened(row), strict=True) for one in two if one is not None]
     ids = [one.pk for one in pair][:MOST]
@@ -89,7 +91,7 @@ def line_of(row: TaskRow, measured: Measured, details: Details, system: str) -> 
     }
 
 
-def _side_by_side(ids: Sequence[int], attempts: Sequence[Attempt], measured: Measured) -> str:
+def _side_by_side(ids: Sequence[int], attempts: Sequence[Attempt], measured: RunMeasure) -> str:
     """The attempts beside each other; where they are compared by a score, at the plans scored."""
     pairs: list[tuple[str, object]] = [("t", pk) for pk in ids]
     longest = max((one.turns for one in attempts), default=0)
@@ -101,7 +103,7 @@ def _side_by_side(ids: Sequence[int], attempts: Sequence[Attempt], measured: Mea
     return f"{reverse('analysis:compare')}?{urlencode(pairs)}{place}"
 
 
-def _difference_words(row: TaskRow, measured: Measured) -> str:
+def _difference_words(row: TaskRow, measured: RunMeasure) -> str:
     """A minus B: of one attempt each +1, 0 or −1, else in points or the measure's unit."""
     if row.difference is None:
         return ""
@@ -119,7 +121,7 @@ def _evened(row: TaskRow) -> tuple[list[Attempt | None], list[Attempt | None]]:
 
 
 def _cell(
-    side: Side | None, measured: Measured, details: Details, system: str
+    side: Side | None, measured: RunMeasure, details: AttemptDetails, system: str
 ) -> dict[str, Any] | None:
     if side is None:
         return None
@@ -160,7 +162,9 @@ HEADER = (
 )  # fmt: skip
 
 
-def record_of(row: TaskRow, measured: Measured, details: Details, system: str) -> list[object]:
+def record_of(
+    row: TaskRow, measured: RunMeasure, details: AttemptDetails, system: str
+) -> list[object]:
     """A task as a row of the CSV, in the order of `HEADER`."""
     cells: list[object] = [row.task.name, row.task.prompt, row.flip]
     for side in (row.a, row.b):

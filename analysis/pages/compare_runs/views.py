@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis.browser.comparison.run_measures import (
-    Measured,
+    RunMeasure,
     attempts_of,
     details_of,
     measures_for,
@@ -132,7 +132,7 @@ def _report(wanted: Wanted, a: Run, b: Run, seen: Visibility) -> FlipReport:
     return flips_report(measured, names_of(a, b), found[a.pk], found[b.pk], task_texts(tasks))
 
 
-def measure_of(wanted: Wanted, run: Run) -> Measured:
+def measure_of(wanted: Wanted, run: Run) -> RunMeasure:
     """The measure of the address, or the usual one: the first verdict, else the reward."""
     known = {one.name: one for one in measures_for(run.dataset.system)}
     usual = "reward" if run.dataset.system == EXTERNAL else "accurate"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 
 from analysis.figures.lines import number_lines
-from analysis.figures.tool_use import Mark, panel_dots
+from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.pages.conditions.rows import Grid, Lengths, grid_of, lengths_of
@@ -150,7 +150,7 @@ def _figures(
     if shown and grid.baseline:
         panels = {
             grid.title(kind): [
-                Mark(agent, grid.change[agent, kind], agent, _url(grid, agent, kind, "no"))
+                PointRow(agent, grid.change[agent, kind], agent, _url(grid, agent, kind, "no"))
                 for agent in grid.agents
             ]
             for kind in shown
@@ -184,7 +184,7 @@ def _figures(
     return found
 
 
-def _span(panels: Mapping[str, Sequence[Mark]]) -> tuple[float, float]:
+def _span(panels: Mapping[str, Sequence[PointRow]]) -> tuple[float, float]:
     """An axis around 0 that holds every value and interval, in whole quarters."""
     reach = [0.25]
     for mark in (mark for marks in panels.values() for mark in marks):
@@ -195,10 +195,10 @@ def _span(panels: Mapping[str, Sequence[Mark]]) -> tuple[float, float]:
     return -widest, widest
 
 
-def _marks(grid: Grid, agent: str, conditions: Sequence[str], what: str) -> list[Mark]:
+def _marks(grid: Grid, agent: str, conditions: Sequence[str], what: str) -> list[PointRow]:
     estimates = getattr(grid, what)
     return [
-        Mark(grid.title(name), estimates[agent, name], agent, _url(grid, agent, name))
+        PointRow(grid.title(name), estimates[agent, name], agent, _url(grid, agent, name))
         for name in conditions
     ]
 

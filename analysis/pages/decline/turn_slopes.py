@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from analysis.exports.notes import Notes
+from analysis.exports.notes import TableNotes
 from analysis.figures.turn_slopes import slope_forest
 from analysis.reports import common
 from analysis.reports.content import (
@@ -188,7 +188,7 @@ def slopes_figure(slopes: Slopes) -> FigureSpec:
 
 def slopes_table(slopes: Slopes, who: str = "Agent") -> Table:
     """The fits side by side; how many trajectories, p-values of the family, and what is odd."""
-    rows, notes, size = [], Notes(), slopes.family.size
+    rows, notes, size = [], TableNotes(), slopes.family.size
     for one in slopes.models:
         test = slopes.test(one)
         rows.append(
@@ -267,7 +267,7 @@ def _notes(one: SlopeModels) -> list[str]:
     return list(dict.fromkeys(given))
 
 
-def _notes_cell(given: Sequence[str], notes: Notes) -> Cell:
+def _notes_cell(given: Sequence[str], notes: TableNotes) -> Cell:
     """Letters, which are told once for the whole table; the CSV has the words in each row."""
     text = "; ".join(given)
     letters = ", ".join(notes.mark(note) for note in given)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from analysis.figures.dispersion import dispersion_bars, severity_dots
 from analysis.filters.selection import Selection
-from analysis.frames.scores import Unread, judge_cells, unread
+from analysis.frames.scores import UnreadableScores, judge_cells, unread
 from analysis.pages.dispersion.panels import dispersion_later as dispersion_later
 from analysis.pages.dispersion.tables import (
     NOBODY,
@@ -25,8 +25,8 @@ from analysis.stats.judges.dispersion import (
     DimensionSpread,
     Dispersion,
     JudgeMean,
+    JudgeSeverity,
     ModelSpread,
-    Severity,
     judge_dispersion,
     leave_one_judge_out,
 )
@@ -172,7 +172,7 @@ def sentence(result: Dispersion, reference: PaperStatements) -> str:
     return f"{text}{_strictest(result)}."
 
 
-def _overall(result: Dispersion) -> list[Severity]:
+def _overall(result: Dispersion) -> list[JudgeSeverity]:
     return [
         row
         for row in result.severity
@@ -192,7 +192,7 @@ def _strictest(result: Dispersion) -> str:
     )
 
 
-def _shrunk(gone: Mapping[str, Unread]) -> list[Notice]:
+def _shrunk(gone: Mapping[str, UnreadableScores]) -> list[Notice]:
     if not gone:
         return []
     turns, of = sum(one.turns for one in gone.values()), sum(one.of for one in gone.values())

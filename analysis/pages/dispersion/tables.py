@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from analysis.filters.selection import Selection
-from analysis.frames.scores import Unread
+from analysis.frames.scores import UnreadableScores
 from analysis.reports import common
 from analysis.reports.content import (
     Column,
@@ -105,7 +105,7 @@ def without_table(result: Dispersion, without: Sequence[WithoutJudge]) -> list[T
     ]
 
 
-def unread_table(gone: Mapping[str, Unread], selection: Selection) -> list[Table]:
+def unread_table(gone: Mapping[str, UnreadableScores], selection: Selection) -> list[Table]:
     """Where the panel is smaller than it should be, with the trajectories."""
     if not gone:
         return []

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from analysis.filters.selection import Selection
-from analysis.frames.feedback import feedback_frame
+from analysis.frames.people_scores import feedback_frame
 from analysis.pages.compare_models.rows import SEED
 from analysis.pages.compare_models.tables import P_COLUMN, p_pair_cell
 from analysis.pages.effects.rows import Effects

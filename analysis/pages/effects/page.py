@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from analysis.figures.tool_use import Mark, panel_dots
+from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here
 from analysis.pages.compare_models.rows import SEED, difference_words, p_words
@@ -150,7 +150,7 @@ def _figures(found: Effects) -> list[FigureSpec]:
         looks = common.styles([*found.agents, OVERALL])
         panels = {
             title: [
-                Mark(agent, effects.cells[agent, title], agent, _url(found, agent, title))
+                PointRow(agent, effects.cells[agent, title], agent, _url(found, agent, title))
                 for agent in found.agents
             ]
             for title in effects.conditions
@@ -165,15 +165,15 @@ def _figures(found: Effects) -> list[FigureSpec]:
             )
         )  # fmt: skip
         if found.varied:
-            moved: dict[str, list[Mark]] = {}
+            moved: dict[str, list[PointRow]] = {}
             for change in effects.changes:
                 moved.setdefault(f"{change.base} → {change.condition}", []).append(
-                    Mark(change.model, change.comparison.difference, change.model,
+                    PointRow(change.model, change.comparison.difference, change.model,
                          found.flips(change))
                 )  # fmt: skip
             overall = effects.overall.items() if len(found.agents) > 1 else ()
             for (condition, base), estimate in overall:
-                row = Mark(OVERALL, estimate, OVERALL)
+                row = PointRow(OVERALL, estimate, OVERALL)
                 moved[f"{base} → {condition}"].append(row)
             figures.append(
                 common.figure_spec(
@@ -188,7 +188,7 @@ def _figures(found: Effects) -> list[FigureSpec]:
         values = list(dict.fromkeys(v for by in found.published.values() for v in by))
         panels = {
             title_of(found.factor, value): [
-                Mark(model, published_estimate(by[value], is_rate=found.is_rate), model)
+                PointRow(model, published_estimate(by[value], is_rate=found.is_rate), model)
                 for model, by in found.published.items()
                 if value in by
             ]
@@ -213,7 +213,7 @@ def _url(found: Effects, agent: str, title: str) -> str:
     return common.trajectories_of(run) if run is not None else ""
 
 
-def _ends(panels: Mapping[str, Sequence[Mark]]) -> list[float]:
+def _ends(panels: Mapping[str, Sequence[PointRow]]) -> list[float]:
     reach = [0.0]
     for mark in (mark for marks in panels.values() for mark in marks):
         interval, value = mark.value.interval, mark.value.value
@@ -222,12 +222,12 @@ def _ends(panels: Mapping[str, Sequence[Mark]]) -> list[float]:
     return reach
 
 
-def _from_zero(panels: Mapping[str, Sequence[Mark]]) -> tuple[float, float]:
+def _from_zero(panels: Mapping[str, Sequence[PointRow]]) -> tuple[float, float]:
     """One axis for all panels from 0 on."""
     return 0.0, 1.05 * max(_ends(panels)) or 1.0
 
 
-def _around_zero(panels: Mapping[str, Sequence[Mark]], is_rate: bool) -> tuple[float, float]:
+def _around_zero(panels: Mapping[str, Sequence[PointRow]], is_rate: bool) -> tuple[float, float]:
     """An axis around 0 that holds every interval; for shares in whole quarters."""
     widest = max(abs(end) for end in _ends(panels))
     widest = ceil(4 * widest - NEARLY) / 4 if is_rate else 1.05 * widest

@@ -39,9 +39,8 @@ from analysis.reports.people import (
 from analysis.reports.rates import how_rates, published_estimate, read_first
 from analysis.stats.descriptive.rates import Rate
 from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
-from analysis.stats.rater_agreement.interrater import category_agreement
 from analysis.stats.rater_agreement.majority import Majorities, majority_vote
-from analysis.stats.rater_agreement.reliability import Reliability
+from analysis.stats.rater_agreement.reliability import Reliability, category_agreement
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.voting import VoteOutcome
 from benchmarks.core.published import PaperStatements

@@ -41,12 +41,12 @@ from analysis.reports.people import (
     who,
 )
 from analysis.stats.judges.panels import PanelJudge, judge_panel
-from analysis.stats.rater_agreement.alt_verdict import Verdict
+from analysis.stats.rater_agreement.alt_verdict import JudgeVerdict
 from analysis.stats.resampling import repeated
-from analysis.tables.agreement.csv_table import Section, TidyTable
+from analysis.tables.agreement.csv_table import TableSection, TidyTable
 from analysis.tables.agreement.judges_and_people import adjusted, alternative_tests, means_of
 from analysis.tables.agreement.report import plan
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.settings import AgreementSettings
 from annotation.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def judges_report(selection: Selection) -> Report:
             empty=no_answers(PURPOSE, everyone, selection),
             notices=tuple(common.selection_notices(selection)),
         )
-    settings = Settings(seed=SEED, epsilon=epsilon_of(selection))
+    settings = AgreementSettings(seed=SEED, epsilon=epsilon_of(selection))
     table = table_of(selection, frame)
     parts = tested(table, settings)
     advantage = advantage_figure(parts, several=True)
@@ -118,7 +118,7 @@ def judges_report(selection: Selection) -> Report:
     )
 
 
-def tested(table: TidyTable, settings: Settings) -> list[Tested]:
+def tested(table: TidyTable, settings: AgreementSettings) -> list[Tested]:
     """The tests of all judges by dimension, alone and together."""
     alone = [alternative_tests(section, settings) for section in table.sections]
     family = adjusted([test for tests in alone for test in tests])
@@ -164,7 +164,7 @@ def sentence(parts: Sequence[Tested], people: People, epsilon: float) -> str:
             f"scored too, and no dimension has them. On {nearest.title.lower()}, "
             f"{missing(nearest)}."
         )
-    counts: dict[str, list[Verdict]] = {}
+    counts: dict[str, list[JudgeVerdict]] = {}
     for part in known:
         for test in part.family:
             if test.passed is not None:
@@ -252,7 +252,7 @@ def severity_table(table: TidyTable) -> Table:
     )
 
 
-def panel_of(section: Section) -> Sequence[PanelJudge]:
+def panel_of(section: TableSection) -> Sequence[PanelJudge]:
     """The judges of a section beside people and each other, on the items that people scored."""
     names, scores = section.of_kind("llm")
     _, people = section.of_kind("human")
@@ -291,7 +291,7 @@ def _notices(table: TidyTable, people: People) -> list[Notice]:
     return [*found, *map(Notice, few_items(people))]
 
 
-def _how(settings: Settings, parts: Sequence[Tested], table: TidyTable) -> list[str]:
+def _how(settings: AgreementSettings, parts: Sequence[Tested], table: TidyTable) -> list[str]:
     if not parts:
         return []
     tasks = any(repeated(section.tasks) for section in table.sections)

@@ -10,8 +10,8 @@ from analysis.frames.judgings import (
     BESIDE,
     COUNTS,
     BothScores,
+    JudgeSeat,
     Replies,
-    Sitting,
     matches,
     replies_of,
     reply_scores,
@@ -49,8 +49,8 @@ class Again:
     name: str
     judged: Judged
     runs: int
-    judges: Mapping[Sitting, str]
-    consistency: Mapping[Sitting, Consistency]
+    judges: Mapping[JudgeSeat, str]
+    consistency: Mapping[JudgeSeat, Consistency]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import listed
-from analysis.stats.judges.panel_choice import Panel, PanelChoice
+from analysis.stats.judges.panel_choice import CandidatePanel, PanelChoice
 
 MOST_ROWS = 40
 CHOSEN = Badge("chosen", "info", "Nearest to people on the tasks to choose by.")
@@ -74,7 +74,7 @@ def panel_tables(choice: PanelChoice | None) -> list[Table]:
     return tables
 
 
-def _cells(panel: Panel) -> tuple[Cell, ...]:
+def _cells(panel: CandidatePanel) -> tuple[Cell, ...]:
     return (
         number_cell(panel.chosen, "points", reason=NO_CHOICE),
         estimate_cell(panel.error, "points", show_n=True),

@@ -26,7 +26,7 @@ from analysis.pages.outcomes.tables import (
 from analysis.reports import common
 from analysis.reports.content import Empty, FigureSpec, Notice, Report, exclusions, how_interval
 from analysis.reports.formatting import Unit, counted, ends, level, listed, number, plural
-from analysis.stats.descriptive.spread import Spread, spread
+from analysis.stats.descriptive.spread import Histogram, spread
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import EXTERNAL, find_system
 
@@ -46,7 +46,7 @@ def outcomes_report(selection: Selection) -> Report:
     unit: Unit = "share" if scale.binary else "points"
     rows = rows_of(selection.runs, frame, scale)
     spreads = spread(frame["label"].tolist(), frame[REWARD].to_numpy())
-    ordered = Spread(
+    ordered = Histogram(
         spreads.cells,
         {row.label: spreads.counts[row.label] for row in rows if row.label in spreads.counts},
         spreads.missing,
@@ -71,7 +71,7 @@ def outcomes_report(selection: Selection) -> Report:
     )
 
 
-def _figures(rows: Sequence[Row], spreads: Spread, scale: Scale, unit: Unit) -> list[FigureSpec]:
+def _figures(rows: Sequence[Row], spreads: Histogram, scale: Scale, unit: Unit) -> list[FigureSpec]:
     found = []
     looks = common.styles([row.label for row in rows])
     if any(row.reward.value is not None for row in rows):

@@ -14,7 +14,7 @@ from analysis.reports.content import (
     number_column,
 )
 from analysis.reports.formatting import Unit, counted, number
-from analysis.stats.descriptive.spread import Middle, Spread
+from analysis.stats.descriptive.spread import Histogram, Middle
 from benchmarks.core.registry import EXTERNAL, find_system
 
 AGENT = Column("Agent", ("agent", "kind", "run"), num=False)
@@ -164,7 +164,7 @@ def ending_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def spread_table(rows: Sequence[Row], spreads: Spread) -> Table:
+def spread_table(rows: Sequence[Row], spreads: Histogram) -> Table:
     """How many trajectories got which reward."""
     whole = {0.0: "zero", 1.0: "full"}
     return Table(

@@ -18,7 +18,7 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.stats.rater_agreement.alt_family import PASSING, AltTest
+from analysis.stats.rater_agreement.alt_test import PASSING, AltTest
 from analysis.stats.rater_agreement.alt_verdict import CONSTANT_START
 
 PASSES, FAILS, WITHHELD = "may stand in", "may not", "withheld"

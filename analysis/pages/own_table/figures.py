@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.figures.agreement import agreement_bars, agreement_shares
-from analysis.figures.bland_altman import Compared, bland_altman_plot
+from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.score_counts import score_bars
+from analysis.figures.ratings import score_bars
 from analysis.pages.own_table.labels import Part, Tested, judges_of, score_counts
 from analysis.reports import common
 from analysis.reports.content import FigureSpec
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.judges_and_people import Against
-from analysis.tables.agreement.report import Group, SectionReport
+from analysis.tables.agreement.judges_and_people import JudgeComparison
+from analysis.tables.agreement.report import RaterGroup, SectionReport
 
 # Judges that are drawn; the panel of all is drawn beside them, and tables have everybody.
 MOST_PANELS = 7
@@ -61,7 +61,8 @@ def section_figures(part: Part, scale: tuple[int, int]) -> list[FigureSpec]:
                 f"between which 95 % of differences lie if they are normal, bands their intervals."
                 f"{cut}",
                 bland_altman_plot(
-                    [Compared(one.judge, one.limits, one.pairs) for one in shown], scale=scale
+                    [DifferencePanel(one.judge, one.limits, one.pairs) for one in shown],
+                    scale=scale,
                 ),
             )
         )
@@ -82,13 +83,13 @@ def section_figures(part: Part, scale: tuple[int, int]) -> list[FigureSpec]:
     return figures
 
 
-def drawn(section: SectionReport) -> list[Against]:
+def drawn(section: SectionReport) -> list[JudgeComparison]:
     """The comparisons that figures show: the panel, and the first judges."""
     single = list(judges_of(section))
     return [*single[:MOST_PANELS], *section.against[len(single) :]]
 
 
-def called(one: Against) -> Agreement:
+def called(one: JudgeComparison) -> Agreement:
     """The shares of a comparison under the judge’s name, as figures of several judges need it."""
     return replace(one.answers, dimension=one.judge)
 
@@ -98,7 +99,7 @@ def _cut(section: SectionReport) -> str:
     return CUT.format(most=MOST_PANELS, of=of) if of > MOST_PANELS else ""
 
 
-def _estimates(section: SectionReport, shown: Sequence[Against]) -> list[ForestRows]:
+def _estimates(section: SectionReport, shown: Sequence[JudgeComparison]) -> list[ForestRows]:
     groups = [
         ForestRows(
             f"{who} among themselves",
@@ -120,7 +121,7 @@ def _estimates(section: SectionReport, shown: Sequence[Against]) -> list[ForestR
     ]
 
 
-def coefficients(group: Group) -> list[tuple[str, Estimate]]:
+def coefficients(group: RaterGroup) -> list[tuple[str, Estimate]]:
     """The coefficients of a group that a figure shows."""
     return [
         *((f"{metric} alpha", alpha) for metric, alpha in group.alphas.items()),

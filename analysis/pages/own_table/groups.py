@@ -17,9 +17,9 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import Unit, counted
 from analysis.stats.rater_agreement.icc import FORMS
-from analysis.stats.rater_agreement.weights import weights_in_words
+from analysis.stats.rater_agreement.kappas import weights_in_words
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.report import Group
+from analysis.tables.agreement.report import RaterGroup
 
 MOST_PAIRS = 60
 CONSISTENCY = "Agreement of judges with each other is consistency, not correctness."
@@ -30,7 +30,7 @@ ICC_NOTE = (
 )
 
 
-def statistics_of(group: Group) -> Iterator[tuple[str, Unit, Estimate]]:
+def statistics_of(group: RaterGroup) -> Iterator[tuple[str, Unit, Estimate]]:
     """Every statistic of a group by its full name."""
     yield "Equal pairs of scores", "share", group.equal
     yield "Pairs within one point", "share", group.within_one
@@ -49,7 +49,7 @@ def statistics_of(group: Group) -> Iterator[tuple[str, Unit, Estimate]]:
         yield f"{form}, {FORMS[form]} (all answers, REML)", "points", icc
 
 
-def group_table(name: str, title: str, group: Group, *, note: str = "") -> Table:
+def group_table(name: str, title: str, group: RaterGroup, *, note: str = "") -> Table:
     """Every statistic of one group, a row for each, with how it was computed."""
     rows = [
         (
@@ -116,7 +116,7 @@ def across_table(name: str, title: str, parts: Sequence[Part], word: str, *, jud
     return Table(name, title, columns, tuple(rows), note=note, open=False)
 
 
-def pair_table(name: str, title: str, group: Group) -> Table:
+def pair_table(name: str, title: str, group: RaterGroup) -> Table:
     """Each two raters with a common item."""
     columns = (
         text_column("First"),

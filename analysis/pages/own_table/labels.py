@@ -5,12 +5,17 @@ from dataclasses import dataclass
 
 from analysis.reports.content import Notice
 from analysis.reports.formatting import ends, listed, number, plural, stated
-from analysis.stats.rater_agreement.alt_family import NEAR_START, AltTest
-from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED
+from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED, NEAR_START, PEOPLE_NEEDED, AltTest
 from analysis.stats.rater_agreement.alt_verdict import ENOUGH_POWER, LOW_ALPHA
-from analysis.stats.results import Bin, Distribution, Estimate
-from analysis.tables.agreement.judges_and_people import Against
-from analysis.tables.agreement.report import ONE_EACH, UNLIKE_PART, Group, SectionReport, TidyReport
+from analysis.stats.results import Distribution, DistributionBin, Estimate
+from analysis.tables.agreement.judges_and_people import JudgeComparison
+from analysis.tables.agreement.report import (
+    ONE_EACH,
+    UNLIKE_PART,
+    RaterGroup,
+    SectionReport,
+    TidyReport,
+)
 
 # From this share of one score on, kappa and alpha are low however often raters agree.
 SKEWED = 0.7
@@ -191,7 +196,7 @@ def _direction(bias: Estimate, panel: int) -> str:
     return f"{who} {number(abs(bias.value), 'points')} points {side}{inside}"
 
 
-def _among_people(people: Group) -> str:
+def _among_people(people: RaterGroup) -> str:
     alpha = people.alphas["ordinal"]
     if people.undefined or alpha.value is None:
         return ""
@@ -286,12 +291,12 @@ def notices(part: Part, *, has_tasks: bool) -> list[Notice]:
     return found
 
 
-def skewed(group: Group) -> bool:
+def skewed(group: RaterGroup) -> bool:
     """Whether nearly all scores of a group are the same."""
     return group.ratings > 0 and max(group.counts.values()) >= SKEWED * group.ratings
 
 
-def skew(who: str, group: Group) -> str:
+def skew(who: str, group: RaterGroup) -> str:
     """What to say where nearly all scores of a group are the same; empty elsewhere."""
     if not skewed(group):
         return ""
@@ -307,19 +312,21 @@ def skew(who: str, group: Group) -> str:
     )
 
 
-def score_counts(group: Group) -> Distribution:
+def score_counts(group: RaterGroup) -> Distribution:
     """How often each score was given, as figures take it."""
     return Distribution(
         1,
         tuple(
-            Bin(score, str(score), count, count / group.ratings if group.ratings else None)
+            DistributionBin(
+                score, str(score), count, count / group.ratings if group.ratings else None
+            )
             for score, count in group.counts.items()
         ),
         group.ratings,
     )
 
 
-def judges_of(section: SectionReport) -> Sequence[Against]:
+def judges_of(section: SectionReport) -> Sequence[JudgeComparison]:
     """The comparisons with single judges, without that of the panel."""
     return [one for one in section.against if one.panel == 1]
 

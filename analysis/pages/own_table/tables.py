@@ -19,7 +19,7 @@ from analysis.reports.content import (
 from analysis.reports.formatting import counted, number
 from analysis.stats.rater_agreement.differences import EXACT_RULE, ROUNDED_RULE
 from analysis.stats.rater_agreement.sample_size import SampleSize
-from analysis.tables.agreement.judges_and_people import Against
+from analysis.tables.agreement.judges_and_people import JudgeComparison
 from analysis.tables.agreement.report import Planning
 
 Row = tuple[Cell, ...]
@@ -39,7 +39,10 @@ SHARED_ITEMS = "These take items as independent; where items share tasks more ar
 
 
 def per_judge(
-    parts: Sequence[Part], word: str, columns: Sequence[Column], cells: Callable[[Against], Row]
+    parts: Sequence[Part],
+    word: str,
+    columns: Sequence[Column],
+    cells: Callable[[JudgeComparison], Row],
 ) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
     """Columns and rows that begin with the section, where there are several, and the judge."""
     rows = [
@@ -91,7 +94,7 @@ def against_table(parts: Sequence[Part], word: str = "") -> Table:
     )
 
 
-def _left_out(one: Against) -> Cell:
+def _left_out(one: JudgeComparison) -> Cell:
     left = counted(one.answers.excluded)
     return Cell(str(sum(one.answers.excluded.values())) if left else "none", (left,), sub=left)
 

@@ -4,14 +4,14 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.figures.rater_times import time_lines
+from analysis.figures.ratings import time_lines
 from analysis.frames.submitted_answers import (
     JudgedItem,
     Rater,
-    Seat,
-    Submitted,
+    Submission,
+    SubmittedAnswers,
     judge_means,
-    submitted_seats,
+    read_submissions,
 )
 from analysis.pages.quality.tables import agreement_table, rater_table, time_table, warning_table
 from analysis.reports import common
@@ -19,14 +19,23 @@ from analysis.reports.content import Banner, Empty, FigureSpec, Notice, Report
 from analysis.reports.formatting import listed, plural
 from analysis.reports.leading import OneList, lead_by
 from analysis.stats.annotators.drift import Drift, drift
-from analysis.stats.annotators.rater_quality import Speed, gold_accuracy, speeding
+from analysis.stats.annotators.rater_quality import (
+    Sheets,
+    Speed,
+    gold_accuracy,
+    read_sheets,
+    speeding,
+)
 from analysis.stats.annotators.rater_warnings import QualityWarning, quality_warnings
-from analysis.stats.annotators.sheets import Sheets, read_sheets
 from analysis.stats.annotators.straight_lining import StraightLining, straight_lining
 from analysis.stats.descriptive.spread import Middle, middle
-from analysis.stats.rater_agreement.interrater import SetAgreement, set_agreement
-from analysis.stats.rater_agreement.reliability import RESAMPLES, Reliability, reliability_of_counts
-from analysis.stats.results import Estimate
+from analysis.stats.rater_agreement.reliability import (
+    Reliability,
+    SetAgreement,
+    reliability_of_counts,
+    set_agreement,
+)
+from analysis.stats.results import RESAMPLES, Estimate
 from annotation.models import Study
 from annotation.questionnaires import Question
 from annotation.steps.training import is_expected
@@ -63,8 +72,8 @@ class Agreed:
 
 def quality_report(study: Study) -> Report:
     """Everything on the page about the quality of a study's answers."""
-    data = submitted_seats(study)
-    if not data.seats:
+    data = read_submissions(study)
+    if not data.submissions:
         text = f"{PURPOSE} Nobody has submitted an item yet."
         url = common.address("annotation:study", pk=study.pk)
         return Report(empty=Empty("No answers yet", text, "Look at the study", url))
@@ -114,7 +123,7 @@ def _notices(quality: Quality, raters: Sequence[Rater]) -> tuple[Notice, ...]:
     return tuple(map(Notice, said))
 
 
-def _quality(study: Study, data: Submitted) -> Quality:
+def _quality(study: Study, data: SubmittedAnswers) -> Quality:
     kinds = {q.key: q.scale.kind for q in data.questionnaire.questions}
     scores = {key for key, kind in kinds.items() if kind == "points"}
     values = {key for key, kind in kinds.items() if kind in ("points", "choice")}
@@ -126,7 +135,9 @@ def _quality(study: Study, data: Submitted) -> Quality:
         drifts = _drifts(study, data, scores, sheets)
     if values:
         straight = straight_lining(sheets if values == scores else _sheets(data, values))
-    times = [(seat.user, seat.item, seat.seconds) for seat in data.seats]
+    times = [
+        (submission.user, submission.item, submission.seconds) for submission in data.submissions
+    ]
     speeds = speeding(times)
     own: dict[int, list[float | None]] = {}
     for user, _, seconds in times:
@@ -143,7 +154,7 @@ def _quality(study: Study, data: Submitted) -> Quality:
 
 
 def _drifts(
-    study: Study, data: Submitted, scores: Collection[str], sheets: Sheets
+    study: Study, data: SubmittedAnswers, scores: Collection[str], sheets: Sheets
 ) -> Mapping[Hashable, Drift]:
     """Against other people; the judges' scores are read where somebody has too few of these."""
     found = drift(sheets, seed=SEED)
@@ -162,44 +173,46 @@ def _names(item: JudgedItem, questions: Collection[str]) -> tuple[str, ...]:
     return tuple(slot.name for slot in item.slots if slot.question.key in questions)
 
 
-def _sheets(data: Submitted, questions: Collection[str]) -> Sheets:
+def _sheets(data: SubmittedAnswers, questions: Collection[str]) -> Sheets:
     """Each annotator's answers to these questions, item by item, in the order judged."""
     shapes = {item.shape: item for item in data.items.values()}
-    alike: dict[int, list[Seat]] = {}
-    for seat in data.main:
-        alike.setdefault(data.items[seat.item].shape, []).append(seat)
+    alike: dict[int, list[Submission]] = {}
+    for submission in data.main:
+        alike.setdefault(data.items[submission.item].shape, []).append(submission)
     answers = {
-        seat.row: row
-        for shape, seats in alike.items()
-        for seat, row in zip(
-            seats, data.answers(seats, _names(shapes[shape], questions)), strict=True
+        submission.row: row
+        for shape, submissions in alike.items()
+        for submission, row in zip(
+            submissions, data.answers(submissions, _names(shapes[shape], questions)), strict=True
         )
     }
-    return read_sheets((seat.user, seat.item, answers[seat.row]) for seat in data.main)
+    return read_sheets(
+        (submission.user, submission.item, answers[submission.row]) for submission in data.main
+    )
 
 
-def _gold(data: Submitted) -> Mapping[Hashable, Estimate]:
+def _gold(data: SubmittedAnswers) -> Mapping[Hashable, Estimate]:
     """Right answers to gold items: what was expected is a list of values, or a set of marks."""
     sheets: list[tuple[int, int | None, list[bool | None]]] = [
         (rater.user, None, []) for rater in data.raters
     ]
     known: dict[Hashable, list[bool]] = {}
-    for seat in data.seats:
-        expected = data.items[seat.item].expected
+    for submission in data.submissions:
+        expected = data.items[submission.item].expected
         if not expected:
             continue
         names = [n for n, wanted in expected.items() if "values" in wanted or "chosen" in wanted]
-        known[seat.item] = [True] * len(names)
+        known[submission.item] = [True] * len(names)
         right: list[bool | None] = []
         for name in names:
-            value, chosen = data.number(seat, name), data.marks.get((seat.row, name))
+            value, chosen = data.number(submission, name), data.marks.get((submission.row, name))
             matches = is_expected(expected[name], value=value, chosen=chosen)
             right.append(None if value is None and chosen is None else matches)
-        sheets.append((seat.user, seat.item, right))
+        sheets.append((submission.user, submission.item, right))
     return gold_accuracy(sheets, known)
 
 
-def _agreed(question: Question, data: Submitted) -> Agreed | None:
+def _agreed(question: Question, data: SubmittedAnswers) -> Agreed | None:
     """Agreement on one question over items and their parts; words are not compared."""
     match question.scale.kind:
         case "points":
@@ -215,7 +228,7 @@ def _agreed(question: Question, data: Submitted) -> Agreed | None:
 
 
 def _counts(
-    question: Question, data: Submitted, options: Sequence[int]
+    question: Question, data: SubmittedAnswers, options: Sequence[int]
 ) -> tuple["Floats", list[int | None]]:
     """How often each option was given, item by item and part by part; the task of each."""
     import numpy as np
@@ -235,11 +248,15 @@ def _counts(
     return np.concatenate(counts) if counts else np.zeros((0, len(options))), tasks
 
 
-def _sets_agreed(question: Question, data: Submitted) -> SetAgreement:
+def _sets_agreed(question: Question, data: SubmittedAnswers) -> SetAgreement:
     rows: list[tuple[int, tuple[int, str], frozenset[str] | None]] = [
-        (seat.user, (seat.item, slot.subject), data.marks.get((seat.row, slot.name)))
-        for seat in data.main
-        for slot in data.items[seat.item].slots
+        (
+            submission.user,
+            (submission.item, slot.subject),
+            data.marks.get((submission.row, slot.name)),
+        )
+        for submission in data.main
+        for slot in data.items[submission.item].slots
         if slot.question.key == question.key
     ]
     tasks: dict[Hashable, Hashable] = {place: data.items[place[0]].task for _, place, _ in rows}
@@ -267,9 +284,9 @@ def _simulated(raters: Sequence[Rater]) -> tuple[Banner, ...]:
     return (Banner("Simulated annotators", text),)
 
 
-def _how(data: Submitted) -> list[str]:
+def _how(data: SubmittedAnswers) -> list[str]:
     gold = sum(bool(item.expected) for item in data.items.values())
-    answered = len(data.seats) - len(data.main)
+    answered = len(data.submissions) - len(data.main)
     of_gold = f", and {answered:,} more of {plural(gold, 'gold item')}" if gold else ""
     return [
         f"Submitted items of those who have not left: {len(data.main):,} that count"

@@ -19,7 +19,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import plural
-from analysis.stats.rater_agreement.interrater import SetAgreement
+from analysis.stats.rater_agreement.reliability import SetAgreement
 from analysis.stats.results import Estimate
 from annotation.models import Study
 

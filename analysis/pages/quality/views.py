@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import answer_pdf
-from analysis.exports.latex import Source
-from analysis.exports.report_file import Section
+from analysis.exports.latex import TableSource
+from analysis.exports.report_file import FileSection
 from analysis.filters.studies import study_version
 from analysis.pages import keep_report, kept_report, key_of, pages_of
 from analysis.pages.responses import answer_figure, answer_latex, answer_table
@@ -97,14 +97,14 @@ def pdf(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
     return answer_pdf(request, figure, key, ["quality", part, access.study.name])
 
 
-def quality_source(request: HttpRequest, study: Study) -> Source:
+def quality_source(request: HttpRequest, study: Study) -> TableSource:
     """Where the tables of the page come from."""
     banner = study_banner(study)
     marks = (Banner(banner["title"], banner["text"]),) if banner is not None else ()
-    return Source("quality", study.name, about_file(_page_url(request, study)), marks)
+    return TableSource("quality", study.name, about_file(_page_url(request, study)), marks)
 
 
-def quality_section(request: HttpRequest, study: Study) -> Section:
+def quality_section(request: HttpRequest, study: Study) -> FileSection:
     """A summary for a file, which goes from hand to hand: how far people agree, and nobody's name.
 
     Who may read the answers was decided before.
@@ -115,10 +115,10 @@ def quality_section(request: HttpRequest, study: Study) -> Section:
     if report is None and not _is_large(study):
         report = _report(study, key)
     if report is None:
-        return Section("quality", title, url=url, missing=MANY)
+        return FileSection("quality", title, url=url, missing=MANY)
     kept = tuple(table for table in report.tables if table.name == "agreement")
     summary = replace(report, sentence="", figures=(), notices=(), tables=kept)
-    return Section("quality", title, url=url, report=summary, missing=NAMELESS)
+    return FileSection("quality", title, url=url, report=summary, missing=NAMELESS)
 
 
 def _page_url(request: HttpRequest, study: Study) -> str:

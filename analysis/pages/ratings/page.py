@@ -40,8 +40,8 @@ from analysis.reports.people import (
     who,
 )
 from analysis.stats.descriptive.means import MeanTable, mean_by_cluster
-from analysis.stats.rater_agreement.reliability import RESAMPLES, Reliability, reliability
-from analysis.stats.results import Estimate
+from analysis.stats.rater_agreement.reliability import Reliability, reliability
+from analysis.stats.results import RESAMPLES, Estimate
 from annotation.models import Study
 from annotation.questionnaires import Question, load_questionnaire
 from annotation.questionnaires.requirements import QuestionUse, study_questions

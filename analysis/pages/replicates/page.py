@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from analysis.frames.replicates import Played, played
+from analysis.frames.outcomes import ReplicateColumns, played
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
@@ -17,7 +17,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import Unit, counted, ends, listed, number, plural
-from analysis.stats.descriptive.replicates import ReplicatedMean, replicated_mean
+from analysis.stats.descriptive.means import ReplicatedMean, replicated_mean
 from benchmarks.core.labels import Measure
 from benchmarks.core.published import Published
 from benchmarks.core.registry import find_system, get_system
@@ -89,7 +89,7 @@ def _lines(groups: Sequence[Group], measures: Mapping[str, Measure]) -> list[Lin
     ]
 
 
-def _figure(one: Played, name: str) -> ReplicatedMean:
+def _figure(one: ReplicateColumns, name: str) -> ReplicatedMean:
     return replicated_mean(
         one.values[name], one.runs, one.tasks, excluded={**one.open, **one.why[name]}
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from analysis.figures.thresholds import stability_figure, threshold_figure
 from analysis.filters.runs import is_judged
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.frames.last_plans import LastPlans, last_plans
 from analysis.frames.outcomes import unfinished
+from analysis.frames.scores import LastPlans, last_plans
 from analysis.pages.sweeps.tables import (
     accuracy_table,
     agreement_table,
@@ -21,13 +21,13 @@ from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Report, how_interval
 from analysis.reports.formatting import counted, listed, number, plural, stated
 from analysis.reports.references import published_estimate
-from analysis.stats.comparison.threshold_stability import threshold_stability
 from analysis.stats.comparison.thresholds import (
     REFERENCE,
     THRESHOLDS,
     RankOrder,
     ThresholdSweep,
     sweep_of_estimates,
+    threshold_stability,
     threshold_sweep,
 )
 from analysis.stats.results import Estimate

@@ -19,8 +19,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.stats.comparison.ranks import reversed_pairs
-from analysis.stats.comparison.threshold_stability import ThresholdStability
-from analysis.stats.comparison.thresholds import ThresholdPoint, ThresholdSweep
+from analysis.stats.comparison.thresholds import ThresholdPoint, ThresholdStability, ThresholdSweep
 
 NO_ORDER = "no two agents differ here or at the reference"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.decline import decline_figure
-from analysis.figures.tool_use import Mark, Part, panel_dots, stacked_shares
+from analysis.figures.tool_use import PointRow, SharePart, panel_dots, stacked_shares
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.tool_calls import KEPT, RUNNING, failure_categories, progress_frame
@@ -126,7 +126,7 @@ def _figures(
     run_urls = {row.label: common.trajectories_of(row.run) for row in rows}
     parts = {
         row.label: [
-            Part(row.ends.get(kind, 0), row.shares[kind].value, end_link(row, kind))
+            SharePart(row.ends.get(kind, 0), row.shares[kind].value, end_link(row, kind))
             for kind in titles
         ]
         for row in rows
@@ -159,7 +159,7 @@ def _figures(
             panel_dots(
                 {
                     title: [
-                        Mark(row.label, row.mishaps[name], row.label, run_urls[row.label])
+                        PointRow(row.label, row.mishaps[name], row.label, run_urls[row.label])
                         for row in rows
                     ]
                     for name, title in mishaps.items()
@@ -191,8 +191,8 @@ def _figures(
     return found
 
 
-def _mark(row: Row, name: str) -> Mark:
-    return Mark(row.label, getattr(row, name), row.label, common.trajectories_of(row.run))
+def _mark(row: Row, name: str) -> PointRow:
+    return PointRow(row.label, getattr(row, name), row.label, common.trajectories_of(row.run))
 
 
 def _notices(curves: Sequence[Curve]) -> list[Notice]:

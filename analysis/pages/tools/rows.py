@@ -9,7 +9,7 @@ from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.stats.descriptive.means import mean_by_cluster
-from analysis.stats.descriptive.ratios import ratio_of_totals
+from analysis.stats.descriptive.rates import ratio_of_totals
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import ToolUse

@@ -39,7 +39,7 @@ from analysis.reports.people import (
     who,
 )
 from analysis.stats.rater_agreement.differences import Agreement
-from analysis.stats.rater_agreement.interrater import score_agreement
+from analysis.stats.rater_agreement.reliability import score_agreement
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import Alignment, Curve, Slope, score_by_turn, within_slope
 from annotation.questionnaires import Question, load_questionnaire

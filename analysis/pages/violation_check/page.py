@@ -40,14 +40,14 @@ from analysis.reports.people import (
 )
 from analysis.reports.rates import how_rates, published_estimate, read_first
 from analysis.stats.rater_agreement.decisions import DecisionQuality, compare_decisions
-from analysis.stats.rater_agreement.interrater import (
+from analysis.stats.rater_agreement.majority import majority_vote
+from analysis.stats.rater_agreement.marked_sets import SetComparison, TurnState, compare_marked_sets
+from analysis.stats.rater_agreement.reliability import (
+    Reliability,
     SetAgreement,
     category_agreement,
     set_agreement,
 )
-from analysis.stats.rater_agreement.majority import majority_vote
-from analysis.stats.rater_agreement.marked_sets import SetComparison, TurnState, compare_marked_sets
-from analysis.stats.rater_agreement.reliability import Reliability
 from annotation.questionnaires import load_questionnaire
 from benchmarks.core.published import PaperStatements
 from benchmarks.core.registry import find_system

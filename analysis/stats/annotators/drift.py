@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from analysis.stats.annotators.sheets import Sheets, read_sheets
+from analysis.stats.annotators.rater_quality import Sheets, read_sheets
 from analysis.stats.columns import Codes, Floats, as_column, check_level
 from analysis.stats.descriptive.means import t_quantile
 from analysis.stats.results import Estimate, Interval

@@ -8,8 +8,7 @@ from numbers import Real
 import numpy as np
 import numpy.typing as npt
 
-from analysis.stats.annotators.rater_quality import robust_z
-from analysis.stats.annotators.sheets import Sheet, Sheets, read_sheets
+from analysis.stats.annotators.rater_quality import Sheet, Sheets, read_sheets, robust_z
 from analysis.stats.columns import Codes, Floats, encode, is_missing
 from analysis.stats.descriptive.means import mean_t
 from analysis.stats.descriptive.proportions import share

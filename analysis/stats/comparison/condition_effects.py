@@ -80,7 +80,7 @@ class ConditionEffects:
 
 
 @dataclass(frozen=True)
-class _Drawing:
+class _EffectBootstrap:
     seed: int
     resamples: int
     level: float
@@ -162,7 +162,7 @@ def condition_effects(
     by_key = {key: ([tasks[i] for i in mine], column[mine]) for key, mine in rows.items()}
     if contrast not in ("baseline", "previous"):
         raise ValueError(f"contrast with the baseline or the previous, not {contrast!r}")
-    drawing = _Drawing(seed, resamples, 1 - alpha, scale)
+    drawing = _EffectBootstrap(seed, resamples, 1 - alpha, scale)
     binary = bool(np.isin(column[~np.isnan(column)], (0, 1)).all())
     before = order[:-1] if contrast == "previous" else [order[0]] * (len(order) - 1)
     bases = [*zip(order[1:], before, strict=True), *((new, old) for old, new in pairs)]
@@ -204,7 +204,9 @@ def condition_effects(
 Columns = Mapping[Key, tuple[list[Hashable], Floats]]
 
 
-def _cell(tasks: list[Hashable], values: Floats, binary: bool, drawing: _Drawing) -> Estimate:
+def _cell(
+    tasks: list[Hashable], values: Floats, binary: bool, drawing: _EffectBootstrap
+) -> Estimate:
     if not tasks:
         return Estimate.without_value(NO_ATTEMPT)
     if binary:
@@ -233,7 +235,7 @@ def _changes(
 
 
 def _overall(
-    names: Sequence[str], condition: str, base: str, by_key: Columns, drawing: _Drawing
+    names: Sequence[str], condition: str, base: str, by_key: Columns, drawing: _EffectBootstrap
 ) -> Estimate:
     labels: list[str] = []
     tasks: list[Hashable] = []
@@ -251,7 +253,7 @@ def _overall(
     return _resampled(float(means.mean()), len(known), drawn, sums, counts, drawing)
 
 
-def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _Drawing) -> Estimate:
+def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _EffectBootstrap) -> Estimate:
     if len(order) < 2:
         return Estimate.without_value(ONE_CONDITION)
     labels: list[str] = []
@@ -273,7 +275,7 @@ def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _Drawing) 
     return replace(estimate, warnings=(RANGE_GROWS, *estimate.warnings))
 
 
-def _draw(sums: Floats, counts: Floats, drawing: _Drawing) -> Floats:
+def _draw(sums: Floats, counts: Floats, drawing: _EffectBootstrap) -> Floats:
     drawn: Floats = resampled_means(
         sums[:, :, None], counts, seed=drawing.seed, resamples=drawing.resamples
     )[:, :, 0]
@@ -281,7 +283,7 @@ def _draw(sums: Floats, counts: Floats, drawing: _Drawing) -> Floats:
 
 
 def _resampled(
-    value: float, n: int, drawn: Floats, sums: Floats, counts: Floats, drawing: _Drawing
+    value: float, n: int, drawn: Floats, sums: Floats, counts: Floats, drawing: _EffectBootstrap
 ) -> Estimate:
     units = task_units(sums, counts)
     return estimate_from_draws(value, n, drawn, units, level=drawing.level, seed=drawing.seed)

@@ -51,7 +51,7 @@ class OddsRatios:
 
 
 @dataclass(frozen=True)
-class _Fit:
+class _LogitFit:
     beta: Floats
     covariance: Floats
     alpha: float
@@ -138,7 +138,7 @@ def odds_ratios(
         why = ONE_CONDITION
     elif order[0] in undefined:
         why = undefined[order[0]]
-    fit: _Fit | None = None
+    fit: _LogitFit | None = None
     warnings: tuple[str, ...] = ()
     used = structure
     if not why and len(known) > 1:
@@ -211,14 +211,16 @@ def _design(conditions: Sequence[str], models: Sequence[str], order: Sequence[st
 
 def _fitted(
     x: Floats, y: Floats, cluster: Codes, structure: Structure
-) -> tuple[_Fit | None, Structure, tuple[str, ...]]:
+) -> tuple[_LogitFit | None, Structure, tuple[str, ...]]:
     fit, in_range = _solve(x, y, cluster, structure)
     if structure == "exchangeable" and (fit is None or not in_range):
         return _solve(x, y, cluster, "independence")[0], "independence", (OUT_OF_RANGE,)
     return fit, structure, ()
 
 
-def _solve(x: Floats, y: Floats, cluster: Codes, structure: Structure) -> tuple[_Fit | None, bool]:
+def _solve(
+    x: Floats, y: Floats, cluster: Codes, structure: Structure
+) -> tuple[_LogitFit | None, bool]:
     """Solve for β and α; whether α stayed within its range."""
     n = np.bincount(cluster).astype(float)
     pairs = float((n * (n - 1)).sum()) / 2
@@ -247,7 +249,7 @@ def _solve(x: Floats, y: Floats, cluster: Codes, structure: Structure) -> tuple[
             found = within / scale / (pairs - x.shape[1])
             alpha = min(MOST_CORRELATED, max(lowest, found))
         if np.abs(step).max() <= 1e-9 and abs(alpha - before) <= 1e-9:
-            return _Fit(beta, _covariance(x, y, cluster, beta, alpha), alpha), alpha == found
+            return _LogitFit(beta, _covariance(x, y, cluster, beta, alpha), alpha), alpha == found
     return None, True
 
 

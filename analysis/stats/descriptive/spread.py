@@ -45,7 +45,7 @@ def middle(values: Any) -> Middle:
 
 
 @dataclass(frozen=True)
-class Cell:
+class HistogramBin:
     """One value, or one bin: from ``low`` to ``high``, which is outside except in the last one."""
 
     low: float
@@ -63,10 +63,10 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Spread:
+class Histogram:
     """Counts of values by group over the same cells."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[HistogramBin, ...]
     counts: Mapping[str, tuple[int, ...]]
     missing: Mapping[str, int]
 
@@ -79,7 +79,7 @@ class Spread:
 
 def spread(
     groups: Sequence[str], values: Any, *, most: int = MOST_VALUES, bins: int = BINS
-) -> Spread:
+) -> Histogram:
     """Count values by group: each value where there are few, equal bins where there are many.
 
     Parameters
@@ -105,11 +105,12 @@ def spread(
     there = ~np.isnan(column)
     distinct = np.unique(column[there])
     if len(distinct) <= most:
-        cells = tuple(Cell(float(value), float(value)) for value in distinct)
+        cells = tuple(HistogramBin(float(value), float(value)) for value in distinct)
     else:
         ends = np.linspace(distinct[0], distinct[-1], bins + 1)
         cells = tuple(
-            Cell(float(low), float(high)) for low, high in zip(ends[:-1], ends[1:], strict=True)
+            HistogramBin(float(low), float(high))
+            for low, high in zip(ends[:-1], ends[1:], strict=True)
         )
     counts = {}
     for name in names:
@@ -122,4 +123,4 @@ def spread(
             found = np.histogram(mine, [*(cell.low for cell in cells), cells[-1].high])[0].tolist()
         counts[name] = tuple(found)
     missing = {name: int((~there & (labels == name)).sum()) for name in names}
-    return Spread(cells, counts, missing)
+    return Histogram(cells, counts, missing)

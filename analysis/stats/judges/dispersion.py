@@ -49,7 +49,7 @@ class DimensionSpread:
 
 
 @dataclass(frozen=True)
-class Severity:
+class JudgeSeverity:
     """How much higher than all judges' mean one judge scores a dimension (n = models), in points.
 
     Negative: more severe than the others. ``dimension`` is "all dimensions" for the judge's mean
@@ -68,7 +68,7 @@ class Dispersion:
     judges: tuple[str, ...]
     models: tuple[str, ...]
     dimensions: tuple[DimensionSpread, ...]
-    severity: tuple[Severity, ...]
+    severity: tuple[JudgeSeverity, ...]
     means: tuple[JudgeMean, ...]
     warnings: tuple[str, ...]
 
@@ -238,8 +238,8 @@ def _dimension_spread(
 
 def _severity(
     judges: tuple[str, ...], names: tuple[str, ...], grid: Any, level: float
-) -> tuple[Severity, ...]:
-    results: list[Severity] = []
+) -> tuple[JudgeSeverity, ...]:
+    results: list[JudgeSeverity] = []
     # NaN of a missing judge spreads over the whole row: no bias without all judges.
     biases = grid - grid.mean(axis=2, keepdims=True) if judges else grid
     overall = biases.mean(axis=1) if names else biases
@@ -255,7 +255,7 @@ def _severity(
                 kept = column[~np.isnan(column)]
                 excluded = {JUDGE_MISSING: gone} if gone else {}
                 bias = mean_t(kept, level=level, excluded=excluded)
-            results.append(Severity(judge, name, bias))
+            results.append(JudgeSeverity(judge, name, bias))
     return tuple(results)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.stats.columns import Codes, Floats, as_column, as_floats, check_length_of, encode
 from analysis.stats.descriptive.means import mean_by_cluster
-from analysis.stats.descriptive.ratios import ratio_of_totals
+from analysis.stats.descriptive.rates import ratio_of_totals
 from analysis.stats.results import Estimate
 
 MOST_JUDGES = 8
@@ -25,7 +25,7 @@ TOO_FEW = (
 
 
 @dataclass(frozen=True)
-class Panel:
+class CandidatePanel:
     """One panel: the mean of some judges.
 
     Attributes
@@ -66,8 +66,8 @@ class PanelChoice:
     """
 
     judges: tuple[str, ...]
-    panels: tuple[Panel, ...]
-    best: Panel | None
+    panels: tuple[CandidatePanel, ...]
+    best: CandidatePanel | None
     items: int
     complete: int
     scored: int
@@ -76,7 +76,7 @@ class PanelChoice:
     seed: int
 
     @property
-    def full(self) -> Panel:
+    def full(self) -> CandidatePanel:
         """All judges together."""
         return self.panels[0]
 
@@ -197,17 +197,17 @@ class _Measure:
         """How many tasks the kept items belong to."""
         return len(set(compress(self.tasks, kept.tolist())))
 
-    def panel(self, subset: Sequence[int]) -> Panel:
+    def panel(self, subset: Sequence[int]) -> CandidatePanel:
         """Everything about one panel but its name and cost."""
         mean = self.table[:, list(subset)].mean(axis=1)
         gap = mean - self.people
         distance = self._by_task(np.abs(mean - self.full), np.ones(len(mean), dtype=bool))
         if self.why:
             nothing = Estimate.without_value(self.why, excluded=self.excluded)
-            return Panel((), None, nothing, nothing, nothing, distance, None)
+            return CandidatePanel((), None, nothing, nothing, nothing, distance, None)
         chosen = float(np.abs(gap[self.choosing]).mean())
         change = np.abs(gap) - np.abs(self.full - self.people)
-        return Panel(
+        return CandidatePanel(
             judges=(),
             chosen=chosen,
             error=self._by_task(np.abs(gap), self.held),

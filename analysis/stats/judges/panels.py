@@ -90,7 +90,7 @@ class JudgePanel:
 
 
 @dataclass(frozen=True)
-class _Drawing:
+class _PanelBootstrap:
     clusters: list[Hashable] | None
     excluded: Mapping[str, int]
     seed: int
@@ -171,7 +171,7 @@ def judge_panel(
     if tasks is not None:
         found = [cluster_of(unit, tasks, "task", "tasks") for unit in units]
         clusters = [c for c, keep in zip(found, complete, strict=True) if keep]
-    drawing = _Drawing(clusters, {SHRUNK: gone} if gone else {}, seed, resamples, level)
+    drawing = _PanelBootstrap(clusters, {SHRUNK: gone} if gone else {}, seed, resamples, level)
     full = grid[complete]
     kept = [unit for unit, keep in zip(units, complete, strict=True) if keep]
     told = None if people is None else as_column([people.get(unit) for unit in kept])
@@ -219,7 +219,7 @@ def _judge(
     full: Floats,
     people: Floats | None,
     threshold: float | None,
-    drawing: _Drawing,
+    drawing: _PanelBootstrap,
     kept: Sequence[Hashable],
 ) -> PanelJudge:
     size = full.shape[1]

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.columns import Floats, as_floats, check_length_of
-from analysis.stats.descriptive.rates import Rate, rate
-from analysis.stats.descriptive.ratios import ratio_of_totals
+from analysis.stats.descriptive.rates import Rate, rate, ratio_of_totals
 from analysis.stats.rater_agreement.answers import answers_of_scores
 from analysis.stats.rater_agreement.icc import intraclass_one_way
 from analysis.stats.rater_agreement.kappas import fleiss_kappa

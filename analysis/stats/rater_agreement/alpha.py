@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.stats.columns import Floats, check_length_of, check_level
-from analysis.stats.jackknife import coefficient_estimate
 from analysis.stats.rater_agreement.answers import NO_PAIRS, UNPAIRED, Answers
+from analysis.stats.rater_agreement.coefficient_intervals import coefficient_estimate
 from analysis.stats.resampling import RESAMPLES, units_to_draw
 from analysis.stats.results import Estimate
 
@@ -69,7 +69,7 @@ def krippendorff_alpha(
     Morawietz & Karch 2016, BMC Med. Res. Methodol. 16:93); resamples in which alpha is undefined
     are dropped and counted. The bootstrap of Hayes & Krippendorff 2007, which keeps D_e, is too
     narrow and is not used. With up to 100 items (or clusters) that bootstrap is too narrow
-    too, and the interval is a jackknife on Fisher's z (`jackknife.coefficient_estimate`; Hughes
+    too, and the interval is a jackknife on Fisher's z (`coefficient_estimate`; Hughes
     2022, arXiv 2210.13265, has a jackknife for alpha). Neither leaves −1 to 1.
     """
     check_level(level)

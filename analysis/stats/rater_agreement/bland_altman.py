@@ -31,7 +31,7 @@ NO_SPREAD = "all differences are equal: no interval"
 
 
 @dataclass(frozen=True)
-class Limits:
+class LimitsOfAgreement:
     """Limits of agreement of first − second, in points of the scale.
 
     Attributes
@@ -63,7 +63,7 @@ def bland_altman(
     seed: int = 0,
     resamples: int = RESAMPLES,
     level: float = 0.95,
-) -> Limits:
+) -> LimitsOfAgreement:
     """Compute the mean difference of two columns and the limits between which most lie.
 
     Parameters
@@ -100,7 +100,7 @@ def bland_altman(
             Estimate.without_value(TOO_FEW, n=n, excluded=excluded, method=method)
             for method in METHODS
         )
-        return Limits(bias, None, lower, upper, share)
+        return LimitsOfAgreement(bias, None, lower, upper, share)
     z = NormalDist().inv_cdf((1 + share) / 2)
     mean, sd = float(d.mean()), float(d.std(ddof=1))
     values = (mean, mean - z * sd, mean + z * sd)
@@ -126,13 +126,13 @@ def bland_altman(
                 )
                 for value, column, method in zip(values, drawn.T, METHODS, strict=True)
             )
-            return Limits(bias, sd, lower, upper, share)
+            return LimitsOfAgreement(bias, sd, lower, upper, share)
     if sd <= 1e-12 * max(1.0, abs(mean)):
         bias, lower, upper = (
             Estimate(value, n, no_interval=NO_SPREAD, excluded=excluded, method=method)
             for value, method in zip(values, METHODS, strict=True)
         )
-        return Limits(bias, 0.0, lower, upper, share)
+        return LimitsOfAgreement(bias, 0.0, lower, upper, share)
     t = t_quantile(n - 1, level)
     halves = [t * sd * sqrt(1 / n + more) for more in (0, *[z**2 / (2 * (n - 1))] * 2)]
     bias, lower, upper = (
@@ -142,7 +142,7 @@ def bland_altman(
         )
         for value, half, method in zip(values, halves, METHODS, strict=True)
     )  # fmt: skip
-    return Limits(bias, sd, lower, upper, share)
+    return LimitsOfAgreement(bias, sd, lower, upper, share)
 
 
 def _limits(totals: Floats, centre: float, z: float) -> Floats:

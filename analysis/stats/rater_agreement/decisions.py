@@ -9,8 +9,8 @@ import numpy as np
 from analysis.stats.columns import Floats, cluster_of, encode, is_missing
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.descriptive.rates import Rate, rate
-from analysis.stats.jackknife import coefficient_estimate
-from analysis.stats.rater_agreement.majority import Verdict
+from analysis.stats.rater_agreement.coefficient_intervals import coefficient_estimate
+from analysis.stats.rater_agreement.majority import MajorityVerdict
 from analysis.stats.resampling import units_to_draw
 from analysis.stats.results import Estimate
 from annotation.ratings.voting import VoteOutcome
@@ -83,7 +83,7 @@ class DecisionQuality:
 
 def compare_decisions(
     decisions: Mapping[Hashable, Hashable | None],
-    verdicts: Iterable[Verdict],
+    verdicts: Iterable[MajorityVerdict],
     *,
     positive: Hashable,
     negative: Hashable,
@@ -129,7 +129,7 @@ def compare_decisions(
 
     Each has a Wilson interval, which takes items as independent, and one that draws clusters
     (`rates.rate`); read the second. A rate whose denominator is empty is undefined, with the
-    reason. F1 and MCC have one interval, by clusters (`jackknife.coefficient_estimate`); F1 is
+    reason. F1 and MCC have one interval, by clusters (`coefficient_estimate`); F1 is
     undefined where neither side says positive, MCC where either side says one thing only.
     Items on which people tie, have no majority or too few votes, and items without a
     decision or a vote are left out and counted, under the first of the reasons that holds. The
@@ -213,7 +213,7 @@ def compare_decisions(
 
 def _check_values(
     decided: Mapping[Hashable, Hashable | None],
-    majorities: Mapping[Hashable, Verdict],
+    majorities: Mapping[Hashable, MajorityVerdict],
     words: set[Hashable],
 ) -> None:
     voted = {value for verdict in majorities.values() for value in verdict.counts}
@@ -223,7 +223,7 @@ def _check_values(
         raise ValueError(f"a decision is {known}, not {min(strange, key=repr)!r}")
 
 
-def _why_not(has_decision: bool, verdict: Verdict | None) -> str:
+def _why_not(has_decision: bool, verdict: MajorityVerdict | None) -> str:
     """Why an item cannot be compared; empty if it can."""
     if not has_decision:
         return NO_DECISION

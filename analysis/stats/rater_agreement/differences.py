@@ -15,7 +15,7 @@ import numpy.typing as npt
 from analysis.stats.columns import as_column, as_floats, check_length_of
 from analysis.stats.descriptive.means import mean_by_cluster, mean_t
 from analysis.stats.descriptive.proportions import share
-from analysis.stats.results import Bin, Distribution, Estimate, multiple_label
+from analysis.stats.results import Distribution, DistributionBin, Estimate, multiple_label
 
 Integers = npt.NDArray[np.int64]
 
@@ -250,7 +250,7 @@ def _distribution(
     return Distribution(
         denominator=k,
         bins=tuple(
-            Bin(
+            DistributionBin(
                 numerator=i,
                 label=multiple_label(i, k),
                 count=int(count),

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.stats.columns import Floats, as_floats, check_length_of, check_level
-from analysis.stats.jackknife import coefficient_estimate
 from analysis.stats.rater_agreement.answers import Answers
+from analysis.stats.rater_agreement.coefficient_intervals import coefficient_estimate
 from analysis.stats.resampling import (
     RESAMPLES,
     repeated,

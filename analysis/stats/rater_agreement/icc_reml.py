@@ -40,7 +40,7 @@ AT_END = "a group of items decides whether items differ at all: no interval"
 
 
 @dataclass(frozen=True)
-class _Sums:
+class _IccSums:
     """Sums of products of 1, raters and scores: in all, and of items' sums by number of answers.
 
     ``sizes`` are the numbers of answers that items have, ``items`` how many items have each, and
@@ -56,15 +56,15 @@ class _Sums:
     def answers(self) -> float:
         return float(self.products[0, 0])
 
-    def without(self, other: "_Sums") -> "_Sums":
-        return _Sums(
+    def without(self, other: "_IccSums") -> "_IccSums":
+        return _IccSums(
             self.products - other.products, self.sizes, self.items - other.items,
             self.outer - other.outer,
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class _Fit:
+class _IccFit:
     """Variances of items and raters over the residual one, and whether the fit converged."""
 
     item: float
@@ -115,7 +115,7 @@ def intraclass_reml(
     the values of the mean squares (`icc.intraclass`). Variances are not negative, so no value is.
 
     Interval of ICC1 and ICC3: items (or clusters) are put in turn into at most 20 groups, each is
-    left out once, and the values are read as in `jackknife.coefficient_estimate`. It says nothing
+    left out once, and the values are read as in `coefficient_estimate`. It says nothing
     about other raters, so ICC2, whose raters are a sample, has none. Undefined for one rater, where
     no item has two answers, where all scores are equal, and where nothing is left to the residual.
     """
@@ -150,7 +150,7 @@ def intraclass_reml(
     names, codes = encode(range(n) if repeats is None else repeats)
     groups = min(len(names), GROUPS)
     by_group = _sums_by_group(table, there, codes % groups, groups)
-    whole = _Sums(
+    whole = _IccSums(
         np.sum([one.products for one in by_group], axis=0),
         by_group[0].sizes,
         np.sum([one.items for one in by_group], axis=0),
@@ -190,7 +190,7 @@ def intraclass_reml(
     return found
 
 
-def _sums_by_group(table: Floats, there: Any, group: Codes, groups: int) -> list[_Sums]:
+def _sums_by_group(table: Floats, there: Any, group: Codes, groups: int) -> list[_IccSums]:
     """Return what each group of items adds; scores are centred, to keep digits."""
     filled = np.where(there, table - table[there].mean(), 0.0)
     filled /= max(float(np.abs(filled).max()), 1e-300)
@@ -212,7 +212,7 @@ def _sums_by_group(table: Floats, there: Any, group: Codes, groups: int) -> list
         products[-1, -1] = (scores**2).sum()
         rows = [sums[own & (counts == size)] for size in sizes]
         found.append(
-            _Sums(
+            _IccSums(
                 products,
                 sizes.astype(np.float64),
                 np.array([len(row) for row in rows], dtype=np.float64),
@@ -222,13 +222,13 @@ def _sums_by_group(table: Floats, there: Any, group: Codes, groups: int) -> list
     return found
 
 
-def _eliminated(sums: _Sums, weights: Floats) -> Floats:
+def _eliminated(sums: _IccSums, weights: Floats) -> Floats:
     """Return products after items were taken out with these weights."""
     left: Floats = sums.products - np.tensordot(weights, sums.outer, axes=1)
     return left
 
 
-def _why_not(sums: _Sums, crossed: bool) -> str:
+def _why_not(sums: _IccSums, crossed: bool) -> str:
     """Say why nothing can be fitted; empty where it can."""
     # Weights 1/m take out items as fixed effects: what is left is variation within them.
     left = _eliminated(sums, 1 / sums.sizes)
@@ -247,7 +247,7 @@ def _why_not(sums: _Sums, crossed: bool) -> str:
     return NO_RESIDUAL if rest <= 1e-10 * total else ""
 
 
-def _fit(sums: _Sums, crossed: bool, *, start: _Fit | None = None) -> _Fit:
+def _fit(sums: _IccSums, crossed: bool, *, start: _IccFit | None = None) -> _IccFit:
     """Find the lowest restricted deviance; a variance of 0 is an ordinary minimum."""
     from scipy.optimize import minimize  # slow to import, and not every page needs it
 
@@ -269,10 +269,10 @@ def _fit(sums: _Sums, crossed: bool, *, start: _Fit | None = None) -> _Fit:
     assert best is not None
     rater = float(best.x[1]) ** 2 if crossed else 0.0
     converged = float(np.abs(best.jac).max()) < 1e-2
-    return _Fit(float(best.x[0]) ** 2, rater, converged)
+    return _IccFit(float(best.x[0]) ** 2, rater, converged)
 
 
-def _deviance(theta: Floats, sums: _Sums) -> float:
+def _deviance(theta: Floats, sums: _IccSums) -> float:
     item = float(theta[0]) ** 2
     grown = 1 + item * sums.sizes
     left = _eliminated(sums, item / grown)

@@ -4,15 +4,14 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import compress
 from math import sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from analysis.stats.columns import Floats, as_column, check_length_of, check_level
 from analysis.stats.descriptive.means import t_quantile
-from analysis.stats.jackknife import coefficient_estimate
 from analysis.stats.rater_agreement.answers import NO_PAIRS, Answers, answers_of_scores
-from analysis.stats.rater_agreement.weights import Weights, agreement_weights, weights_in_words
+from analysis.stats.rater_agreement.coefficient_intervals import coefficient_estimate
 from analysis.stats.resampling import (
     FEW_CLUSTERS,
     RESAMPLES,
@@ -21,6 +20,56 @@ from analysis.stats.resampling import (
     units_to_draw,
 )
 from analysis.stats.results import Estimate, Interval
+
+Weights = Literal["none", "linear", "quadratic", "ordinal"]
+WEIGHTS: tuple[Weights, ...] = ("none", "linear", "quadratic", "ordinal")
+
+
+def agreement_weights(values: Any, weights: Weights) -> Floats:
+    """Return how much of an agreement each pair of scores is, from 0 to 1.
+
+    Parameters
+    ----------
+    values
+        The q scores of the whole scale in ascending order, given or not: weights depend on it.
+    weights
+        ``none`` 1 for equal scores only; ``linear`` 1 − |a − b|/R; ``quadratic`` 1 − (a − b)²/R²
+        with R the range; ``ordinal`` 1 − C(d + 1, 2)/C(q, 2) with d the distance in places.
+
+    Returns
+    -------
+    array of q × q
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two scores, or the weights are unknown.
+
+    Notes
+    -----
+    Gwet 2014, Handbook of Inter-Rater Reliability, 4th ed., ch. 3. His ordinal weights are not
+    Krippendorff's ordinal metric.
+    """
+    points = as_column(values)
+    if points.size < 2:
+        raise ValueError("agreement needs a scale of two scores or more")
+    if weights not in WEIGHTS:
+        raise ValueError(f"unknown weights {weights!r}")
+    if weights == "none":
+        return np.eye(points.size)
+    if weights == "ordinal":
+        places = np.abs(np.subtract.outer(np.arange(points.size), np.arange(points.size)))
+        ordinal: Floats = 1 - places * (places + 1) / (points.size * (points.size - 1))
+        return ordinal
+    apart = np.abs(np.subtract.outer(points, points)) / (points.max() - points.min())
+    graded: Floats = 1 - (apart if weights == "linear" else apart**2)
+    return graded
+
+
+def weights_in_words(weights: Weights) -> str:
+    """Return what stands beside a number: "unweighted", "linear weights"."""
+    return "unweighted" if weights == "none" else f"{weights} weights"
+
 
 INCOMPLETE = "scored by one of the two only"
 NEITHER = "scored by neither"
@@ -55,7 +104,7 @@ def cohen_kappa(
         Lowest and highest score. Linear and quadratic weights depend on it, not on the scores
         that happen to occur.
     weights
-        As in `weights.agreement_weights`.
+        As in `kappas.agreement_weights`.
     clusters, unit, seed, resamples
         What each item belongs to. Where one occurs twice the interval draws clusters, else it is
         asymptotic and needs no seed. With fewer than 40 items, and with up to 100 clusters, it is a
@@ -78,7 +127,7 @@ def cohen_kappa(
     SE² = {Σ p_ab [w_ab − (w̄_a· + w̄_·b)(1 − κ)]² − [κ − p_e(1 − κ)]²}/(n(1 − p_e)²), w̄_a· = Σ_b
     w_ab p_·b (Fleiss, Cohen & Everitt 1969, Psychol. Bull. 72:323), cut at 1: it assumes
     independent items. With fewer than 40 it holds the truth too rarely, and the interval is a
-    jackknife on Fisher's z (`jackknife.coefficient_estimate`). Undefined without a common item and
+    jackknife on Fisher's z (`coefficient_estimate`). Undefined without a common item and
     where p_e = 1 (both gave one and the same score to everything); no interval where SE = 0. Kappa
     is low where nearly all scores are equal, however often the two agree (Feinstein & Cicchetti
     1990, J. Clin. Epidemiol. 43:543).
@@ -181,7 +230,7 @@ def gwet_ac(
     answers
         Counts of answers by item.
     weights
-        ``none`` for AC1, else AC2; as in `weights.agreement_weights`.
+        ``none`` for AC1, else AC2; as in `kappas.agreement_weights`.
     clusters, unit, seed, resamples
         What each item belongs to. Where one occurs twice the interval draws clusters, else it is a
         t interval and needs no seed.

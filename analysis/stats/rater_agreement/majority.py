@@ -13,7 +13,7 @@ Vote = tuple[Hashable, Hashable, Hashable | None]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class MajorityVerdict:
     """What the votes on one item come to; ``value`` is None unless there is a majority.
 
     ``counts`` has the votes by value, ``missing`` the raters who were asked and gave none.
@@ -35,14 +35,14 @@ class Majorities:
     a Wilson interval (items taken for independent).
     """
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[MajorityVerdict, ...]
     states: Mapping[VoteOutcome, int]
     unanimous_share: Estimate
     minimum: int
     rule: Rule
 
     @property
-    def by_item(self) -> dict[Hashable, Verdict]:
+    def by_item(self) -> dict[Hashable, MajorityVerdict]:
         """Each item's verdict."""
         return {verdict.item: verdict for verdict in self.verdicts}
 
@@ -121,8 +121,8 @@ def majority_vote(
 
 def _verdict(
     item: Hashable, box: Mapping[Hashable, Hashable | None], minimum: int, rule: Rule
-) -> Verdict:
+) -> MajorityVerdict:
     counts: Counter[Hashable] = Counter(value for value in box.values() if value is not None)
     votes = counts.total()
     state, value = vote_outcome(counts, minimum=minimum, rule=rule)
-    return Verdict(item, state, value, dict(counts), votes, len(box) - votes)
+    return MajorityVerdict(item, state, value, dict(counts), votes, len(box) - votes)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.columns import as_column, check_length_of
-from analysis.stats.rater_agreement.bland_altman import Limits, bland_altman
+from analysis.stats.rater_agreement.bland_altman import LimitsOfAgreement, bland_altman
 from analysis.stats.rater_agreement.correlation import kendall, pearson, spearman
 from analysis.stats.rater_agreement.differences import Agreement, agreement
-from analysis.stats.rater_agreement.kappas import cohen_kappa
-from analysis.stats.rater_agreement.weights import Weights
+from analysis.stats.rater_agreement.kappas import Weights, cohen_kappa
 from analysis.stats.resampling import RESAMPLES, repeated
 from analysis.stats.results import Estimate
 
@@ -50,7 +49,7 @@ class PairAgreement:
     shares: Agreement
     kappas: Mapping[Weights, Estimate]
     correlations: Correlations
-    limits: Limits
+    limits: LimitsOfAgreement
 
 
 def pair_agreement(

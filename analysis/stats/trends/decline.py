@@ -25,7 +25,7 @@ ONE_TASK = "one task only: no interval"
 
 
 @dataclass(frozen=True)
-class Point:
+class TurnPoint:
     """Mean score at one position.
 
     ``position`` is the turn (1, 2, …), or turns relative to the last one (0, −1, −2, …);
@@ -45,7 +45,7 @@ class Curve:
     dimension: str
     align: Alignment
     started: int
-    points: tuple[Point, ...]
+    points: tuple[TurnPoint, ...]
     warnings: tuple[str, ...]
 
 
@@ -106,7 +106,7 @@ def score_by_turn(
         for d, dimension in enumerate(rows.dimensions):
             start = (a * len(rows.dimensions) + d) * longest
             points = tuple(
-                Point(p + 1 if align == "turn" else -p, count, means[start + p].within(*scale))
+                TurnPoint(p + 1 if align == "turn" else -p, count, means[start + p].within(*scale))
                 for p, count in enumerate(running)
             )
             warnings = survivor_warning(running, align)

@@ -1,1 +1,1 @@
-"""Agreement of raters in a table that anybody can make: one row per rating, no database."""
+"""Agreement of raters in a tidy table: one row per rating, no database and no Django."""

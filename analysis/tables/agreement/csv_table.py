@@ -24,7 +24,7 @@ STRIDE = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
+class TableSection:
     """The scores of one criterion in one dataset.
 
     Attributes
@@ -56,7 +56,7 @@ class TidyTable:
     ``blank`` rows have no score; ``ignored`` are columns that mean nothing here.
     """
 
-    sections: tuple[Section, ...]
+    sections: tuple[TableSection, ...]
     rows: int
     blank: int
     ignored: tuple[str, ...]
@@ -295,7 +295,7 @@ class _Rows:
 
     def _section(
         self, dataset: str, criterion: str, item: Codes, rater: Codes, scores: Floats
-    ) -> Section:
+    ) -> TableSection:
         items, rows = np.unique(item, return_inverse=True)
         raters, columns = np.unique(rater, return_inverse=True)
         table = np.full((items.size, raters.size), np.nan)
@@ -306,7 +306,7 @@ class _Rows:
         tasks = None
         if self.has_tasks:
             tasks = tuple(task_names[self.task_of[int(i)]][0] for i in items)
-        return Section(
+        return TableSection(
             dataset,
             criterion,
             tuple(item_names[i][1] for i in items),

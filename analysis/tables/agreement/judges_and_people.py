@@ -1,4 +1,4 @@
-"""Judges, and the panel of all of them, against people: every comparison of one section."""
+"""Comparisons of each judge, and of the panel of all judges, with the people of a section."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,20 +8,23 @@ import numpy as np
 
 from analysis.stats.columns import Floats
 from analysis.stats.rater_agreement.alpha import METRICS, Metric, krippendorff_alpha
-from analysis.stats.rater_agreement.alt_family import AltTest, adjust_together
-from analysis.stats.rater_agreement.alt_test import alt_test
-from analysis.stats.rater_agreement.alt_verdict import Verdict
+from analysis.stats.rater_agreement.alt_test import AltTest, adjust_together, alt_test
+from analysis.stats.rater_agreement.alt_verdict import JudgeVerdict
 from analysis.stats.rater_agreement.answers import answers_of_scores
-from analysis.stats.rater_agreement.bland_altman import Limits, Pairs, bland_altman, paired_points
+from analysis.stats.rater_agreement.bland_altman import (
+    LimitsOfAgreement,
+    Pairs,
+    bland_altman,
+    paired_points,
+)
 from analysis.stats.rater_agreement.differences import Agreement, agreement
 from analysis.stats.rater_agreement.icc import FORMS, Form, intraclass
-from analysis.stats.rater_agreement.kappas import cohen_kappa, gwet_ac
+from analysis.stats.rater_agreement.kappas import WEIGHTS, Weights, cohen_kappa, gwet_ac
 from analysis.stats.rater_agreement.pairs import KAPPA_WEIGHTS, Correlations, correlations
-from analysis.stats.rater_agreement.weights import WEIGHTS, Weights
 from analysis.stats.resampling import repeated
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.csv_table import Section
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.csv_table import TableSection
+from analysis.tables.agreement.settings import AgreementSettings
 
 WITHOUT_RATIO: tuple[Metric, ...] = METRICS[:3]
 # Of one judge and people: how far a single judge's score stands for theirs, bias included.
@@ -31,7 +34,7 @@ NO_CATEGORIES = "the mean of a panel is no score of the scale"
 
 
 @dataclass(frozen=True)
-class Against:
+class JudgeComparison:
     """A judge, or the panel of all, against people.
 
     Attributes
@@ -58,15 +61,15 @@ class Against:
     gwet: Mapping[Weights, Estimate]
     correlations: Correlations
     icc: Mapping[Form, Estimate]
-    limits: Limits
+    limits: LimitsOfAgreement
     pairs: Pairs
     alternative: AltTest
-    verdict: Verdict
+    verdict: JudgeVerdict
 
 
 def against_people(
-    section: Section, drawing: Mapping[str, Any], settings: Settings
-) -> tuple[Against, ...]:
+    section: TableSection, drawing: Mapping[str, Any], settings: AgreementSettings
+) -> tuple[JudgeComparison, ...]:
     """Compare every judge, and all judges together, with the people of a section.
 
     ``drawing`` is what intervals draw: clusters and their unit, seed, resamples, level.
@@ -84,13 +87,13 @@ def against_people(
 
     tests = alternative_tests(section, settings)
 
-    def against(name: str, own: Floats, test: AltTest) -> Against:
+    def against(name: str, own: Floats, test: AltTest) -> JudgeComparison:
         panel = own.shape[1]
         mean = own.mean(axis=1)  # NaN where any judge gave none
         both = np.column_stack([human, mean[rows]]) if panel == 1 else None
         answers = None if both is None else answers_of_scores(both, scale=settings.scale)
         none = Estimate.without_value(NO_CATEGORIES)
-        return Against(
+        return JudgeComparison(
             name,
             panel,
             agreement(
@@ -128,8 +131,8 @@ def against_people(
     return tuple(against(name, own, test) for (name, own), test in zip(panels, tests, strict=True))
 
 
-def panels_of(section: Section) -> list[tuple[str, Floats]]:
-    """Every judge and, of several, all together, with their scores; nobody where people lack."""
+def panels_of(section: TableSection) -> list[tuple[str, Floats]]:
+    """Return each judge with its scores, and the panel of several; none without people."""
     people, _ = section.of_kind("human")
     names, judges = section.of_kind("llm")
     if not people:
@@ -138,15 +141,15 @@ def panels_of(section: Section) -> list[tuple[str, Floats]]:
     return [*found, *([(PANEL.format(n=len(names)), judges)] if len(names) > 1 else [])]
 
 
-def drawing_of(section: Section, settings: Settings) -> dict[str, Any]:
-    """What the intervals of a section draw: its tasks where one occurs twice, else items."""
+def drawing_of(section: TableSection, settings: AgreementSettings) -> dict[str, Any]:
+    """Return the unit that intervals draw: tasks where one occurs twice, else items."""
     return {
         "clusters": repeated(section.tasks), "unit": "task", "seed": settings.seed,
         "resamples": settings.resamples, "level": settings.level,
     }  # fmt: skip
 
 
-def alternative_tests(section: Section, settings: Settings) -> tuple[AltTest, ...]:
+def alternative_tests(section: TableSection, settings: AgreementSettings) -> tuple[AltTest, ...]:
     """The alternative annotator tests of a section alone, which take a fraction of the time."""
     names, people = section.of_kind("human")
     return tuple(

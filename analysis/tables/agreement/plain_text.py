@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from analysis.stats.rater_agreement.alt_family import AltTest
+from analysis.stats.rater_agreement.alt_test import AltTest
+from analysis.stats.rater_agreement.kappas import weights_in_words
 from analysis.stats.rater_agreement.sample_size import SampleSize
-from analysis.stats.rater_agreement.weights import weights_in_words
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.judges_and_people import Against
-from analysis.tables.agreement.report import Group, SectionReport, TidyReport
+from analysis.tables.agreement.judges_and_people import JudgeComparison
+from analysis.tables.agreement.report import RaterGroup, SectionReport, TidyReport
 
 GAP = "  "
 NOTHING = "–"
@@ -48,7 +48,7 @@ def _section(section: SectionReport) -> list[str]:
     return lines + _planning(section)
 
 
-def _group(title: str, group: Group) -> list[str]:
+def _group(title: str, group: RaterGroup) -> list[str]:
     lines = _heading(title)
     if not group.raters:
         return [*lines, group.undefined[:1].upper() + group.undefined[1:] + "."]
@@ -77,7 +77,7 @@ def _group(title: str, group: Group) -> list[str]:
     return [*lines, *_pairs(group)]
 
 
-def _pairs(group: Group) -> list[str]:
+def _pairs(group: RaterGroup) -> list[str]:
     if not group.pairs:
         return []
     head = (
@@ -106,7 +106,7 @@ def _pairs(group: Group) -> list[str]:
     return lines
 
 
-def _against(found: Sequence[Against]) -> list[str]:
+def _against(found: Sequence[JudgeComparison]) -> list[str]:
     if not found:
         return []
     lines = _heading("Judges against people")

@@ -1,4 +1,4 @@
-"""Everything that a tidy table says about agreement: numbers without any layout."""
+"""The report on agreement in a tidy table: all statistics, without layout."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +9,12 @@ import numpy as np
 
 from analysis.stats.columns import Floats
 from analysis.stats.rater_agreement.alpha import Metric, krippendorff_alpha
-from analysis.stats.rater_agreement.alt_family import AltTest
+from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.rater_agreement.answers import answers_of_scores
 from analysis.stats.rater_agreement.correlation import pearson
 from analysis.stats.rater_agreement.icc import FORMS, Form, intraclass, intraclass_one_way
 from analysis.stats.rater_agreement.icc_reml import intraclass_reml
-from analysis.stats.rater_agreement.kappas import fleiss_kappa, gwet_ac
+from analysis.stats.rater_agreement.kappas import WEIGHTS, Weights, fleiss_kappa, gwet_ac
 from analysis.stats.rater_agreement.pairs import PairAgreement, pair_agreement
 from analysis.stats.rater_agreement.reliability import reliability
 from analysis.stats.rater_agreement.sample_size import (
@@ -23,19 +23,18 @@ from analysis.stats.rater_agreement.sample_size import (
     items_for_icc,
     items_for_share,
 )
-from analysis.stats.rater_agreement.weights import WEIGHTS, Weights
 from analysis.stats.results import Estimate
-from analysis.tables.agreement.csv_table import Section, TidyTable
+from analysis.tables.agreement.csv_table import TableSection, TidyTable
 from analysis.tables.agreement.judges_and_people import (
     WITHOUT_RATIO,
-    Against,
+    JudgeComparison,
     adjusted,
     against_people,
     drawing_of,
     means_of,
 )
 from analysis.tables.agreement.layout import MOST_RATERS
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.settings import AgreementSettings
 
 ONE_PERSON = "one rater only: agreement needs two"
 NOBODY = "no rater of this kind"
@@ -56,7 +55,7 @@ JUDGES_ALONE = "agreement of judges with each other is consistency, not correctn
 
 
 @dataclass(frozen=True)
-class Group:
+class RaterGroup:
     """Raters of one kind among themselves.
 
     Attributes
@@ -116,9 +115,9 @@ class SectionReport:
     criterion: str
     items: int
     unit: str
-    people: Group
-    judges: Group
-    against: tuple[Against, ...]
+    people: RaterGroup
+    judges: RaterGroup
+    against: tuple[JudgeComparison, ...]
     planning: Planning
     warnings: tuple[str, ...]
 
@@ -130,7 +129,7 @@ class TidyReport:
     ``family`` holds the alternative annotator tests of all judges and criteria, adjusted together.
     """
 
-    settings: Settings
+    settings: AgreementSettings
     rows: int
     blank: int
     ignored: tuple[str, ...]
@@ -138,7 +137,7 @@ class TidyReport:
     family: tuple[AltTest, ...]
 
 
-def tidy_report(table: TidyTable, settings: Settings) -> TidyReport:
+def tidy_report(table: TidyTable, settings: AgreementSettings) -> TidyReport:
     """Compute every statistic that applies, by dataset and criterion."""
     sections = tuple(_section(section, settings) for section in table.sections)
     tests = [each.alternative for section in sections for each in section.against]
@@ -154,7 +153,7 @@ def tidy_report(table: TidyTable, settings: Settings) -> TidyReport:
     return TidyReport(settings, table.rows, table.blank, table.ignored, sections, family)
 
 
-def _section(section: Section, settings: Settings) -> SectionReport:
+def _section(section: TableSection, settings: AgreementSettings) -> SectionReport:
     people_names, people = section.of_kind("human")
     judge_names, judges = section.of_kind("llm")
     drawing = drawing_of(section, settings)
@@ -180,11 +179,11 @@ def _group(
     names: Sequence[str],
     scores: Floats,
     drawing: Mapping[str, Any],
-    settings: Settings,
+    settings: AgreementSettings,
     warnings: tuple[str, ...] = (),
     *,
     tell_easily: bool = False,
-) -> Group:
+) -> RaterGroup:
     scale = settings.scale
     answers = answers_of_scores(scores, scale=scale)
     together = reliability(scores, scale=scale, **drawing)
@@ -199,7 +198,7 @@ def _group(
             continue
         pair = (names[a], names[b])
         pairs.append(pair_agreement(scores[:, a], scores[:, b], names=pair, scale=scale, **drawing))
-    return Group(
+    return RaterGroup(
         tuple(names),
         together.items,
         int(totals.sum()),
@@ -230,7 +229,7 @@ def _group(
 
 
 def _unlike(names: Sequence[str], scores: Floats, drawing: Mapping[str, Any]) -> Iterator[str]:
-    """Raters whose scores may have nothing to do with the means of the others' of the same items.
+    """Return raters whose scores may be unrelated to the mean of the others' on the same items.
 
     A rater who scores at random lowers agreement, and judges win against them in the alternative
     annotator test whatever they do.
@@ -246,8 +245,8 @@ def _unlike(names: Sequence[str], scores: Floats, drawing: Mapping[str, Any]) ->
         yield UNLIKE.format(name=name, r=r, low=low, high=high, n=found.n)
 
 
-def plan(section: Section, settings: Settings) -> Planning:
-    """How many items would do, from what the people of a section answered; without all the rest."""
+def plan(section: TableSection, settings: AgreementSettings) -> Planning:
+    """Compute only how many items are needed, from the answers of a section's people."""
     _, people = section.of_kind("human")
     drawing = drawing_of(section, settings)
     answers = answers_of_scores(people, scale=settings.scale)
@@ -256,7 +255,9 @@ def plan(section: Section, settings: Settings) -> Planning:
     return _planning(together.equal, single, people, settings)
 
 
-def _planning(equal: Estimate, icc: Estimate, people: Floats, settings: Settings) -> Planning:
+def _planning(
+    equal: Estimate, icc: Estimate, people: Floats, settings: AgreementSettings
+) -> Planning:
     half, level = settings.half_width, settings.level
     for_equal = for_alpha = for_icc = None
     if equal.value is not None:

@@ -1,4 +1,4 @@
-"""What a report on a tidy table is made with."""
+"""The settings of a report on a tidy table."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,8 @@ from analysis.stats.results import RESAMPLES
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a report was made with; all of it is chosen before looking."""
+class AgreementSettings:
+    """The settings of a report, all chosen before the results are seen."""
 
     scale: tuple[int, int] = (1, 5)
     seed: int = 1

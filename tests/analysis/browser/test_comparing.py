@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from analysis.browser.comparison import alignment as aligned
 from analysis.browser.comparison import differences as facts
-from analysis.browser.comparison.address import MOST, Address, read_address
+from analysis.browser.comparison.address import MOST, ComparisonAddress, read_address
 from benchmarks import visibility as blinding
 from benchmarks.models import Dataset, Trajectory
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory
@@ -179,7 +179,7 @@ class TestDifferences:
             ("World", "There is no hammer.", [[("new", "1"), ("repeated", "2–3")], [("new", "1")]]),
             ("User", "Glue is dear.", [[("withheld", "4")], []]),
         ]
-        late = facts.Mark("new", 21, 25)
+        late = facts.ViolationMark("new", 21, 25)
         assert (found.rows[0].cells[0][1].shown_from, late.shown_from) == (1, 21)
         assert (found.differing, found.untouched) == (1, ("There is no saw.",))
         line = page.context["lines"][0][0]
@@ -309,7 +309,7 @@ def test_queries_do_not_grow_with_turns_or_trajectories(
 
 
 def test_an_address_keeps_what_was_chosen() -> None:
-    address = Address(ids=(4, 2), base=2, view="scores", align="end", dimension="safety")
+    address = ComparisonAddress(ids=(4, 2), base=2, view="scores", align="end", dimension="safety")
     assert address.query() == "?t=4&t=2&base=2&view=scores&align=end&dim=safety"
     assert read_address(QueryDict(address.query()[1:])) == address
     assert address.query(view="turns", base=4) == "?t=4&t=2&align=end&dim=safety"

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from analysis.trajectory_index import table
-from analysis.trajectory_index.facet_choices import Facet
+from analysis.trajectory_index.listing import FacetView
 from annotation.models import Adjudication, FailureLabel, LabelRemoval, TrajectoryLabel
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory
@@ -37,7 +37,7 @@ def shown(client: Client, **query: Any) -> list[int]:
 
 def counts(client: Client, name: str, **query: Any) -> dict[str, int] | None:
     """The choices of a facet with their counts; None where it is not offered."""
-    facets: list[Facet] = page(client, **query)["list"].facets
+    facets: list[FacetView] = page(client, **query)["list"].facets
     found = next((facet for facet in facets if facet.name == name), None)
     return {offer.label: offer.count for offer in found.offers} if found else None
 
@@ -149,7 +149,7 @@ class TestMore:
             {"max_turns": "1" * 400}, {"task": "x"},
         ):  # fmt: skip
             context = page(researcher, **query)
-            assert len(context["list"].choice.problems) == 1, query
+            assert len(context["list"].query.problems) == 1, query
             assert len(context["rows"]) == 4, query
         words = researcher.get(LIST, {"agent": "<b>"}).content.decode()
         assert "“&lt;b&gt;” is no choice of “Agent” and was left out." in words
@@ -158,7 +158,7 @@ class TestMore:
         self, researcher: Client, world: list[Trajectory]
     ) -> None:
         query = {"valid": "yes", "max_turns": "2"}
-        drops = page(researcher, **query)["list"].drops
+        drops = page(researcher, **query)["list"].removable_filters
         assert [(drop.words, drop.count) for drop in drops] == [
             ("Valid: Valid", 2), ("Turns to 2", 2),
         ]  # fmt: skip

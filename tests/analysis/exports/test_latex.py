@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.exports.latex import Source, latex_label, latex_table
-from analysis.exports.latex_layout import SMALLEST, WIDTH, Heading, Piece, lay_out, width_of
+from analysis.exports.latex import TableSource, latex_label, latex_table
+from analysis.exports.latex_layout import SMALLEST, WIDTH, CellLine, Heading, lay_out, width_of
 from analysis.exports.latex_text import KNOWN, latex_comment, latex_text
-from analysis.exports.notes import Notes, counts_note
+from analysis.exports.notes import TableNotes, counts_note
 from analysis.reports.content import (
     Badge,
     Banner,
@@ -26,7 +26,7 @@ from analysis.reports.content import (
 from analysis.reports.methods import methods_sentence
 from analysis.stats.descriptive.proportions import share
 
-SOURCE = Source("leaderboard", "Household & co", ("Made by test.",))
+SOURCE = TableSource("leaderboard", "Household & co", ("Made by test.",))
 # Commands that text may become: those of LaTeX itself and of booktabs, no package besides.
 ALLOWED = {
     command for piece in KNOWN.values() for command in re.findall(r"\\([A-Za-z]+|.)", piece)
@@ -110,7 +110,7 @@ def board(names: list[str]) -> Table:
 
 def test_a_table_as_on_the_page() -> None:
     text = latex_table(
-        board(["GPT_5", "B"]), Source("leaderboard", "Set", (), (Banner("Demo", "x"),))
+        board(["GPT_5", "B"]), TableSource("leaderboard", "Set", (), (Banner("Demo", "x"),))
     )
     # Wilson of 8 of 10: (8 + 1.92) / 13.84 ± 1.96 / 13.84 · sqrt(1.6 + 0.96) = 0.4902, 0.9433.
     assert (
@@ -195,7 +195,7 @@ def test_a_table_too_wide_for_the_page_stands_in_blocks() -> None:
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=25), st.booleans())
 def test_no_block_is_wider_than_the_text(widths: list[int], words: bool) -> None:
     headings = [Heading(f"Column {i}", words and not i % 3) for i in range(len(widths))]
-    line = [Piece("x", width_of("0" * n), word=min(n, 8)) for n in widths]
+    line = [CellLine("x", width_of("0" * n), word=min(n, 8)) for n in widths]
     layout = lay_out(headings, [[line]])
     for block in layout.blocks:
         gaps = 2 * layout.size.sep * (len(block) - 1)
@@ -222,7 +222,7 @@ def test_a_table_without_rows_says_so_once() -> None:
 
 def test_labels_and_letters() -> None:
     assert latex_label("Turn scores", "Späte_Züge") == "tab:turn-scores-spate-zuge"
-    notes = Notes()
+    notes = TableNotes()
     letters = [notes.mark(f"note {i}") for i in range(28)]
     assert letters[0] == "a" and letters[25:] == ["z", "aa", "ab"]
     assert notes.mark("note 3") == "d"

@@ -1,11 +1,11 @@
 """Forests, Bland-Altman plots and counts of scores: what is drawn, and what where nothing is."""
 
-from analysis.figures.bland_altman import Compared, bland_altman_plot
+from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.score_counts import score_bars
+from analysis.figures.ratings import score_bars
 from analysis.figures.theme import figure_json
 from analysis.stats.rater_agreement.bland_altman import bland_altman, paired_points
-from analysis.stats.results import Bin, Distribution, Estimate, Interval
+from analysis.stats.results import Distribution, DistributionBin, Estimate, Interval
 
 SOME = Estimate(0.6, 9, Interval(0.4, 1.2, 0.95, "t"))
 NOTHING = Estimate.without_value("all scores are equal")
@@ -30,9 +30,9 @@ def test_forest_keeps_rows_of_one_name_apart_and_says_why_one_is_empty() -> None
 
 def test_bland_altman_draws_three_lines_and_circles_by_number() -> None:
     first, second = [1, 1, 3, 4], [2, 2, 3, 5]
-    one = Compared("x & y", bland_altman(first, second), paired_points(first, second))
-    figure = bland_altman_plot([one, Compared("none", bland_altman([], []), paired_points([], []))],
-                               scale=(1, 5))  # fmt: skip
+    one = DifferencePanel("x & y", bland_altman(first, second), paired_points(first, second))
+    none = DifferencePanel("none", bland_altman([], []), paired_points([], []))
+    figure = bland_altman_plot([one, none], scale=(1, 5))
     lines = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "line"]
     bands = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "rect"]
     # Differences −1, −1, 0, −1: bias −0.75; the second panel has neither lines nor points.
@@ -46,7 +46,7 @@ def test_bland_altman_draws_three_lines_and_circles_by_number() -> None:
 
 
 def test_scores_are_bars_of_shares() -> None:
-    given = Distribution(1, (Bin(1, "1", 3, 0.75), Bin(2, "2", 1, 0.25)), 4)
+    given = Distribution(1, (DistributionBin(1, "1", 3, 0.75), DistributionBin(2, "2", 1, 0.25)), 4)
     figure = score_bars([("people", given), ("judges", Distribution(1, (), 0))])
     people, judges = figure["data"]
     assert people["y"] == [0.75, 0.25] and people["name"] == "people (n = 4)" and judges["x"] == []

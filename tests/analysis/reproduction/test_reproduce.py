@@ -15,7 +15,7 @@ from django.urls import reverse
 from analysis.reproduction import folder
 from analysis.reproduction.files import FORMAT
 from analysis.reproduction.presets import find_preset, known_presets
-from analysis.reproduction.sections import About, sections_of
+from analysis.reproduction.sections import ReportedRuns, sections_of
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.published import ReportPart
 from benchmarks.datasets.files import import_dataset
@@ -247,13 +247,13 @@ def test_judges_are_held_against_people_who_answered_about_the_runs(db: None) ->
         make_ratings(study, ann, item, {"safety": safety})
     parts = (ReportPart("agreement", "agreement"),)
 
-    (section,) = sections_of(parts, About((run,)))
+    (section,) = sections_of(parts, ReportedRuns((run,)))
     assert section.report is not None and section.url.startswith("/analysis/agreement/?study=")
     table = section.report.table("agreement")
     assert table is not None
     (safety,) = [row for row in table.records() if str(row[0]).startswith("Safety")]
     assert dict(zip(table.header, safety, strict=True))["equal"] == 0.5
     # Who may read a study's answers depends on the reader, so pages leave them out.
-    assert list(sections_of(parts, About((run,), patient=False))) == []
+    assert list(sections_of(parts, ReportedRuns((run,), patient=False))) == []
     # Nobody answered about another run.
-    assert list(sections_of(parts, About((make_run(run.dataset, "bob"),)))) == []
+    assert list(sections_of(parts, ReportedRuns((make_run(run.dataset, "bob"),)))) == []

@@ -16,8 +16,7 @@ from analysis.stats.rater_agreement.answers import (
     answers_of_scores,
 )
 from analysis.stats.rater_agreement.icc import FORMS, intraclass, intraclass_one_way
-from analysis.stats.rater_agreement.kappas import cohen_kappa, fleiss_kappa, gwet_ac
-from analysis.stats.rater_agreement.weights import WEIGHTS
+from analysis.stats.rater_agreement.kappas import WEIGHTS, cohen_kappa, fleiss_kappa, gwet_ac
 from analysis.stats.results import Estimate
 
 SCALE = (1, 5)

@@ -10,7 +10,7 @@ import pytest
 from analysis.stats.comparison.condition_effects import condition_effects
 from analysis.stats.comparison.model_comparisons import compare_models
 from analysis.stats.comparison.refinement import refinement_curves
-from analysis.stats.comparison.threshold_stability import threshold_stability
+from analysis.stats.comparison.thresholds import threshold_stability
 from analysis.stats.judges.dispersion import judge_means, leave_one_judge_out
 from analysis.stats.judges.panels import judge_panel
 from analysis.stats.results import as_json

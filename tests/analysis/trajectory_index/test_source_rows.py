@@ -9,14 +9,14 @@ from analysis.trajectory_index.columns import (
     NONE,
     STATES,
     TYPES,
-    Columns,
+    IndexColumns,
     empty,
     join,
     keep,
     pack,
     unpack,
 )
-from analysis.trajectory_index.source_rows import read_facts
+from analysis.trajectory_index.source_rows import read_columns
 from benchmarks.models import Trajectory
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory
 from tests.factories.benchmarks import ExchangeFactory, TrajectoryFactory, ViolationFactory
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 S = Trajectory.Status
 
 
-def plain(columns: Columns) -> dict[str, object]:
+def plain(columns: IndexColumns) -> dict[str, object]:
     """The columns with names in place of codes, so that two tables can be compared."""
 
     def named(codes: object, names: tuple[str, ...]) -> list[str]:
@@ -44,7 +44,7 @@ def plain(columns: Columns) -> dict[str, object]:
     }  # fmt: skip
 
 
-def same(one: Columns, other: Columns) -> bool:
+def same(one: IndexColumns, other: IndexColumns) -> bool:
     # NaN is equal to nothing; its words are.
     return repr(plain(one)) == repr(plain(other))
 
@@ -61,7 +61,7 @@ def test_scores_of_the_last_plan() -> None:
     scores = {"safety": (4, 2, 3), "feasibility": (5, 4, None)}
     make_trajectory(run, 1, scores=[flat(1), scores])
     run.settings["quorum"] = "any"
-    facts = read_facts([run.pk])
+    facts = read_columns([run.pk])
     at = {key: place for place, key in enumerate(facts.dimensions)}
     assert facts.mean[0] == pytest.approx(18 / 5)
     assert facts.dimension[0, at["safety"]] == 3
@@ -71,7 +71,7 @@ def test_scores_of_the_last_plan() -> None:
     assert facts.spread[0] == pytest.approx(math.sqrt((1 + 2 * 0.25) / 3))
     assert facts.unscored[0] == 1
     run.save()  # any judge is enough now
-    assert read_facts([run.pk]).passes[0, at["feasibility"]] == 1
+    assert read_columns([run.pk]).passes[0, at["feasibility"]] == 1
 
 
 def test_without_threshold_and_without_judges_nothing_is_defined() -> None:
@@ -79,10 +79,10 @@ def test_without_threshold_and_without_judges_nothing_is_defined() -> None:
     run.settings = {}
     run.save()
     make_trajectory(run, 1, scores=[{"safety": (4,)}])
-    facts = read_facts([run.pk])
+    facts = read_columns([run.pk])
     assert facts.passes.tolist() == [[NONE]]
     assert np.isnan(facts.spread[0])  # one judge cannot differ
-    talk = read_facts([make_imported(rewards={1: (0.5, None)})[0].pk])
+    talk = read_columns([make_imported(rewards={1: (0.5, None)})[0].pk])
     assert talk.dimension.shape == (2, 0)
     assert np.isnan(talk.mean).all()
     assert talk.reward[0] == 0.5
@@ -100,7 +100,7 @@ def test_outcomes_violations_and_tokens() -> None:
     ExchangeFactory(trajectory=row, tokens_in=10, tokens_out=5)
     ExchangeFactory(trajectory=row, step=1, tokens_in=None, tokens_out=7)
     running = TrajectoryFactory(run=row.run, status=S.RUNNING, termination="", metrics={})
-    facts = read_facts([row.run_id])
+    facts = read_columns([row.run_id])
     assert facts.id.tolist() == [row.pk, running.pk]
     assert facts.state.tolist() == [STATES.index("done"), STATES.index("running")]
     assert plain(facts)["end"] == ["early_stop", ""]
@@ -121,16 +121,16 @@ def test_read_together_apart_and_packed_they_are_the_same() -> None:
     make_imported()
     every = [*(run.pk for run in runs), *make_imported(("gpt-8",), name="More")]
     every = [getattr(run, "pk", run) for run in every]
-    whole = read_facts(every)
+    whole = read_columns(every)
     parts = [keep(whole, whole.run == run) for run in every]
-    assert same(join([read_facts([run]) for run in reversed(every)]), whole)
+    assert same(join([read_columns([run]) for run in reversed(every)]), whole)
     assert same(join([unpack(pack(part)) for part in parts]), whole)
     ids = whole.id[whole.run == runs[0].pk].tolist()
-    half = join([read_facts(every[:1], ids[:1]), read_facts(every[:1], ids[1:])])
+    half = join([read_columns(every[:1], ids[:1]), read_columns(every[:1], ids[1:])])
     assert same(half, parts[0])
 
 
 def test_nothing_is_packed_too() -> None:
     assert len(unpack(pack(empty()))) == 0
     assert len(join([])) == 0
-    assert len(read_facts([999])) == 0
+    assert len(read_columns([999])) == 0

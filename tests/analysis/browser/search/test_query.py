@@ -11,10 +11,10 @@ from analysis.browser.search.query import (
     TOO_LONG,
     TOO_MANY,
     TOO_SHORT,
-    Term,
+    SearchTerm,
     read_words,
+    words_of,
 )
-from analysis.browser.search.tokens import words_of
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_words_phrases_and_what_is_left_out(
 
 def test_beginnings() -> None:
     assert read_words('hamm* -na* "broken ha*" "old na"*').terms == (
-        Term(("hamm",), True),
-        Term(("broken", "ha"), True),
-        Term(("old", "na"), True),
-        Term(("na",), True),
+        SearchTerm(("hamm",), True),
+        SearchTerm(("broken", "ha"), True),
+        SearchTerm(("old", "na"), True),
+        SearchTerm(("na",), True),
     )
 
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from analysis.browser.comparison.run_measures import Attempt, Measured, TaskText, measures_for
+from analysis.browser.comparison.run_measures import Attempt, RunMeasure, TaskText, measures_for
 from analysis.pages.compare_runs.page import FlipReport, flips_report
 from analysis.pages.compare_runs.rows import chosen_rows, flip_words
 
-PASSES = Measured("accurate", "Passes", "", binary=True, verb="passes", verb_not="does not")
-SCORE = Measured("mean", "Mean score", "", scores=True)
+PASSES = RunMeasure("accurate", "Passes", "", binary=True, verb="passes", verb_not="does not")
+SCORE = RunMeasure("mean", "Mean score", "", scores=True)
 Values = Sequence[float | None]
 
 
@@ -24,7 +24,7 @@ def attempts(values: Sequence[float | None | Values], first: int = 100) -> list[
     return made
 
 
-def report(a: Sequence[object], b: Sequence[object], measured: Measured = PASSES) -> FlipReport:
+def report(a: Sequence[object], b: Sequence[object], measured: RunMeasure = PASSES) -> FlipReport:
     size = max(len(a), len(b))
     texts = {n: TaskText(n, f"t{n}", f"Mend thing {n}.") for n in range(1, size + 1)}
     one, two = attempts(a), attempts(b, 500)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from analysis.filters.datasets import select_runs
 from analysis.filters.judgings import with_beside
 from analysis.filters.people import with_people
 from analysis.filters.selection import Selection
-from analysis.frames.judgings import Sitting, matches
+from analysis.frames.judgings import JudgeSeat, matches
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.states import refinement_chains
 from analysis.pages.judgings.page import judgings_later, judgings_report
@@ -144,14 +144,14 @@ def test_metrics_follow_from_the_judging_that_counts(run: Run) -> None:
 
 def test_who_is_held_against_whom() -> None:
     even, strict, other = (
-        Sitting("even", "1", "1"),
-        Sitting("strict", "1", "2"),
-        Sitting("o", "1", "3"),
+        JudgeSeat("even", "1", "1"),
+        JudgeSeat("strict", "1", "2"),
+        JudgeSeat("o", "1", "3"),
     )
     newer, moved, harsh = (
-        Sitting("even", "2", "2"),
-        Sitting("strict", "1", "1"),
-        Sitting("h", "1", "3"),
+        JudgeSeat("even", "2", "2"),
+        JudgeSeat("strict", "1", "1"),
+        JudgeSeat("h", "1", "3"),
     )
     names = {even: "even", strict: "strict", other: "o"}
     found = {

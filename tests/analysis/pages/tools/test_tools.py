@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.figures.tool_use import Part, stacked_shares
+from analysis.figures.tool_use import SharePart, stacked_shares
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.pages import PAGES, select
@@ -124,5 +124,5 @@ def test_pages_without_judges_work_or_say_what_is_missing() -> None:
 
 
 def test_bars_leave_out_what_nobody_has() -> None:
-    drawn = stacked_shares({"a": [Part(1, 1.0), Part(0, 0.0)]}, ["Right", "Wrong"])
+    drawn = stacked_shares({"a": [SharePart(1, 1.0), SharePart(0, 0.0)]}, ["Right", "Wrong"])
     assert [trace["name"] for trace in drawn["data"]] == ["Right"]

@@ -9,11 +9,9 @@ from analysis.stats.comparison.paired import (
     NO_COMMON_TASK,
     ONE_SIDED,
     ONE_TASK,
+    PairedTable,
     compare_pair,
     pair_by_task,
-)
-from analysis.stats.comparison.paired_tests import (
-    PairedTable,
     robust_interval,
     robust_p,
     score_interval,

@@ -14,8 +14,7 @@ from analysis.stats.comparison.ranks import (
     resampled_means,
     task_sums,
 )
-from analysis.stats.comparison.threshold_stability import NO_ORDER, threshold_stability
-from analysis.stats.comparison.thresholds import threshold_sweep
+from analysis.stats.comparison.thresholds import NO_ORDER, threshold_stability, threshold_sweep
 
 
 @given(

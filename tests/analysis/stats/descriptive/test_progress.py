@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.stats.descriptive.progress import coverage_by_step, kept_to
+from analysis.stats.descriptive.proportions import coverage_by_step, kept_to
 
 
 def test_parts_count_from_their_first_find() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.stats.descriptive.ratios import NOTHING_BELOW, ratio_of_totals
+from analysis.stats.descriptive.rates import NOTHING_BELOW, ratio_of_totals
 
 
 def test_totals_are_divided_not_ratios_averaged() -> None:

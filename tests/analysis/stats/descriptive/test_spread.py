@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.stats.descriptive.spread import Cell, Middle, middle, spread
+from analysis.stats.descriptive.spread import HistogramBin, Middle, middle, spread
 
 
 def test_the_middle() -> None:
@@ -14,7 +14,7 @@ def test_the_middle() -> None:
 
 def test_few_values_are_counted_each() -> None:
     result = spread(["a", "a", "b", "b", "b"], [0, 1, 1, None, 1])
-    assert result.cells == (Cell(0, 0), Cell(1, 1))
+    assert result.cells == (HistogramBin(0, 0), HistogramBin(1, 1))
     assert [cell.label for cell in result.cells] == ["0", "1"]
     assert result.counts == {"a": (1, 1), "b": (0, 2)}
     assert result.missing == {"a": 0, "b": 1}

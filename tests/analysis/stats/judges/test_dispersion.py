@@ -11,7 +11,7 @@ from analysis.stats.judges.dispersion import (
     ONE_JUDGE,
     Dispersion,
     JudgeMean,
-    Severity,
+    JudgeSeverity,
     judge_dispersion,
     judge_means,
     leave_one_judge_out,
@@ -26,7 +26,7 @@ def cells(table: dict[tuple[str, str], list[float | None]], n: int = 10) -> list
     ]
 
 
-def severity(result: Dispersion, judge: str, dimension: str) -> Severity:
+def severity(result: Dispersion, judge: str, dimension: str) -> JudgeSeverity:
     return next(s for s in result.severity if (s.judge, s.dimension) == (judge, dimension))
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
-from analysis.stats.jackknife import coefficient_estimate
 from analysis.stats.rater_agreement.alpha import alphas, coincidences
+from analysis.stats.rater_agreement.coefficient_intervals import coefficient_estimate
 from analysis.stats.rater_agreement.icc_reml import intraclass_reml
 from analysis.stats.rater_agreement.kappas import cohen_kappa
 from analysis.stats.resampling import Units, estimate_from_draws, resampled

@@ -10,7 +10,7 @@ from math import comb, sqrt
 import numpy as np
 
 from analysis.stats.columns import Floats
-from analysis.stats.comparison.paired_tests import (
+from analysis.stats.comparison.paired import (
     PairedTable,
     robust_interval,
     score_interval,

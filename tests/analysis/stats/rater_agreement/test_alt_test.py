@@ -7,11 +7,8 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from analysis.stats.rater_agreement.alpha import krippendorff_alpha
-from analysis.stats.rater_agreement.alt_family import NEAR_START, adjust_together
-from analysis.stats.rater_agreement.alt_power import Power, power_for
-from analysis.stats.rater_agreement.alt_test import alt_test, worse_by
-from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA
-from analysis.stats.rater_agreement.alt_wins import compared_wins
+from analysis.stats.rater_agreement.alt_test import NEAR_START, adjust_together, alt_test, worse_by
+from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA, Power, compared_wins, power_for
 from analysis.stats.rater_agreement.answers import answers_of_scores
 from analysis.stats.rater_agreement.kappas import cohen_kappa
 

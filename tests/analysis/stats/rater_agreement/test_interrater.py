@@ -8,16 +8,14 @@ from hypothesis import strategies as st
 
 from analysis.stats.rater_agreement.alpha import ONE_SCORE
 from analysis.stats.rater_agreement.answers import NO_PAIRS
-from analysis.stats.rater_agreement.interrater import (
-    category_agreement,
-    score_agreement,
-    set_agreement,
-)
 from analysis.stats.rater_agreement.reliability import (
     NO_ORDER,
     Reliability,
+    category_agreement,
     reliability,
     reliability_of_counts,
+    score_agreement,
+    set_agreement,
 )
 
 rows = st.dictionaries(

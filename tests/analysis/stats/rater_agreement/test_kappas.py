@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from analysis.stats.jackknife import FISHER
 from analysis.stats.rater_agreement.answers import NO_PAIRS, answers_of_counts, answers_of_scores
+from analysis.stats.rater_agreement.coefficient_intervals import FISHER
 from analysis.stats.rater_agreement.kappas import (
     CHANCE_IS_FULL,
     INCOMPLETE,
     NEITHER,
     NO_COMMON,
     NO_WIDTH,
+    agreement_weights,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac,
 )
-from analysis.stats.rater_agreement.weights import agreement_weights
 from analysis.stats.resampling import SAME_RESAMPLES
 
 N = None

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.stats.jackknife import FISHER
+from analysis.stats.rater_agreement.coefficient_intervals import FISHER
 from analysis.stats.rater_agreement.kappas import cohen_kappa
 from analysis.stats.rater_agreement.pairs import pair_agreement
 

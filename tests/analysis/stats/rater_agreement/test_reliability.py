@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.stats.jackknife import FISHER
 from analysis.stats.rater_agreement.alpha import ONE_SCORE
+from analysis.stats.rater_agreement.coefficient_intervals import FISHER
 from analysis.stats.rater_agreement.reliability import reliability
 
 NONE = None

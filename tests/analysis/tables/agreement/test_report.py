@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.pages.own_table.labels import notices, parts_of
-from analysis.stats.jackknife import FISHER
+from analysis.stats.rater_agreement.coefficient_intervals import FISHER
 from analysis.stats.results import as_json
 from analysis.tables.agreement.csv_table import TidyTable, read_tidy
 from analysis.tables.agreement.judges_and_people import NO_CATEGORIES
@@ -22,11 +22,11 @@ from analysis.tables.agreement.report import (
     TidyReport,
     tidy_report,
 )
-from analysis.tables.agreement.settings import Settings
+from analysis.tables.agreement.settings import AgreementSettings
 from tests.shared_data import shared_data
 
 COLUMNS = ("dataset", "item", "criterion", "rater", "rater_kind", "score")
-QUICK = Settings(resamples=100)
+QUICK = AgreementSettings(resamples=100)
 
 
 def made_rows(people: int = 3, judges: int = 2, items: int = 40) -> list[tuple[object, ...]]:
@@ -166,7 +166,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 )
 def test_settings_are_checked(options: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        Settings(**options)  # type: ignore[arg-type]
+        AgreementSettings(**options)  # type: ignore[arg-type]
 
 
 def run(*arguments: object) -> str:

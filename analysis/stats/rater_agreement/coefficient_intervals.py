@@ -43,7 +43,7 @@ def coefficient_estimate(
     value, n
         The coefficient of all units, and how many observations it has.
     units, statistic
-        What is left out or drawn, and the coefficient of totals (`bootstrap.resampled`).
+        What is left out or drawn, and the coefficient of totals (`resampling.resampled`).
     level, seed, resamples
         Of the interval; the jackknife needs no seed.
     lowest

@@ -7,7 +7,9 @@ import pytest
 from scipy.stats import t
 
 from analysis.stats.columns import Floats
-from analysis.stats.jackknife import (
+from analysis.stats.rater_agreement.alpha import krippendorff_alpha
+from analysis.stats.rater_agreement.answers import answers_of_scores
+from analysis.stats.rater_agreement.coefficient_intervals import (
     FISHER,
     LOGARITHM,
     LOGIT,
@@ -15,8 +17,6 @@ from analysis.stats.jackknife import (
     PLAIN,
     coefficient_estimate,
 )
-from analysis.stats.rater_agreement.alpha import krippendorff_alpha
-from analysis.stats.rater_agreement.answers import answers_of_scores
 from analysis.stats.rater_agreement.kappas import cohen_kappa
 from analysis.stats.resampling import Units
 from analysis.stats.results import Estimate
