@@ -8,8 +8,8 @@ import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 
 from analysis.frames.outcomes import metrics_judged_anew
-from annotation.bulk_numbers import BETWEEN, aggregate_numbers
 from analysis.trajectory_index.columns import NONE, STATES, IndexColumns, empty
+from annotation.bulk_numbers import BETWEEN, aggregate_numbers
 from benchmarks.models import Exchange, JudgeScore, Judging, Run, Trajectory, Violation
 
 # A mean of exactly the threshold must pass, though thirds are not exact in binary.

@@ -17,11 +17,11 @@ import numpy as np
 from django.db import OperationalError
 
 from analysis.models import RunFacts
-from annotation.bulk_numbers import aggregate_numbers, parse_numbers
 from analysis.trajectory_index.columns import NONE, STATES, IndexColumns, join, keep, unpack
 from analysis.trajectory_index.runs import IndexedRunRow, RunVersion, run_rows
 from analysis.trajectory_index.services import batches, read_each, store_columns
 from analysis.trajectory_index.source_rows import read_columns
+from annotation.bulk_numbers import aggregate_numbers, parse_numbers
 from benchmarks.models import Trajectory
 
 # At most this many trajectories are read within a request.
