@@ -131,8 +131,11 @@ def test_people_judge_it(run: Run, rita: User) -> None:
     assignment = study.assignments.get(annotator=ann, part="main")
     page = client_of(ann).get(f"/studies/{study.pk}/annotate/1/")
     assert page.status_code == 200 and "Boldness" in page.content.decode()
-    for key in assignment.item.asked:
-        record_rating(assignment=assignment, by=ann, question=key, value=4, client_id=uuid4())
+    for turn in assignment.item.subjects["turn"]:
+        record_rating(
+            assignment=assignment, by=ann, question="boldness", value=4, subject=f"turn-{turn}",
+            client_id=uuid4(),
+        )  # fmt: skip
     submit_assignment(assignment=assignment, by=ann)
     assignment.refresh_from_db()
     assert assignment.state == "submitted"
