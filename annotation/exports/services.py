@@ -35,9 +35,8 @@ from annotation.models import Item, StudyEvent
 from annotation.planning.plan_files import write_plan
 from annotation.record.events import record_event
 from annotation.studies.design import study_design
-from benchmarks.exporters.parquet import write_tables
 from benchmarks.exports.streams import zipped
-from benchmarks.formats.parquet import MissingExtra, pyarrow
+from benchmarks.formats.parquet import MissingExtra, pyarrow, write_tables
 from benchmarks.tables import csv_lines
 
 GROUP = 5_000

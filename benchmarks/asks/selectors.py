@@ -15,7 +15,6 @@ from benchmarks.core.labels import plain
 from benchmarks.core.people import Fields, FieldsRefused, Hint, ReplyForm
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
-from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
 from benchmarks.models import OpenAsk, Run, Trajectory
 from benchmarks.roles.selectors import system_of
@@ -230,7 +229,7 @@ def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> R
     describe = find_system(system).labels.replies.get(kind)
     if describe is not None:
         return ReplyWords(*describe(params))
-    build = schemas_of(system).get(kind)
+    build = find_system(system).reply_schemas.get(kind)
     if build is None:
         return ReplyWords("A reply in words, in the form that the messages ask for.")
     words = "One JSON object of this shape, and nothing else."

@@ -176,6 +176,10 @@ class System:
     people: People = People()
     comparisons: Comparisons = Comparisons()
     making: Making | None = None
+    # JSON schemas of replies by kind, for endpoints that can be held to them.
+    reply_schemas: Mapping[str, Callable[[Mapping[str, Any]], Json]] = MappingProxyType({})
+    # What commands of the product do for this system alone, by the name of the command.
+    commands: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
     @property
     def rejudging(self) -> "Rejudging | None":

@@ -11,10 +11,10 @@ from django.db import transaction
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.errors import AnswererFailed, CoreError, UnknownName
 from benchmarks.core.labels import plain
+from benchmarks.core.registry import find_system
 from benchmarks.endpoints.selectors import agent_title, endpoint_used
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.endpoint import EndpointAnswerer
-from benchmarks.llm.schemas import schemas_of
 from benchmarks.llm.security import check_host
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run
@@ -110,7 +110,9 @@ def answerer_at(system: str) -> Callable[[str, str], Answerer]:
                 f"endpoint {name!r} is not what it was when the run was started: "
                 "its address, model or parameters were changed"
             )
-        return EndpointAnswerer(config, schemas_of(system), settings.PLANJURY_ENDPOINT_HOSTS)
+        return EndpointAnswerer(
+            config, find_system(system).reply_schemas, settings.PLANJURY_ENDPOINT_HOSTS
+        )
 
     return build
 

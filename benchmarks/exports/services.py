@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.exporters import atif, chat, parquet
-from benchmarks.exporters.huggingface import card
 from benchmarks.exports.ratings import ratings_of
 from benchmarks.exports.selectors import exported
+from benchmarks.formats import atif, parquet, planjury_rows
+from benchmarks.formats.huggingface import card
 from benchmarks.formats.parquet import pyarrow
 from benchmarks.models import Run
 
@@ -31,7 +31,7 @@ def check_exportable(run: Run) -> None:
 
 def trajectory_rows(run: Run) -> Iterator[dict[str, Any]]:
     """What is done of a run, one row a trajectory."""
-    return map(chat.row, exported(run))
+    return map(planjury_rows.write_row, exported(run))
 
 
 def rating_rows(run: Run) -> Iterator[dict[str, Any]] | None:
@@ -73,7 +73,7 @@ def _write_atif(run: Run, target: Path) -> int:
     count = 0
     target.mkdir(parents=True)
     for count, trajectory in enumerate(exported(run), 1):
-        text = json.dumps(atif.document(trajectory), ensure_ascii=False, indent=1)
+        text = json.dumps(atif.write_document(trajectory), ensure_ascii=False, indent=1)
         (target / f"{count:06}.json").write_text(text, encoding="utf-8")
     return count
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.core.errors import UnknownName
-from benchmarks.exporters import atif
 from benchmarks.exports.selectors import exported
 from benchmarks.exports.services import folder_texts, json_lines, trajectory_rows
+from benchmarks.formats import atif
 from benchmarks.models import Run
 
 Member = tuple[str, Iterable[str]]
@@ -26,7 +26,7 @@ def _stream_chat(run: Run) -> Iterator[bytes]:
 def _stream_atif(run: Run) -> Iterator[bytes]:
     def members() -> Iterator[Member]:
         for place, trajectory in enumerate(exported(run), 1):
-            text = json.dumps(atif.document(trajectory), ensure_ascii=False, indent=1)
+            text = json.dumps(atif.write_document(trajectory), ensure_ascii=False, indent=1)
             yield f"{place:06}.json", [text]
 
     return zipped(members())

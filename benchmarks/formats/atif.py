@@ -4,10 +4,12 @@ A file holds one trajectory, or a list or lines of them; a folder or an archive 
 tool's result stands in the step of its call; here it becomes a message of its own. Steps that only
 repeat an earlier context are left out, continuations are joined to what they continue, sub-agents
 are kept as metadata.
+Scores and hidden state, for which the format has no place, are written into ``extra``.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from benchmarks.core.digests import digest_text
@@ -24,6 +26,7 @@ from benchmarks.formats.messages import (
     read_text,
     read_whole,
 )
+from benchmarks.formats.planjury_rows import write_message
 from benchmarks.formats.shape import Shape
 from benchmarks.formats.source import Source, Spot
 from benchmarks.formats.trajectory import (
@@ -250,3 +253,86 @@ def _as_call(call: Any) -> Any:
 
 def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
+
+
+STEP_SOURCES = {"system": "system", "user": "user", "assistant": "agent"}
+WRITTEN_VERSION = "ATIF-v1.6"
+
+
+def write_document(trajectory: ImportedTrajectory) -> dict[str, Any]:
+    """One trajectory; what the agent never saw is kept apart from its steps."""
+    steps: list[dict[str, Any]] = []
+    unseen = []
+    for message in trajectory.messages:
+        if message.hidden:
+            unseen.append(write_message(message))
+        elif message.speaker == "tool" and steps:
+            _add_result(steps, message)
+        else:
+            steps.append(_written_step(len(steps) + 1, message))
+    return {
+        "schema_version": WRITTEN_VERSION,
+        "session_id": f"{trajectory.task.id}#{trajectory.attempt or 1}",
+        "agent": {
+            "name": trajectory.agent or "unknown",
+            "version": "unknown",
+            **({"model_name": trajectory.agent} if trajectory.agent else {}),
+            **(
+                {"tool_definitions": [dict(t) for t in trajectory.tools]}
+                if trajectory.tools
+                else {}
+            ),
+        },
+        "steps": steps,
+        "extra": {
+            "planjury": {
+                "task_id": trajectory.task.id,
+                "attempt": trajectory.attempt or 1,
+                "reward": trajectory.scores.get("reward"),
+                "scores": dict(trajectory.scores),
+                "termination": trajectory.termination,
+                "rubric": [asdict(score) for score in trajectory.rubric],
+                "hidden": {**trajectory.task.hidden, **trajectory.hidden},
+                "hidden_messages": unseen,
+                "metadata": dict(trajectory.metadata),
+            }
+        },
+    }
+
+
+def _written_step(number: int, message: ImportedMessage) -> dict[str, Any]:
+    step: dict[str, Any] = {
+        "step_id": number,
+        "source": STEP_SOURCES.get(message.speaker, "system"),
+        "message": message.text,
+    }
+    if message.at:
+        step["timestamp"] = message.at
+    if message.speaker != "assistant":
+        return step
+    if message.reasoning:
+        step["reasoning_content"] = message.reasoning
+    if message.calls:
+        step["tool_calls"] = [
+            {"tool_call_id": call.id, "function_name": call.name, "arguments": call.arguments}
+            for call in message.calls
+        ]
+    metrics = {
+        "prompt_tokens": message.tokens_in,
+        "completion_tokens": message.tokens_out,
+        "cost_usd": message.cost,
+    }
+    if known := {name: value for name, value in metrics.items() if value is not None}:
+        step["metrics"] = known
+    return step
+
+
+def _add_result(steps: list[dict[str, Any]], message: ImportedMessage) -> None:
+    """Put a result into the step of its call; without one, into the last step."""
+    owner = steps[-1]
+    for step in reversed(steps):
+        if any(call["tool_call_id"] == message.call_id for call in step.get("tool_calls", ())):
+            owner = step
+            break
+    result = {"source_call_id": message.call_id or None, "content": message.text}
+    owner.setdefault("observation", {"results": []})["results"].append(result)

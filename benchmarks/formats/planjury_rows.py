@@ -1,11 +1,19 @@
-"""Rows that were exported from here: they hold all of a trajectory, and nothing is guessed."""
+"""Rows in the chat format that hold all of a trajectory: read without guessing, and written."""
 
+import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from benchmarks.formats.messages import read_messages, read_number, read_text, read_whole
 from benchmarks.formats.source import Spot
-from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, RubricScore, task_key
+from benchmarks.formats.trajectory import (
+    ImportedMessage,
+    ImportedTask,
+    ImportedTrajectory,
+    RubricScore,
+    task_key,
+)
 
 LARGEST = 30_000
 MOST_SCORES = 100_000
@@ -82,3 +90,67 @@ def _rubric(spot: Spot, given: Any) -> tuple[RubricScore, ...]:
             )
         )
     return tuple(made)
+
+
+# Marks rows that hold all of a trajectory, so that nothing need be guessed when they are read back.
+ROW_VERSION = 1
+
+
+def write_row(trajectory: ImportedTrajectory) -> dict[str, Any]:
+    """One trajectory with its tools, its scores and what was hidden from the agent."""
+    return {
+        "planjury": ROW_VERSION,
+        "task_id": trajectory.task.id,
+        "attempt": trajectory.attempt or 1,
+        "model": trajectory.agent,
+        "category": trajectory.task.category,
+        "prompt": trajectory.task.prompt,
+        "system": next((m.text for m in trajectory.messages if m.speaker == "system"), None),
+        "messages": [write_message(message) for message in trajectory.messages],
+        "tools": [dict(tool) for tool in trajectory.tools],
+        "hidden": {**trajectory.task.hidden, **trajectory.hidden},
+        "stated": dict(trajectory.task.payload),
+        "reward": trajectory.scores.get("reward"),
+        "scores": dict(trajectory.scores),
+        "undefined": dict(trajectory.undefined),
+        "rubric": [asdict(score) for score in trajectory.rubric],
+        "termination": trajectory.termination,
+        "started": trajectory.started,
+        "finished": trajectory.finished,
+        "seed": trajectory.seed,
+        "metadata": dict(trajectory.metadata),
+    }
+
+
+def write_message(message: ImportedMessage) -> dict[str, Any]:
+    """A message in the chat format; what that format has no field for stands beside it."""
+    made: dict[str, Any] = {**message.extra, "role": message.speaker}
+    made["content"] = message.extra.get("content", message.text or None)
+    if message.calls:
+        made["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "arguments": call.arguments
+                    if call.raw
+                    else json.dumps(call.arguments, ensure_ascii=False),
+                },
+            }
+            for call in message.calls
+        ]
+    if "usage" not in made and (message.tokens_in is not None or message.tokens_out is not None):
+        made["usage"] = {
+            "prompt_tokens": message.tokens_in,
+            "completion_tokens": message.tokens_out,
+        }
+    optional = {
+        "tool_call_id": message.call_id,
+        "name": message.name,
+        "reasoning_content": message.reasoning,
+        "timestamp": message.at,
+        "cost": message.cost,
+        "hidden": message.hidden or None,
+    }
+    return {**made, **{key: value for key, value in optional.items() if value not in ("", None)}}

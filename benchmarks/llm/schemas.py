@@ -1,29 +1,10 @@
-"""JSON schemas of the replies that systems ask for: a module ``schemas`` in a system's folder.
+"""Building blocks for the JSON schemas of replies.
 
 Schemas keep to what strict modes of endpoints allow: every property required, no others.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
-
-from benchmarks.core.registry import SYSTEMS
-from benchmarks.llm.config import SchemaBuilder
-
-
-@cache
-def schemas_of(system: str) -> Mapping[str, SchemaBuilder]:
-    """What builds the schemas of a system, by ``Expect.kind``; empty where it has none."""
-    if system not in SYSTEMS:
-        return {}
-    folder = SYSTEMS[system][1].rpartition(".")[0]
-    path = f"{folder}.schemas"
-    if not folder or not find_spec(path):
-        return {}
-    schemas: Mapping[str, SchemaBuilder] = import_module(path).SCHEMAS
-    return schemas
 
 
 def one_of(values: Sequence[str | int]) -> dict[str, Any]:

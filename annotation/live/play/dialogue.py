@@ -13,7 +13,6 @@ from benchmarks.core.people import Dialogue, Line, Story
 from benchmarks.core.plans import split_steps
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
-from benchmarks.llm.schemas import schemas_of
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, OpenAsk, Task, Turn
 from benchmarks.prepared import Prepared
@@ -148,7 +147,7 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:
     for line in tell(ask.context) if tell else ():
         own = line.speaker in place.title
         yield Line(YOU if own else line.speaker, line.text, line.turn, line.plan)
-    if ask.answered_at is None or kind in schemas_of(system):
+    if ask.answered_at is None or kind in find_system(system).reply_schemas:
         return
     reply = _REPLY.first(
         trajectory=ask.trajectory_id,

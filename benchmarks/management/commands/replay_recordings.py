@@ -3,21 +3,20 @@
 import json
 import sys
 from argparse import ArgumentParser
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.registry import SYSTEMS, get_system
 
 
-def replayers() -> dict[str, str]:
-    """The systems that can replay recordings: those with a module ``replay`` in their folder."""
-    paths = {key: f"{path.rpartition('.')[0]}.replay" for key, (_, path) in SYSTEMS.items()}
-    return {key: path for key, path in paths.items() if find_spec(path)}
+def replayers() -> dict[str, Callable[..., Any]]:
+    """Return what replays recordings, by the systems that can."""
+    found = {key: get_system(key).commands.get("replay_recordings") for key in SYSTEMS}
+    return {key: replay for key, replay in found.items() if replay is not None}
 
 
 class Command(BaseCommand):
@@ -51,8 +50,7 @@ class Command(BaseCommand):
         try:
             if options["system"] not in known:
                 raise UnknownName("system with recordings", options["system"], sorted(known))
-            replayer = import_module(known[options["system"]])
-            found = replayer.replay_recordings(
+            found = known[options["system"]](
                 options["runs"],
                 options["data"],
                 tool_index=options["tool_index"],

@@ -33,6 +33,7 @@ from benchmarks.systems.adaplanbench.people import PEOPLE
 from benchmarks.systems.adaplanbench.protocol import SETTINGS
 from benchmarks.systems.adaplanbench.published import PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.schemas import SCHEMAS
 
 
 class AdaPlanBench(System):
@@ -70,6 +71,7 @@ class AdaPlanBench(System):
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS
+    reply_schemas = SCHEMAS
     people = PEOPLE
     comparisons = COMPARISONS
 

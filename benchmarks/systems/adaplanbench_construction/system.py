@@ -24,6 +24,7 @@ from benchmarks.systems.adaplanbench_construction.people import PEOPLE
 from benchmarks.systems.adaplanbench_construction.problem_files import IMPORTER
 from benchmarks.systems.adaplanbench_construction.protocol import SETTINGS
 from benchmarks.systems.adaplanbench_construction.published import PUBLISHED
+from benchmarks.systems.adaplanbench_construction.schemas import SCHEMAS
 
 
 class AdaPlanBenchConstruction(System):
@@ -52,6 +53,7 @@ class AdaPlanBenchConstruction(System):
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS
+    reply_schemas = SCHEMAS
     people = PEOPLE
     making: Making | None = MAKING
 

@@ -16,6 +16,7 @@ from benchmarks.systems.planbench_xl.labels import LABELS
 from benchmarks.systems.planbench_xl.native import parse_native
 from benchmarks.systems.planbench_xl.people import PEOPLE
 from benchmarks.systems.planbench_xl.published import PRESETS, PUBLISHED
+from benchmarks.systems.planbench_xl.replay import replay_recordings
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.settings import SETTINGS
 
@@ -39,6 +40,7 @@ class PlanBenchXL(System):
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS
+    commands = {"replay_recordings": replay_recordings}
     people = PEOPLE
     comparisons = COMPARISONS
 

@@ -10,9 +10,9 @@ import pytest
 from benchmarks.core.answerers import Cast
 from benchmarks.core.driver import Capped, Driver, Failed, Finished
 from benchmarks.core.log import MemoryLog
+from benchmarks.core.registry import find_system
 from benchmarks.core.types import Outcome
 from benchmarks.llm.fake.server import FakeServer
-from benchmarks.llm.schemas import schemas_of
 from tests.benchmarks.core.toys import DyingLog, run_until_death
 from tests.benchmarks.llm.stage import QUICK, Play, answerer
 from tests.contracts.episodes import Counting, settled
@@ -23,7 +23,11 @@ PRICED = {"price_in": 1.0, "price_out": 2.0, "parameters": {"max_tokens": 500}}
 
 def cast(play: Play, server: FakeServer, model: str = "fake", **changes) -> Cast:
     """All roles on the endpoint, each with an answerer of its own."""
-    usual = {"schemas": schemas_of("adaplanbench"), "policy": replace(QUICK, tries=8), **PRICED}
+    usual = {
+        "schemas": find_system("adaplanbench").reply_schemas,
+        "policy": replace(QUICK, tries=8),
+        **PRICED,
+    }
     return Cast(
         {
             role: {

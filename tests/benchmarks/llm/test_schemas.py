@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.llm.fake.replies import _fill
-from benchmarks.llm.schemas import schemas_of
 
 PARAMS: dict[str, dict[str, Any]] = {
     "violations": {"keys": ["w1", "w2", "u-no heat"]},
     "scores": {"dimensions": ["safety", "effectiveness"]},
 }
-KINDS = [(key, kind) for key in SYSTEMS for kind in schemas_of(key) if kind in PARAMS]
+KINDS = [
+    (key, kind) for key in SYSTEMS for kind in find_system(key).reply_schemas if kind in PARAMS
+]
 
 
 def objects(schema: Any):
@@ -30,21 +31,21 @@ def objects(schema: Any):
 
 
 def test_adaplanbench_has_schemas_for_its_judges():
-    assert set(schemas_of("adaplanbench")) == {"violations", "scores"}
+    assert set(find_system("adaplanbench").reply_schemas) == {"violations", "scores"}
 
 
 def test_who_has_none_has_none():
-    assert schemas_of("no-such-system") == {}
+    assert find_system("no-such-system").reply_schemas == {}
 
 
 @pytest.mark.parametrize("key", SYSTEMS)
 def test_kinds_with_a_schema_have_a_parser(key):
-    assert set(schemas_of(key)) <= set(get_system(key).parsers)
+    assert set(find_system(key).reply_schemas) <= set(get_system(key).parsers)
 
 
 @pytest.mark.parametrize(("key", "kind"), KINDS)
 def test_strict_modes_accept_it(key, kind):
-    schema = schemas_of(key)[kind](PARAMS[kind])
+    schema = find_system(key).reply_schemas[kind](PARAMS[kind])
     found = list(objects(schema))
     assert found
     for part in found:
@@ -55,7 +56,7 @@ def test_strict_modes_accept_it(key, kind):
 
 @pytest.mark.parametrize(("key", "kind"), KINDS)
 def test_what_it_allows_can_be_read(key, kind):
-    schema = schemas_of(key)[kind](PARAMS[kind])
+    schema = find_system(key).reply_schemas[kind](PARAMS[kind])
     parse = get_system(key).parsers[kind]
     for seed in range(50):
         parse(json.dumps(_fill(schema, random.Random(seed))), PARAMS[kind])

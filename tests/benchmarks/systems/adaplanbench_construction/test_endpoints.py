@@ -12,12 +12,11 @@ from benchmarks.core.answerers import Cast
 from benchmarks.core.candidates import KEPT, REMOVED
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import Call, MemoryLog, Verdict
-from benchmarks.core.registry import get_system
+from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Outcome
 from benchmarks.llm.fake.server import FakeServer
-from benchmarks.llm.schemas import schemas_of
 from benchmarks.systems.adaplanbench_construction.pools import normal_form
 from tests.benchmarks.llm.stage import Play, answerer
 
@@ -72,7 +71,7 @@ def construct(
             role: {
                 seat: answerer(
                     server, (strange or {}).get(role, "fake"), name=f"{role} {seat}",
-                    schemas=schemas_of(SYSTEM.key), structured=structured,
+                    schemas=find_system(SYSTEM.key).reply_schemas, structured=structured,
                 )
                 for seat in seats
             }
