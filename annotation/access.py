@@ -1,4 +1,4 @@
-"""Who may do what in a study. Every view of a study begins with one of these."""
+"""Decide who may do what in a study. Every view of a study begins with one of these."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,6 @@
-"""Roles in studies, for administrators. Answers cannot be changed here.
+"""Membership in studies on the administration pages. Answers cannot be changed here.
 
-A role is given and taken by the same services as on the study's own pages, so that the record tells
-of it whoever did it.
+Roles are granted and removed by the same services as on the study's pages, so the record has them.
 """
 
 from typing import TYPE_CHECKING, Any

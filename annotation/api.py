@@ -1,4 +1,4 @@
-"""Studies in the HTTP API: which there are, and the answers for those who may export them."""
+"""Studies in the HTTP API: their list, and their ratings for people who may export them."""
 
 from datetime import datetime
 from typing import Any

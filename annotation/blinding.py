@@ -1,4 +1,4 @@
-"""Who is annotating blind, and what is therefore closed to them."""
+"""Which runs and tasks are closed to people who annotate a blinded study."""
 
 from collections.abc import Iterable
 from typing import Any

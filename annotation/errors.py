@@ -1,4 +1,7 @@
-"""Refusals: nothing was changed, and the text says why in words that can be shown."""
+"""Errors raised when a request breaks a rule of a study.
+
+Nothing was changed then, and the text can be shown to the user.
+"""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""JSON bodies that pages send: read within bounds, their texts such as every database stores."""
+"""Read JSON request bodies, with limits and with text that every database can store."""
 
 import json
 from typing import Any

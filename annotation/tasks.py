@@ -1,4 +1,4 @@
-"""Found by Celery in every worker: importing it makes the app's kinds of jobs known."""
+"""Celery imports this module in every worker; that registers the app's kinds of jobs."""
 
 from annotation.demo import services as demo
 from annotation.planning import services as planned

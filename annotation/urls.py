@@ -1,4 +1,4 @@
-"""Addresses of the annotation app."""
+"""URLs of the annotation app."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

@@ -1,12 +1,12 @@
-"""How far annotators disagree about a place: a question about an item or one of its parts.
+"""Measure how far annotators disagree about a question on an item or on one of its parts.
 
-It is two whole numbers, so that places can be put in one order, with nothing left to chance:
+Disagreement is two whole numbers, so that the order of the queue is exact:
 
 - scores: the range as a share of the scale, then the variance;
 - choices: how evenly the votes are split, from 0 (all equal) to 1 (spread over all options);
 - marks: d/(1 + d) for d, the mean size of the symmetric difference over pairs of raters.
 
-Of submitted main items, without people who withdrew. Words are not compared.
+Only submitted main items count, without people who withdrew. Text answers are not compared.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What the queue of places to adjudicate can be filtered by."""
+"""The filter of the adjudication queue."""
 
 from typing import Any
 

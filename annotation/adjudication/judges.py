@@ -1,4 +1,4 @@
-"""What judges and checkers had decided about a place, for those to whom it may be shown."""
+"""What judges and checkers decided about a question, for people who may see it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,9 +1,8 @@
-"""The queue of places where annotators disagree, most first.
+"""The queue of questions on which annotators disagree, most disagreement first.
 
-All answers of a large study take a second to compare, and somebody submits every few seconds. So
-what was found is kept together with the seats that it was found from, and for the next page only
-those items are compared anew whose seats have changed: submitted, opened again, or of somebody who
-left.
+Comparing all answers of a large study takes a second, and somebody submits every few seconds. So
+the result is cached together with the state of the assignments it came from. The next page
+compares only items whose assignments changed: submitted, reopened, or of somebody who left.
 """
 
 import json

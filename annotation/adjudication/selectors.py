@@ -1,4 +1,4 @@
-"""Places where people disagree as an adjudicator sees them, and what was decided about them."""
+"""Questions on which people disagree as an adjudicator sees them, and the decisions."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Deciding what is right where annotators disagree. Ratings are never changed by it."""
+"""Store an adjudicator's decisions. Ratings are never changed."""
 
 from typing import Any
 

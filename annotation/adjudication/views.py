@@ -1,4 +1,4 @@
-"""Deciding what is right where annotators disagree, one place at a time."""
+"""The pages on which an adjudicator decides between disagreeing annotators."""
 
 from dataclasses import replace
 from typing import Any

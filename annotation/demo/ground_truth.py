@@ -1,6 +1,6 @@
-"""What is right about items that scripts made: known plans and candidates say it themselves.
+"""Correct answers about items made by scripts, read from known plans and candidates.
 
-Simulated annotators judge by it, and training items of the demo expect it. Nobody is shown it.
+Simulated annotators judge by them, and training items of the demo expect them. No page shows them.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The human validations as plans over the demo: what it holds, and what presets fill in.
+"""Plans of the demo's human validations; the presets of a new study use them, too.
 
 The sizes are the paper's: 240 trajectories by eight annotators; 30 trajectories and 30 tasks by
 three annotators each.

@@ -1,4 +1,4 @@
-"""The demo: accounts for every role, runs made by the driver, and the studies over them."""
+"""Load the demo: accounts for every role, runs made by the driver, and studies of them."""
 
 import time
 

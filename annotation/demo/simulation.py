@@ -1,7 +1,7 @@
-"""Simulated annotators: seeded stand-ins who judge by what an item is really like.
+"""Simulated annotators: seeded scripts that judge by an item's ground truth.
 
-They fill the demo, so that its pages have something to show. Their accounts are flagged, cannot
-sign in, and are labelled wherever they appear; analyses can leave them out.
+They fill the demo. Their accounts are flagged, cannot sign in and are labelled wherever they
+appear; analyses can leave them out.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""The demo's studies: the paper's ten questions, and the checks of violations and of the filter."""
+"""The demo's studies: ten questions, violation check, filter check and live sessions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
-"""Designs of studies: who judges what, and in which order; names, ids and a seed in, no database.
+"""Designs of studies: who judges what, in which order. Pure functions without a database.
 
-``sampling`` chooses, ``dealing`` assigns (``queries`` does so as the paper did), ``orders`` puts
-each person's items in order, ``placement`` adds training and gold items, and ``certificate`` says
-how balanced the result is. docs/making-studies.md says what each method guarantees.
+``sampling`` chooses items, ``dealing`` assigns them (``deal_queries`` as the paper did),
+``orders`` orders each person's items, ``placement`` adds training and gold items, and
+``certificate`` reports the balance of the result. docs/making-studies.md says what each method
+guarantees.
 """

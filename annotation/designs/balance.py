@@ -1,4 +1,4 @@
-"""How evenly two things meet: counts of a cross table against what even mixing would give."""
+"""Compare the counts of a cross table with those of an even distribution."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

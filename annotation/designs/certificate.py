@@ -1,7 +1,7 @@
-"""The balance certificate: what a design gives each person, counted, and its fingerprint.
+"""The balance certificate: counts of what each person judges, and a fingerprint of the design.
 
 Counts are of the items to judge, in their order; training and gold items are listed apart. The
-certificate depends on names, ids and seed alone, so whoever has these can make it again.
+certificate depends only on names, ids and the seed, so anybody who has these can reproduce it.
 """
 
 import hashlib

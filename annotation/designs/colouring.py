@@ -1,7 +1,7 @@
-"""Equitable edge colouring of a bipartite multigraph: the engine behind orders that balance.
+"""Equitable edge colouring of a bipartite multigraph, used to balance orders.
 
-Colours stand for rows of a square or for blocks. At every vertex each colour occurs equally often,
-up to one, and so it does in all (de Werra 1971). Vertices are split into parts of at most as many
+Colours stand for rows of a square or for blocks. At every vertex, and in total, the counts of the
+colours differ by at most one (de Werra 1971). Vertices are split into parts of at most as many
 edges as there are colours; such a graph has a proper colouring (König 1916), found edge by edge
 with alternating paths.
 """

@@ -1,7 +1,7 @@
-"""Dealing options to named annotators: so many raters each, nobody an item they played in.
+"""Assign items to named annotators: a fixed number of raters each, never an item they played in.
 
-Whether it can be done is decided exactly (``loads``); which of the interchangeable items a person
-gets is drawn by seed.
+``loads`` decides exactly whether this is possible. The seed decides which of several
+interchangeable items a person gets.
 """
 
 import random

@@ -1,11 +1,11 @@
-"""How many units of each kind every person gets: exact, or a proof that it cannot be.
+"""How many units of each kind every person gets: an exact solution, or a proof that none exists.
 
-Units that the same people may judge are interchangeable, so it is enough to settle how many of
-each such *kind* a person gets: a flow from kinds to people. Because nobody gets more of a kind than
-there are units of it, the numbers can always be turned into units with ``raters`` different people
-each (Gale 1957, Ryser 1957). Loads are evened out by moving units along augmenting paths; where no
-path is left, the sum of squared loads is the least there is, so loads differ by at most one unit
-whenever that is possible at all.
+Units that the same people may judge are interchangeable, so it is enough to decide how many of
+each such *kind* a person gets: a flow from kinds to people. Because nobody gets more of a kind
+than there are units of it, the numbers can always be turned into units with ``raters`` different
+people each (Gale 1957, Ryser 1957). Loads are evened out by moving units along augmenting paths.
+Once no path is left, the sum of squared loads is minimal, so loads differ by at most one unit
+wherever possible.
 """
 
 from collections import deque

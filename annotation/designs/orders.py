@@ -1,4 +1,4 @@
-"""In which order people judge: by chance, in balanced blocks, or by a Latin square."""
+"""Order each person's items: at random, in balanced blocks, or by a Latin square."""
 
 import heapq
 import random

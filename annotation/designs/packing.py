@@ -1,7 +1,7 @@
-"""Whole tasks of unequal size: fitting them into limits in items, and evening out items.
+"""Fit whole tasks of unequal size into limits counted in items, and even out the loads.
 
-That is bin packing, so limits are met by an integer program (HiGHS, through scipy) and loads are
-evened out by exchanges: no exchange of two tasks is left that would bring two people closer.
+This is bin packing, so an integer program (HiGHS, through scipy) meets the limits. Exchanges of
+two tasks then even out the loads until no exchange brings two people closer.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Training items first, hidden gold items in between, at places that cannot be guessed.
+"""Place training items first and hidden gold items at unpredictable positions.
 
-Lists are made whole beforehand. In a pool nobody knows beforehand who will judge how much, so gold
-is drawn item by item there.
+Lists of named annotators are complete beforehand. In a pool nobody knows in advance who will judge
+how much, so gold items are drawn one at a time.
 """
 
 import random

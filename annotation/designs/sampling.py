@@ -1,8 +1,8 @@
-"""Choosing what is judged: all, or a sample drawn by seed.
+"""Choose the items to judge: all of them, or a random sample by seed.
 
-Every unit (an option, or a task with all its options) draws a lot from the seed and its own name;
-the lowest lots are taken. So a larger sample of the same seed holds the smaller one (except where
-shares of strata are rounded), and an option that is added changes nobody else's lot.
+Every unit (an item, or a task with all its items) draws a lot from the seed and its own name; the
+lowest lots are taken. So a larger sample with the same seed contains the smaller one (except where
+shares of strata are rounded), and adding an item changes no other lot.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a design is made of: options to judge, seats of people, and what came of dealing."""
+"""The types of a design: items to choose from, entries of people's lists, and allocations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Taking a break and coming back. Time away is nobody's working time."""
+"""Start and end breaks, and measure how long somebody has worked without one."""
 
 from datetime import datetime, timedelta
 

@@ -1,7 +1,7 @@
-"""The form of an item: what is asked of it and of its parts, and what was said so far.
+"""The form of an item: the questions on it and on its parts, with the answers so far.
 
-Fields are named after their place: ``safety.turn-3`` is an answer, ``safety.turn-3:comment`` what
-is said beside it, ``:comment`` a remark on the whole item.
+Fields are named after question and part: ``safety.turn-3`` is an answer, ``safety.turn-3:comment``
+the comment on it, ``:comment`` a comment on the whole item.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the desk's dialog of guidelines, words and keys tells: the same at most items of a study."""
+"""The desk's help dialog: guidelines, definitions and keys of a questionnaire."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Fields of a posted desk form, read into what they say."""
+"""Turn the fields of a posted desk form into edits."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""When annotators were at their desks, and for how long at an item."""
+"""Note when annotators are at their desk, and their active time on an item."""
 
 from datetime import datetime, timedelta
 

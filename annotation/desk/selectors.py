@@ -1,4 +1,7 @@
-"""One item as its annotator sees it. Nothing here may tell which agent made the trajectory."""
+"""Load one item as its annotator sees it.
+
+Nothing here may reveal which agent made the trajectory.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Submitting, skipping and reopening an item."""
+"""Submit, skip and reopen an item."""
 
 from collections.abc import Callable
 

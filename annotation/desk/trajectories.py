@@ -1,7 +1,7 @@
-"""What an annotator reads of an item. Only what the questionnaire shows is read from the database.
+"""Load what an annotator reads of an item; only what the questionnaire shows is queried.
 
-The plain text of a block is what evidence counts its characters in: of a plan its steps, one a
-line and without their numbers, or the text as it was written where it is more than steps.
+Evidence counts characters in the plain text of a block: the steps of a plan, one a line without
+numbers, or the original text if it is more than steps.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The annotator's desk: the page, and the whole form of it for browsers without script."""
+"""The annotation desk: its page, its form without JavaScript, and the requests of its script."""
 
 import uuid
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
-"""What was given to whom and what they said of it, a few hundred seats at a time.
+"""Read a study's assignments with all their edits, a few hundred at a time.
 
-Chunks are found by key, so that no cursor and no transaction stays open while a file is sent, and
-memory does not grow with the study. What stands in a place is derived from its edits: one reading
-tells both what is said now and how it came about.
+Chunks are found by key, so no cursor or transaction stays open while a file is sent, and memory
+does not grow with the study. Current answers are derived from the edits, so one read gives both.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The card of a study as a data set on Hugging Face."""
+"""The dataset card of a study for Hugging Face."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

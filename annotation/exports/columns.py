@@ -1,4 +1,4 @@
-"""The columns in which a study leaves the installation: one list for every format and its docs."""
+"""The columns of an exported study: one list for every format and the docs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

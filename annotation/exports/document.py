@@ -1,7 +1,7 @@
-"""A study as one JSON document, from which another installation can make the same study.
+"""Export a study as one JSON document, from which another installation can recreate it.
 
-What has a meaning here alone stands under ``local``; everything else is equal when the study is
-exported from where it was imported.
+Values with a meaning only here are under ``local``. Everything else is the same when the study is
+exported again from where it was imported.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What items are about, by their contents: the same on every installation."""
+"""Fingerprints of tasks and trajectories by content, the same on every installation."""
 
 import json
 from collections.abc import Iterable, Mapping

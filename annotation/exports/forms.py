@@ -1,4 +1,4 @@
-"""What an export of a study is to hold."""
+"""The options of an export."""
 
 from typing import Any
 

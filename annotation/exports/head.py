@@ -1,4 +1,4 @@
-"""What a file says of a study once: its design, questionnaires, texts, sources and people."""
+"""The part of an export that describes the study: design, questionnaires, sources and people."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Under which names studies and their people leave the installation."""
+"""Pseudonyms of studies and people in exports."""
 
 from django.utils.crypto import salted_hmac
 

@@ -1,4 +1,4 @@
-"""Submitted ratings under pseudonyms, for the files in which runs are exported."""
+"""Submitted ratings under pseudonyms, for exports of runs."""
 
 from collections.abc import Iterator
 from itertools import groupby

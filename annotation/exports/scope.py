@@ -1,4 +1,4 @@
-"""Which part of a study somebody gets, and under which names."""
+"""Which part of a study somebody may export, and whether with names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Studies as files: sent while they are written, or written into a folder."""
+"""Export a study as files, streamed to the browser or written to a folder."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""A study as one tidy table: a row for each rater, item, part of the item and question."""
+"""A study as a tidy table: one row per rater, item, part of the item and question."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

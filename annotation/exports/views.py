@@ -1,4 +1,4 @@
-"""A study as files: the page that offers them, and the files."""
+"""The export page of a study, and its downloads."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render

@@ -1,6 +1,6 @@
-"""Rows as files have them. What many rows have in common is put into words once.
+"""Convert rows to the text of files; what many rows share is converted once.
 
-A study has many rows and each of them forty columns, so this is where the time of an export goes.
+A study has many rows of forty columns each, so this is where an export spends its time.
 """
 
 import json

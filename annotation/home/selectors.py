@@ -1,4 +1,4 @@
-"""What waits for a person on the home page."""
+"""A person's tasks and the newest experiments on the home page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The home page: what is waiting for whoever is signed in."""
+"""The home page, and the progress of loading the demo."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render

@@ -1,4 +1,4 @@
-"""Whether a document holds together: who it names, and that every answer is one to its question."""
+"""Check that a study document is consistent: its people, and each answer against its question."""
 
 from collections.abc import Iterator
 

@@ -1,9 +1,8 @@
-"""Finding, for each item of a document, the task or trajectory that it is about here.
+"""Find the local task or trajectory for each item of a study document.
 
-A dataset is known by its system and checksum, a run by its dataset, agent and level, a trajectory
-in it by task, level and attempt. That the texts are the same is told by their fingerprints. Of
-several runs that fit, the one from which most items come is taken, and of those the one with the
-same condition, seed and source.
+A dataset is identified by system and checksum, a run by dataset, agent and level, and a trajectory
+by task, level and attempt; fingerprints confirm that the texts are the same. If several runs fit,
+the one with most items is taken, and among those the one with the same condition, seed and source.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The document of a study, checked field by field before anything else is done with it."""
+"""The schema of a study document; every field is validated before the import starts."""
 
 import json
 from datetime import UTC, datetime

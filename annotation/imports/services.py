@@ -1,4 +1,4 @@
-"""Storing a document as a study that takes no answers any more."""
+"""Store a study document as a closed study."""
 
 import uuid
 from collections import Counter

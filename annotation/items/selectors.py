@@ -1,7 +1,7 @@
-"""The items of a study page by page, and who holds them.
+"""The items of a study page by page, with their assignments.
 
-Whose item it is and how far everybody is may be known to those who look on. What a person says, and
-who made a trajectory, follows their role, and what is closed to them.
+People who oversee the study may see assignments and progress. Whether they see answers and agents
+depends on their role and on blinding.
 """
 
 import hashlib

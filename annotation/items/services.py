@@ -1,4 +1,4 @@
-"""More to judge in a study that exists: further items, more annotators each, free seats dealt."""
+"""Extend an existing study: more items, more annotators per item, and new assignments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Training and gold items for a study that runs: chosen, given their right answers, added.
+"""Add training and gold items to a running study: choose them, set expected answers, store.
 
-As for a new study, what was given so far travels with the page.
+As in the wizard for a new study, the form carries the draft from page to page.
 """
 
 from collections.abc import Mapping

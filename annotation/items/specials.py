@@ -1,8 +1,8 @@
-"""More training and gold items for a study that exists, by the rules that hold when it is made.
+"""Add training and gold items to an existing study, by the rules of a new one.
 
-Training is for those who have not passed it yet, and for all who come later. Gold of a pool is
-drawn for whoever takes items from then on. With named annotators it is hidden among what each of
-them has not opened yet.
+Training items go to people who have not passed the training, and to later annotators. In a pool,
+gold items are drawn for whoever claims items from then on. For named annotators they are hidden
+among items that they have not opened yet.
 """
 
 from collections import Counter

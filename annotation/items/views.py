@@ -1,4 +1,4 @@
-"""The items of a study, more of them, and one item with who holds it."""
+"""The items of a study: their list, one item with its assignments, and adding items."""
 
 from collections.abc import Callable
 from dataclasses import replace

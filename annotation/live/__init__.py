@@ -1,4 +1,4 @@
-"""Live sessions: making them, sitting down, playing, and what happens when somebody leaves.
+"""Live sessions: set them up, play them, watch and control them.
 
-Whoever locks several things does so in this order: the session, the trajectory, its run.
+Code that locks several rows locks them in this order: the session, the trajectory, its run.
 """

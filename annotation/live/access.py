@@ -1,4 +1,4 @@
-"""Who may do what in a live session. Every view of one begins with `fetch_session`."""
+"""Decide who may do what in a live session. Every view of a session begins with `fetch_session`."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Writing down what happened in a session, and the lock under which it happens."""
+"""Record the events of a session, and take the lock under which it changes."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sessions in lists: whose turn it is in those that somebody plays, and in those of a study."""
+"""Lists of sessions: those that somebody plays, and those of a study, with whose turn it is."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What a player of a study of sessions does next."""
+"""Which session a player plays next."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Whose turn it is in sessions, and since when: read from their trajectories."""
+"""Whose turn it is in sessions and since when, read from their trajectories."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

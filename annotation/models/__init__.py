@@ -1,4 +1,4 @@
-"""Studies, who takes part in them, what they were given to judge, and what they said."""
+"""Models of studies: people, items, assignments, ratings, sessions and the record."""
 
 from annotation.models.events import StudyEvent
 from annotation.models.items import Assignment, Item, Participant

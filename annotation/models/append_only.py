@@ -1,4 +1,4 @@
-"""Rows that are only ever added. Neither a row nor a query changes or deletes them."""
+"""A base for rows that are only added, never changed or deleted."""
 
 from typing import Any, NoReturn, TypeVar
 

@@ -1,4 +1,4 @@
-"""The record of everything that was done in a study, answers apart."""
+"""The record of a study: every action except answers."""
 
 from django.conf import settings as django_settings
 from django.db import models

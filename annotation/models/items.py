@@ -1,4 +1,4 @@
-"""What a study asks about, who takes part in it as an annotator, and who was given what."""
+"""Items of a study, participants, and assignments."""
 
 from django.conf import settings as django_settings
 from django.db import models

@@ -1,4 +1,4 @@
-"""Coming in, being told, and what was decided where people disagreed."""
+"""Consent, invitations, messages and adjudications."""
 
 from django.conf import settings as django_settings
 from django.db import models

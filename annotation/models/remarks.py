@@ -1,6 +1,6 @@
-"""What readers of a trajectory write beside it: failure labels, notes and comments on passages.
+"""Failure labels, notes and comments on trajectories.
 
-Nothing is overwritten. Taking a label off, rewording a note and deleting one are rows of their own.
+Nothing is overwritten. Removing a label, rewording a note and deleting one each add a row.
 """
 
 from django.conf import settings as django_settings

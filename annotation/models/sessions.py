@@ -1,4 +1,4 @@
-"""Live sessions: people who play roles of an episode, who sat where, and what happened."""
+"""Live sessions, their places, events and drafts."""
 
 from django.conf import settings as django_settings
 from django.db import models

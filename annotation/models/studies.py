@@ -1,4 +1,4 @@
-"""Studies, what their people are told, and who has which role in them."""
+"""Studies, their texts and questionnaires, and who has which role in them."""
 
 from django.conf import settings as django_settings
 from django.db import models

@@ -1,8 +1,7 @@
-"""Erasing a person: who they are and what they wrote is blanked, a tombstone stays.
+"""Erase a person: blank their account and texts, and leave a tombstone.
 
-What is left are rows that point to "erased-N" and, where the study keeps them, scores and marks
-under the annotator's number, which analyses leave out. Backups are files of their own and are not
-reached from here.
+What stays are rows that refer to "erased-N" and, if the study keeps them, scores and marks under
+the annotator's number, which analyses leave out. Backups are separate files and are not touched.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Links that let one person into a study, once.
+"""Invitation links, each for one person and one use.
 
-Only a digest of a link's token is stored: whoever reads the database cannot use the links in it.
+Only a digest of the token is stored, so nobody can use a link after reading the database.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Coming into a study by a link.
+"""Join a study by an invitation link.
 
-The link's token is put away at once (as a digest, in the session), and the page that follows has an
-address without it: so it is in no address that a browser hands on, and in no log of refusals.
+The token is moved into the session at once (as a digest), and the next page has a URL without it.
+So the token is in no referrer and in no log of refused requests.
 """
 
 from allauth.decorators import rate_limit

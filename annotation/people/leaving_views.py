@@ -1,6 +1,6 @@
-"""Pages on which somebody leaves a study or comes back, blinding is lifted, a person is erased.
+"""Confirmation pages: leave or rejoin a study, lift blinding, erase a person.
 
-Each says what will happen, asks for a reason, and does one thing by POST.
+Each page says what will happen, asks for a reason, and acts on POST.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Words of managers to annotators."""
+"""Messages of managers to annotators."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

@@ -1,4 +1,4 @@
-"""Who takes part in a study, in which role, and who was invited; what was sent to whom."""
+"""The members of a study, its invitations, and the messages sent."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What managers do about one annotator."""
+"""Pause, resume and unblind annotators, and return or reassign their items."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Who takes part in a study: roles, invites, and one annotator with what can be done."""
+"""Pages for members, invitations and messages, and the page of one annotator."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Leaving a study, being taken back, and giving up a role.
+"""Leave a study, be readmitted, and give up a role.
 
-What a person said before they left stays stored and counts no more: selectors ask for their state.
+What a person answered before they left stays stored; selectors leave it out by the person's state.
 """
 
 from django.contrib.auth.models import User

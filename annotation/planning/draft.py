@@ -1,5 +1,6 @@
-"""What was given so far of a new study. It travels with the page, so nothing is kept on the server
-before the study is created, and two pages at once do not disturb each other.
+"""The draft of a new study, carried by the form from page to page.
+
+The server stores nothing before the study is created, so two open drafts do not interfere.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is expected of a training or gold item: its own places, with several right answers."""
+"""The expected answers of a training or gold item; a question may have several."""
 
 import re
 from collections.abc import Mapping, Sequence

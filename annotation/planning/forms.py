@@ -1,7 +1,4 @@
-"""The forms by which a study is planned, one for each step. Each says a part of the plan.
-
-What is judged stands in a module of its own; here is who judges, how, and what comes before.
-"""
+"""The forms of the wizard for a new study, one per step. Each fills in a part of the plan."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

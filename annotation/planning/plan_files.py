@@ -1,7 +1,7 @@
-"""Plans as files: YAML in, every problem named with its path, and the same form out again.
+"""Read plans from YAML and write them back; every problem names its path.
 
-docs/making-studies.md describes the format. Reading looks nothing up: whether there are such runs,
-people and items is for `plan_study` to say.
+docs/making-studies.md describes the format. Reading checks only the file; `plan_study` checks that
+its runs, people and items exist.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""From a plan to who judges what: nothing is written here, so it serves as the preview too."""
+"""Compute who judges what from a plan. Nothing is written, so the preview uses it, too."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""What a study is to be: a plan that can be read from a file, filled in on pages, and kept.
+"""The plan of a study: read from a file, filled in on pages, and kept with the study.
 
-A plan names things as people do (usernames, names of agents, a seed) and stores nothing. Fields are
-called as in a plan's file, so that a problem can be told by its path on both.
+A plan refers to things by name (usernames, agents, a seed) and stores nothing. Its fields are
+named as in a plan's file, so that both can report a problem by its path.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Ready plans for human validations over the demo: a button that fills in the form."""
+"""Ready plans for human validations of the demo, one click each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

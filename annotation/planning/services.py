@@ -1,4 +1,4 @@
-"""Storing a planned study, and launching one that was looked at as a draft."""
+"""Create a planned study, in the background if it is large, and open a draft."""
 
 import json
 from collections.abc import Mapping

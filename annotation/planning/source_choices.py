@@ -1,4 +1,4 @@
-"""What can be chosen as the source of a new study, in words, and what it can be narrowed to."""
+"""The sources that a new study can use, and how they can be filtered."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

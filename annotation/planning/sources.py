@@ -1,4 +1,4 @@
-"""What a study can be made of: the trajectories or tasks that a source holds."""
+"""Find the trajectories or tasks of a source that a study can use."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Training and gold items of a plan: which they are, and whether their expected answers fit."""
+"""Resolve the training and gold items of a plan, and check their expected answers."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

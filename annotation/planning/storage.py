@@ -1,7 +1,7 @@
-"""Storing large studies in portions, so that nobody waits long for the one writer of SQLite.
+"""Store large studies in portions, so that SQLite's single writer stays available.
 
-Between two portions a study is a draft with the setting ``STORING``: it cannot be launched, dealt,
-or added to. Each portion finds out what is there, so it can be stopped anywhere and gone on with.
+Between portions the study is a draft with the setting ``STORING``: it cannot be opened, assigned
+or extended. Each portion reads what is already stored, so storing can stop anywhere and continue.
 """
 
 import time

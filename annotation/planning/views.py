@@ -1,4 +1,4 @@
-"""Planning a study in steps: what, which form, who, how dealt, what comes first, and a preview."""
+"""The wizard for a new study, and its preview."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Questionnaires: versioned data. A published version is never edited.
+"""Versioned questionnaires. A published version is never edited.
 
 Those beside this file ship with the product; others are written on a page and stored.
 """

@@ -1,4 +1,4 @@
-"""The form by which a questionnaire is written."""
+"""The form for writing a questionnaire."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Finds questionnaires: those that ship with the product, and those that were written on a page."""
+"""Find questionnaires: shipped ones, and those written on a page."""
 
 import re
 from collections.abc import Iterator

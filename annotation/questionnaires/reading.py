@@ -1,4 +1,4 @@
-"""Reads questionnaires from YAML and checks them; every problem is named at once."""
+"""Read and check questionnaires in YAML; all problems are reported at once."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

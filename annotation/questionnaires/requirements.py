@@ -1,4 +1,4 @@
-"""What trajectories have of the things that questions may need, and which questions that leaves."""
+"""Which questions apply to an item: what a question needs, and what the item has."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

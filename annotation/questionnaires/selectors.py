@@ -1,4 +1,4 @@
-"""All questionnaires with their versions, and how a question reads on a page."""
+"""All questionnaires with their versions, and questions as pages show them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

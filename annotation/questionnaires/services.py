@@ -1,4 +1,4 @@
-"""Storing questionnaires that were written on a page. A stored version never changes."""
+"""Store questionnaires written on a page. A stored version never changes."""
 
 import re
 

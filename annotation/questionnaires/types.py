@@ -1,4 +1,4 @@
-"""What a questionnaire is: questions, what each is asked of, and how it is answered."""
+"""The types of a questionnaire: its questions, what each is about, and their scales."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

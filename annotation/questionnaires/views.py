@@ -1,4 +1,4 @@
-"""Questionnaires: all versions, one as annotators see it, and writing another."""
+"""Pages that list, show and create questionnaires."""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponseBase

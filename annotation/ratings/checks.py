@@ -1,4 +1,4 @@
-"""Whether something can be said in a place of an item, in words of the desk."""
+"""Check an answer against its question and item; errors are worded for the desk."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What people said, for analyses and exports."""
+"""Submitted ratings for analyses and exports."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

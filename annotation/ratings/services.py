@@ -1,6 +1,6 @@
-"""Taking answers down. What these functions acknowledge by returning is committed.
+"""Store answers. When these functions return, the answer is committed.
 
-Rules that hold for all of them: edits are added and never changed; the same ``client_id`` twice
+All of them follow these rules: edits are added and never changed; the same ``client_id`` twice
 stores one edit and returns it; a refusal changes nothing.
 """
 

@@ -1,4 +1,4 @@
-"""What people said about one trajectory in studies that a reader may see, question by question."""
+"""People's ratings of one trajectory, question by question, from studies the reader may see."""
 
 from collections import defaultdict
 from collections.abc import Sequence

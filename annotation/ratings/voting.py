@@ -1,4 +1,4 @@
-"""What the votes of several raters come to; a tie stays one."""
+"""The outcome of several raters' votes; a tie stays a tie."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable

@@ -1,4 +1,4 @@
-"""Writing down what was done in a study."""
+"""Add events to the record of a study."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the record of a study can be filtered by."""
+"""The filter of a study's record."""
 
 from datetime import datetime
 from typing import Any

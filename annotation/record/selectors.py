@@ -1,8 +1,8 @@
-"""The record: every change of an answer and everything else that was done, as one list.
+"""The record: every edit of an answer and every other action, as one list.
 
-Answers have a table of their own, so the two are read side by side, each by its ids, and woven
-together by time. A page goes on where the last one ended in each of the two; that needs no counting
-and no sorting, however long the record.
+Answers have a table of their own, so two tables are read in id order and merged by time. A page
+starts where the last one ended in each table, without counting or sorting, however long the record
+is.
 """
 
 import heapq

@@ -1,4 +1,4 @@
-"""The record of a study, and of all studies: a page, and files of it."""
+"""The record of one study and of all studies: pages and downloads."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Failure labels, notes and comments on trajectories, as they stand now."""
+"""The current failure labels, notes and comments on trajectories."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

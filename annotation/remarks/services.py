@@ -1,7 +1,7 @@
-"""Putting labels on trajectories and writing beside them; what there was before is kept.
+"""Add and remove labels, notes and comments on trajectories; earlier versions are kept.
 
-Who may see a trajectory may write beside it: views see to that. What somebody wrote only they or an
-administrator change or take away.
+Views check that the person may see the trajectory; whoever may see it may comment on it. Only the
+author or an administrator changes or deletes a comment.
 """
 
 from django.contrib.auth.models import User

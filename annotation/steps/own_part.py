@@ -1,4 +1,4 @@
-"""An annotator's half of a study's page: the steps, what is done, what is left."""
+"""An annotator's half of a study's page: their steps and progress."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where an annotator stands in a study, and what has to be done first."""
+"""Which step of a study an annotator is at, and which comes next."""
 
 from dataclasses import dataclass
 from typing import Literal

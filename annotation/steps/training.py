@@ -1,4 +1,4 @@
-"""Whether a training was passed, going through it again, and letting somebody on without it."""
+"""The results of a training, its repetition, and skipping it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

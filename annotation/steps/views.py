@@ -1,4 +1,4 @@
-"""What an annotator meets before, between and after items."""
+"""The steps before, between and after items: information, consent, training, breaks."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The design of a stored study: its balance as it stands, and what was planned."""
+"""The design of a stored study: its current balance, and what was planned."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

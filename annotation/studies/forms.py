@@ -1,4 +1,4 @@
-"""The settings of a study, and the reason that a change of it asks for."""
+"""The settings of a study, and the field for a reason."""
 
 from typing import Any
 

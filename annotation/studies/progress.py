@@ -1,6 +1,6 @@
-"""How far a study is, person by person: from counters, so that it costs the same at any size.
+"""The progress of a study, person by person, from counters, so it is quick at any size.
 
-Only the median time asks the items themselves, and of each person no more than the latest ones.
+Only the median time reads items, and of each person only the latest ones.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Studies as their pages show them: whose they are and how far they are."""
+"""Studies as pages show them: roles, counts, size and banner."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Who made what a study asks about; opening, changing and closing it."""
+"""Open, change and close studies, and name the roles behind their items."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

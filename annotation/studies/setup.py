@@ -1,4 +1,4 @@
-"""Storing a study: its items, who is to judge them, and the seats that are dealt beforehand."""
+"""Store a study: its items, its members, and assignments made in advance."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

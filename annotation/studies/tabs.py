@@ -1,7 +1,6 @@
-"""The pages of one study, and who is shown the way to them.
+"""The tabs of a study.
 
-A page that another app has, or that is not there, is left out; who may see it is decided again by
-its view.
+A tab whose page is not installed is left out. Its view checks access again.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Lists of studies, and one study."""
+"""Pages of studies: the list, the overview, the design and the settings."""
 
 from collections.abc import Callable
 from typing import Any

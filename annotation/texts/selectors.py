@@ -1,4 +1,4 @@
-"""What annotators are told before the first item, and what they said to it."""
+"""The texts shown before the first item (information, consent), and the answers to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

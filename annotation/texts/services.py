@@ -1,5 +1,6 @@
-"""The texts that annotators read first, and what they answer to them. Nothing is ever changed:
-another wording is another version, another answer another row.
+"""Store texts shown before the first item, and the answers to them.
+
+Nothing is changed: new wording is a new version, a new answer a new row.
 """
 
 from django.contrib.auth.models import User

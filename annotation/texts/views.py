@@ -1,4 +1,4 @@
-"""Where managers write what annotators read first."""
+"""The page on which managers write information and consent."""
 
 from dataclasses import dataclass
 

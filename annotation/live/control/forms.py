@@ -1,4 +1,4 @@
-"""What those in charge of a session can do to it."""
+"""The actions that managers can take on a session."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sessions that are under way, as those who run them see them."""
+"""Sessions in progress, as their managers see them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Changing who plays while a session is under way, and ending it before its time."""
+"""Replace players during a session, and end a session early."""
 
 from collections.abc import Sequence
 from typing import Any

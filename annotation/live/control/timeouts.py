@@ -1,7 +1,7 @@
-"""What becomes of a session whose player has left, or takes too long.
+"""Apply the rules for players who leave or take too long.
 
-Looked at every few seconds by the process that keeps servers and workers running. Whoever is not
-asked may be away; a pause stops all clocks.
+The supervising process calls this every few seconds. Only players whose turn it is can be away; a
+pause stops all clocks.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""For those who run sessions: which are under way, and what can be done about one."""
+"""Pages for managers: sessions in progress, actions on one, and watching it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A session as those see it who oversee its study: every turn, who sits where, what happened."""
+"""A session as its managers see it: every turn, the players, and what happened."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What has been said in a session, as far as one place was told: derived from stored rows alone."""
+"""The dialogue of a session as far as it is visible to one player, from stored rows alone."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What players have typed and not sent: kept by version, so that no tab overwrites another."""
+"""Unsent replies of players. Each has a version, so that no tab overwrites another."""
 
 from collections.abc import Mapping
 

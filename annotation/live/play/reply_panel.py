@@ -1,4 +1,4 @@
-"""What a player's page shows beside the dialogue: what is asked, or what there is to wait for."""
+"""The panel beside the dialogue: the form for a reply, or what the player waits for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

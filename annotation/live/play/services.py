@@ -1,4 +1,4 @@
-"""Playing: sitting down, being ready, replying, pausing."""
+"""Play a session: join it, get ready, reply, pause, and answer questions afterwards."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,6 +1,6 @@
-"""Where a session stands, in words for those at the table: whose turn, since when, what runs out.
+"""The state of a session in words for its players: whose turn, since when, and deadlines.
 
-Names nobody and no model.
+The texts name no person and no model.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The page on which people play: the dialogue, whose turn it is, and being there or not."""
+"""The page on which people play, and the replies and drafts it sends."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Who plays what with which agent in which order: drawn by seed, and how balanced it is."""
+"""Draw which player meets which agent on which task, by seed, and check the balance."""
 
 import random
 from collections.abc import Sequence

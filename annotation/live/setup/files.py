@@ -1,7 +1,7 @@
-"""Studies of sessions as files: YAML in, the fields of the form out, every problem with its name.
+"""Read a study of sessions from a YAML file into the fields of the form.
 
-docs/live-sessions.md describes the format. What the fields mean, and which are refused, is said by
-the form alone (`annotation.live.setup.forms`).
+docs/live-sessions.md describes the format. `annotation.live.setup.forms` defines and validates the
+fields.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Making sessions: what holds for all of a study, and one session by itself."""
+"""Forms for sessions: the settings of a study, one session, and a design of many."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Practice rounds: made for one player when they come to it, and counted nowhere."""
+"""Practice rounds: created when a player needs one, and never counted."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

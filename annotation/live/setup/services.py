@@ -1,4 +1,4 @@
-"""Making studies of sessions as they were wished: one session by itself, or all of a design."""
+"""Create studies of sessions from a request: a single session, or all of a design."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Making sessions: a study of them, and each with its places and its trajectory."""
+"""Create the rows of a session: its study, its places and its trajectory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lists of sessions, making one, links to its places, and what players read before they begin."""
+"""Pages that list and create sessions, make links to them, and show instructions."""
 
 import hashlib
 from collections.abc import Sequence
