@@ -1,6 +1,7 @@
-"""Giving back many seats at once, and back again, at a few statements however many they are.
+"""Return or restore many assignments at once, in few statements.
 
-Single seats go by `seats.move_assignment`; this does the same to their counters and their record.
+`services.change_assignment_state` changes single assignments; this module keeps the same counters
+and records the same events.
 """
 
 from collections import Counter, defaultdict
@@ -16,14 +17,14 @@ from annotation.models import Assignment, Item, Participant, Study, StudyEvent
 
 State, Part, Kind = Assignment.State, Assignment.Part, StudyEvent.Kind
 CHUNK = 500
-# id, item, annotator, part of a seat
+# id, item, annotator and part of an assignment
 Row = tuple[int, int, int, str]
 
 
 def return_assignments(
     *, study: Study, seats: QuerySet[Assignment], by: User | None, reason: str
 ) -> int:
-    """Give back those of ``seats`` that are open; returns how many."""
+    """Return those of ``seats`` that are open; say how many."""
     with transaction.atomic():
         rows = _locked(study, seats.filter(study=study, state=State.OPEN))
         _move(study, rows, State.RETURNED, by, reason)
@@ -31,10 +32,10 @@ def return_assignments(
 
 
 def restore_assignments(*, study: Study, by: User | None) -> int:
-    """Give dealt items back to whom closing the study took them from; returns how many.
+    """Reopen the assignments that closing the study returned; say how many.
 
-    In a pool they come back by themselves as soon as somebody asks for the next item. What
-    somebody else was given meanwhile stays with them.
+    In a pool they come back when their annotator asks for the next item. Items that were assigned
+    to somebody else meanwhile stay with them.
     """
     if study.dealing == Study.Dealing.POOL:
         return 0
@@ -59,7 +60,7 @@ def restore_assignments(*, study: Study, by: User | None) -> int:
 
 
 def _locked(study: Study, seats: QuerySet[Assignment]) -> list[Row]:
-    """The seats as they are once nobody else can move them: the study first, then its people."""
+    """Lock the study, then its participants, and return the assignments as they are then."""
     lock_study(study)
     people = Participant.objects.filter(study=study, user__in=seats.order_by().values("annotator"))
     list(people.select_for_update(no_key=True).order_by("pk").values_list("pk"))
@@ -99,7 +100,7 @@ def _move(
 
 
 def _by_count(counts: Mapping[int, int]) -> dict[int, list[int]]:
-    """Ids by how often each is there, in one order for everybody who locks them."""
+    """Group ids by their count, in a fixed order so that locks cannot deadlock."""
     found: dict[int, list[int]] = defaultdict(list)
     for pk, count in sorted(counts.items()):
         found[count].append(pk)

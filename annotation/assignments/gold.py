@@ -1,8 +1,8 @@
-"""Gold items, and where they come among the items that somebody takes from a pool.
+"""Draw gold items for annotators who claim items from a pool.
 
-A pool has one order for all. Were gold to stand in it, everybody would meet the gold items between
-an item of theirs and the next, which others have taken, in one row: whoever comes late would know
-them by that. So everybody has gold drawn for themselves, item by item.
+A pool has one order for everybody. If gold items had fixed ranks in it, somebody who comes late,
+when most items around them are taken, would meet several gold items in a row and recognise them. So
+gold items are drawn for each annotator, item by item.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from annotation.designs.placement import is_gold_next
 from annotation.models import Assignment, Item, Participant, Study
 from benchmarks.core.seeds import derive_seed
 
-# Where a study keeps the ranks of its gold items, which no index finds.
+# The key of a study's settings with the ranks of its gold items; no index finds them.
 GOLD = "gold"
 
 
@@ -32,7 +32,7 @@ def gold_ranks(study: Study) -> list[int]:
 
 
 def count_gold_assignments(studies: Iterable[Study]) -> Counter[int]:
-    """How many seats of gold items are held in each study; no query where there is no gold."""
+    """Count the assignments of gold items in each study; no query if there is no gold."""
     gold = [Q(study=study, rank__in=ranks) for study in studies if (ranks := gold_ranks(study))]
     if not gold:
         return Counter()
@@ -41,8 +41,9 @@ def count_gold_assignments(studies: Iterable[Study]) -> Counter[int]:
 
 
 def draw_gold(study: Study, user: User, participant: Participant) -> Item | None:
-    """The gold item that comes before this person's next item of a pool, by the study's seed; None
-    where none does. Everybody may have each of them, so it is free in any case.
+    """Return the gold item that comes before this person's next item, drawn by the study's seed.
+
+    None if no gold item comes now. Gold items are always free: everybody may have each of them.
     """
     ranks = gold_ranks(study)
     if not ranks:

@@ -1,4 +1,9 @@
-"""What is still free in a pool."""
+"""Which items somebody may still claim from a pool, and which returned ones may come back.
+
+An assignment is returned when its lease expires, the study closes or the annotator leaves; it may
+come back to the same person. One that a manager took away may not, unless a manager assigns it
+again. The latest event of the assignment tells which it was.
+"""
 
 from collections.abc import Sequence
 
@@ -21,10 +26,10 @@ _PLAYERS = Prepared(
 
 
 def played_trajectory_ids(user: User) -> list[int]:
-    """The trajectories in which this person played; they judge none of them.
+    """Return the trajectories in which this person played; they judge none of them.
 
-    Most play in none, which few rows tell; a look through all exchanges would take as long as there
-    are exchanges.
+    Most people play in none. Looking up their answerer first settles that without a scan of all
+    exchanges.
     """
     answerers = _PLAYERS.all(name=player_name(user))
     if not answerers:
@@ -34,22 +39,22 @@ def played_trajectory_ids(user: User) -> list[int]:
 
 
 def free_items(study: Study, user: User, played: Sequence[int] | None = None) -> QuerySet[Item]:
-    """Items with a free seat that this person may judge: neither had before nor played in."""
+    """Return unassigned items that this person may judge: not had before, not played in."""
     rows = unassigned_items(study.pk, user.pk)
     played = played_trajectory_ids(user) if played is None else played
     return rows.exclude(trajectory__in=played) if played else rows
 
 
 def unassigned_items(study: int, user: int) -> QuerySet[Item]:
-    """Items with a free seat that this person has not had; gold is for everybody, and apart."""
+    """Return items with a free place that this person has not had; gold items are drawn apart."""
     rows = Item.objects.filter(study=study, use=Item.Use.MAIN, given__lt=F("wanted"))
     return rows.exclude(Exists(Assignment.objects.filter(item=OuterRef("pk"), annotator=user)))
 
 
 def has_free_item(study: Study, user: User) -> bool:
-    """Whether this person could take an item now, be it one that they had to return.
+    """Say whether this person could claim an item now, new or returned.
 
-    Gold items alone are no work: they come before others.
+    Gold items alone do not count: they only come before other items.
     """
     if free_items(study, user).order_by("rank").exists():
         return True
@@ -65,12 +70,12 @@ LEFT = "the annotator left the study"
 
 
 def taken_back(seats: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Those returned seats that a manager took from their annotator."""
+    """Filter returned assignments to those that a manager took from their annotator."""
     return seats.filter(_taken_back())
 
 
 def not_taken_back(seats: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Those returned seats that may come back to their annotator."""
+    """Filter returned assignments to those that may come back to their annotator."""
     return seats.exclude(_taken_back())
 
 

@@ -1,11 +1,12 @@
-"""Who holds which item. Every change of a seat is one transaction with its counters and its event.
+"""Assign items to annotators and change the state of assignments.
 
-An item has as many seats as people shall judge it. A seat is taken by a conditional update that
-finds one free, so that two requests can never take the last one, on SQLite or PostgreSQL; the
-database's own check would refuse a seat too many.
+Every change is one transaction together with its counters and its event. An item may be assigned to
+as many people as ``wanted`` says. A conditional update of ``given`` claims one of these places, so
+that two requests can never take the last one, on SQLite or PostgreSQL; a check constraint of the
+database guards it, too.
 
-Who locks several things does so in this order, so that nobody waits for each other: the study, the
-person, the assignment, the item.
+Code that locks several rows locks them in this order, to avoid deadlocks: the study, the
+participant, the assignment, the item.
 """
 
 from datetime import datetime, timedelta
@@ -32,7 +33,7 @@ from benchmarks.prepared import Prepared, PreparedUpdate, add_row, change_row
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Kind = StudyEvent.Kind
-# Seats of an item that everybody gets, such as training items.
+# How often an item may be assigned that everybody gets, such as a training item.
 EVERYBODY = 1_000_000
 HOLDS = {State.OPEN, State.SUBMITTED}
 EVENTS = {
@@ -46,15 +47,15 @@ COUNTERS = {
     State.SKIPPED: "skipped",
     State.RETURNED: "returned",
 }
-# Of each study at most so many seats that ran out are given back at once, by whoever comes next.
+# A request returns at most this many expired assignments of a study.
 MOST_EXPIRED = 100
 
 
 def lock_study(study: Study) -> None:
-    """Let nobody else change a study as a whole until the transaction ends.
+    """Lock a study against other changes of the whole study until the transaction ends.
 
-    Rows may still be added that refer to it: whoever takes an item meanwhile has their own lock and
-    would wait for this one, while it waits for theirs.
+    Rows that refer to it may still be added. Otherwise somebody who claims an item and holds a lock
+    of their own would wait for this lock, and this transaction for theirs.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
@@ -77,9 +78,9 @@ _ASSIGNMENT = Prepared(
 
 
 def find_participant(*, study: int, user: User) -> Participant | None:
-    """This person's place in the study, locked until the transaction ends; None if they have none.
+    """Return this person's participant row, locked until the transaction ends; None without one.
 
-    The first lock of whoever changes anything about an item.
+    Code that changes anything about an item takes this lock first.
     """
     found = _PARTICIPANT.first(study=study, user=user.pk)
     if found is not None:
@@ -88,7 +89,7 @@ def find_participant(*, study: int, user: User) -> Participant | None:
 
 
 def lock_participant(*, study: Study | int, user: User) -> Participant:
-    """The same for those who must have one."""
+    """Return this person's locked participant row, or refuse if they have none."""
     found = find_participant(study=study if isinstance(study, int) else study.pk, user=user)
     if found is None:
         raise Refused("not_yours", "you are no annotator of this study")
@@ -98,27 +99,27 @@ def lock_participant(*, study: Study | int, user: User) -> Participant:
 
 
 def lock_assignment(assignment: Assignment) -> Assignment:
-    """An assignment as it is now, with study and item, locked until the transaction ends."""
+    """Return the current assignment with study and item, locked until the transaction ends."""
     (found,) = _ASSIGNMENT.all(pk=assignment.pk)
     return found
 
 
 def refuse_unless_working(study: Study, participant: Participant, part: str = Part.MAIN) -> None:
-    """Refuse where the study, or this person in it, takes no answers to this part now."""
+    """Refuse if the study, or this person in it, cannot take answers to this part now."""
     step = standstill(study, participant) or step_before(study, participant, part)
     if step is not None:
         raise Refused(step.code, step.reason)
 
 
-# --- Seats ----------------------------------------------------------------------------------------
+# --- Assignments ----------------------------------------------------------------------------------
 
 
 def claim_next_item(*, study: Study, user: User) -> Assignment | None:
-    """The item at hand, or the next free one of the pool; None when nothing is left for them.
+    """Return this person's open item, or claim the next one of the pool; None if nothing is left.
 
-    Nobody gets an item twice, nor a trajectory in which they played. What somebody had begun when
-    their lease ran out, and nobody else has taken, comes back to them with what they had answered;
-    what a manager took from them does not.
+    Nobody gets an item twice, or a trajectory in which they played. An item that they had begun
+    when their lease expired comes back to them with their answers, unless somebody else claimed it
+    meanwhile. An item that a manager took from them does not.
     """
     pool = study.dealing == Study.Dealing.POOL
     if pool:
@@ -147,9 +148,9 @@ def claim_next_item(*, study: Study, user: User) -> Assignment | None:
 def assign_item(
     *, study: Study, item: Item, to: User, by: User | None, reason: str = ""
 ) -> Assignment:
-    """Give one item to one person, where it has a free seat.
+    """Assign an item to a person if it has a free place.
 
-    Whoever had to return it may get it back so, whyever it was, with what they had answered.
+    Somebody who had returned the item, for any reason, gets it back with their answers.
     """
     with transaction.atomic():
         participant = lock_participant(study=study, user=to)
@@ -180,9 +181,10 @@ def assign_item(
 def change_assignment_state(
     assignment: Assignment, state: str, *, by: User | None, reason: str = "", kind: str = ""
 ) -> None:
-    """Bring a locked assignment into another state, with seats, counters and event.
+    """Change the state of a locked assignment, with its counters and its event.
 
-    What a manager took from its annotator is opened as ``ASSIGNED`` alone: given back on purpose.
+    An item that a manager took from its annotator can be reopened only by ``ASSIGNED``, which means
+    that a manager assigned it again on purpose.
     """
     before = State(assignment.state)
     holds, held = state in HOLDS, before in HOLDS
@@ -229,7 +231,7 @@ _COUNTS = PreparedUpdate(
 
 
 def was_taken_back(assignment: Assignment) -> bool:
-    """Whether a manager took this seat from its annotator, who cannot take it up again then."""
+    """Say whether a manager took this item from its annotator, who then cannot reclaim it."""
     if assignment.state != State.RETURNED:
         return False
     return taken_back(Assignment.objects.filter(pk=assignment.pk)).exists()
@@ -247,12 +249,12 @@ _EXPIRED = Prepared(
 
 
 def return_expired_assignments(*, study: Study) -> int:
-    """Give back the seats whose lease ran out; returns how many."""
+    """Return the assignments whose lease expired to the pool; say how many."""
     now = timezone.now()
     count = 0
     for pk, annotator in _EXPIRED.all(study=study.pk, now=now):
         with transaction.atomic():
-            # In the order in which everybody locks: first the person, then the assignment.
+            # Lock in the usual order: first the participant, then the assignment.
             Participant.objects.select_for_update(no_key=True).get(study=study, user=annotator)
             rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
             late = rows.filter(study=study, state=State.OPEN, leased_until__lt=now)
@@ -266,7 +268,7 @@ def return_expired_assignments(*, study: Study) -> int:
 
 
 def renew_lease(assignment: Assignment) -> None:
-    """Let a lease begin anew where half of it has passed: a sign of life is worth a write then."""
+    """Renew a lease once half of it has passed, so that not every request writes."""
     if assignment.leased_until is None:
         return
     length = timedelta(minutes=assignment.study.lease_minutes)
@@ -276,7 +278,7 @@ def renew_lease(assignment: Assignment) -> None:
 
 
 def lease_end(study: Study) -> datetime:
-    """When a lease that begins now runs out."""
+    """Return when a lease that starts now expires."""
     return timezone.now() + timedelta(minutes=study.lease_minutes)
 
 
@@ -297,7 +299,7 @@ def _open_assignment(study: Study, user: User) -> Assignment | None:
 
 
 def _reclaim_returned_item(study: Study, user: User, participant: Participant) -> Assignment | None:
-    """The first seat of theirs that was returned and may come back to them, if it is free."""
+    """Reopen their first returned assignment that may come back to them, if its item is free."""
     if not participant.returned:
         return None
     mine = Assignment.objects.select_for_update(of=("self",), no_key=True).select_related("item")
@@ -315,10 +317,10 @@ def _reclaim_returned_item(study: Study, user: User, participant: Participant) -
 
 
 def _claim_free_item(study: Study, user: User, participant: Participant) -> Item | None:
-    """Take a seat of the first free item behind the cursor, then of any before it.
+    """Claim the first free item behind the cursor, or else any before it.
 
-    At first items that somebody else is about to take are passed over; where nothing else is left
-    they are waited for.
+    Items that somebody else is just claiming (locked rows) are skipped at first. If nothing else is
+    left, the query waits for them.
     """
     played = played_trajectory_ids(user)
     if not played:
