@@ -41,7 +41,7 @@ from analysis.reports.people import (
     who,
 )
 from analysis.stats.judges.panels import PanelJudge, judge_panel
-from analysis.stats.rater_agreement.alt_verdict import JudgeVerdict
+from analysis.stats.rater_agreement.alt_verdict import AltTestVerdict
 from analysis.stats.resampling import repeated
 from analysis.tables.agreement.csv_table import TableSection, TidyTable
 from analysis.tables.agreement.judges_and_people import adjusted, alternative_tests, means_of
@@ -164,7 +164,7 @@ def sentence(parts: Sequence[Tested], people: People, epsilon: float) -> str:
             f"scored too, and no dimension has them. On {nearest.title.lower()}, "
             f"{missing(nearest)}."
         )
-    counts: dict[str, list[JudgeVerdict]] = {}
+    counts: dict[str, list[AltTestVerdict]] = {}
     for part in known:
         for test in part.family:
             if test.passed is not None:

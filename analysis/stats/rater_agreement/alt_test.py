@@ -23,8 +23,8 @@ from analysis.stats.columns import (
 from analysis.stats.comparison.multiplicity import Family, adjust_family
 from analysis.stats.rater_agreement.alpha import alphas, coincidences
 from analysis.stats.rater_agreement.alt_verdict import (
+    AltTestVerdict,
     BestConstant,
-    JudgeVerdict,
     Power,
     compared_wins,
     decided,
@@ -115,7 +115,7 @@ class AltTest:
     passed: bool | None
     annotators: tuple[AnnotatorResult, ...]
     left_out: Mapping[str, int]
-    verdict: JudgeVerdict
+    verdict: AltTestVerdict
     family: str = ""
     tests: int = 0
     warnings: tuple[str, ...] = ()
@@ -407,7 +407,7 @@ def _basis(
     seed: int,
     resamples: int,
     level: float,
-) -> JudgeVerdict:
+) -> AltTestVerdict:
     """Compare a judge with the best constant judge and with chance, on the items of its test."""
     drawing: dict[str, Any] = {"seed": seed, "resamples": resamples, "level": level}
     used = compared[:, tested].any(axis=1)

@@ -232,7 +232,7 @@ class BestConstant:
 
 
 @dataclass(frozen=True)
-class JudgeVerdict:
+class AltTestVerdict:
     """What may be concluded about a judge.
 
     Attributes
@@ -277,10 +277,10 @@ class JudgeVerdict:
     cautions: tuple[str, ...]
 
 
-def not_available(why: str) -> JudgeVerdict:
+def not_available(why: str) -> AltTestVerdict:
     """Return the verdict where there is no test."""
     nothing = Estimate.without_value(why)
-    return JudgeVerdict(
+    return AltTestVerdict(
         True, None, "too_few", why, f"Verdict withheld: {why}.", None, nothing, nothing, None,
         None, None, (),
     )  # fmt: skip
@@ -294,14 +294,14 @@ def undecided(
     constant: float | None,
     people_alpha: float | None,
     power: Power,
-) -> JudgeVerdict:
+) -> AltTestVerdict:
     """Return what a verdict rests on; `decided` says what it is."""
-    return JudgeVerdict(
+    return AltTestVerdict(
         True, None, "", "", "", best, beyond, corrected, constant, people_alpha, power, ()
     )
 
 
-def decided(verdict: JudgeVerdict, *, passed: bool, winning_rate: float) -> JudgeVerdict:
+def decided(verdict: AltTestVerdict, *, passed: bool, winning_rate: float) -> AltTestVerdict:
     """Decide a verdict from the outcome of the test.
 
     Notes
@@ -358,7 +358,7 @@ def decided(verdict: JudgeVerdict, *, passed: bool, winning_rate: float) -> Judg
     )  # fmt: skip
 
 
-def _cautions(verdict: JudgeVerdict, *, passes: bool) -> tuple[str, ...]:
+def _cautions(verdict: AltTestVerdict, *, passes: bool) -> tuple[str, ...]:
     best, alpha, power = verdict.best_constant, verdict.people_alpha, verdict.power
     found = []
     if passes and best is not None and best.passes:

@@ -9,7 +9,7 @@ import numpy as np
 from analysis.stats.columns import Floats
 from analysis.stats.rater_agreement.alpha import METRICS, Metric, krippendorff_alpha
 from analysis.stats.rater_agreement.alt_test import AltTest, adjust_together, alt_test
-from analysis.stats.rater_agreement.alt_verdict import JudgeVerdict
+from analysis.stats.rater_agreement.alt_verdict import AltTestVerdict
 from analysis.stats.rater_agreement.answers import answers_of_scores
 from analysis.stats.rater_agreement.bland_altman import (
     LimitsOfAgreement,
@@ -64,7 +64,7 @@ class JudgeComparison:
     limits: LimitsOfAgreement
     pairs: Pairs
     alternative: AltTest
-    verdict: JudgeVerdict
+    verdict: AltTestVerdict
 
 
 def against_people(
