@@ -7,16 +7,15 @@ from typing import Any, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Membership, Participant, Study
+from annotation.ratings.statements import find_own_assignment
 from annotation.steps.selectors import step_before
 from annotation.studies.setup import add_member
 from annotation.texts.selectors import has_read_information
-from benchmarks.prepared import Prepared
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 Role = Membership.Role
@@ -76,30 +75,25 @@ def person(request: HttpRequest) -> User:
     return request.user
 
 
-_STUDY = Prepared(lambda pk: Study.objects.filter(pk=pk).order_by(), pk=int)
-_ROLES = Prepared(
-    lambda study, user: (
-        Membership.objects.filter(study=study, user=user).order_by().values_list("role", flat=True)
-    ),
-    study=int, user=int,
-)  # fmt: skip
-
-
 def roles_in(study: int, user: int) -> frozenset[str]:
     """What somebody is in a study, by the ids of both."""
-    return frozenset(_ROLES.all(study=study, user=user))
+    rows = Membership.objects.filter(study=study, user=user).order_by()
+    return frozenset(rows.values_list("role", flat=True))
 
 
 def fetch_study(request: HttpRequest, pk: int) -> StudyAccess:
     """A study for anybody who takes part in it; for others it does not exist."""
     user = person(request)
-    study = _STUDY.first(pk=pk) if pk <= LARGEST else None
-    if study is None:
+    if pk > LARGEST:
         raise Http404
-    roles = roles_in(pk, user.pk)
-    if not roles and not user.is_superuser:
+    here = Membership.objects.filter(study=pk, user=user).select_related("study").order_by()
+    memberships = list(here)
+    if memberships:
+        study = memberships[0].study
+        return StudyAccess(study, user, frozenset(each.role for each in memberships))
+    if not user.is_superuser:
         raise Http404
-    return StudyAccess(study, user, roles)
+    return StudyAccess(get_object_or_404(Study, pk=pk), user)
 
 
 def fetch_overseen_study(request: HttpRequest, pk: int) -> StudyAccess:
@@ -139,7 +133,7 @@ def participant_of(access: StudyAccess) -> Participant:
 
     Whoever was given the role on the administration pages gets a place when they first come.
     """
-    participant = _PLACE.first(study=access.study.pk, user=access.user.pk)
+    participant = _participant(access.study.pk, access.user)
     if participant is None:
         add_member(study=access.study, user=access.user, role=Role.ANNOTATOR)
         participant = access.study.participants.get(user=access.user)
@@ -150,15 +144,17 @@ def participant_of(access: StudyAccess) -> Participant:
 def fetch_assignment(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[StudyAccess, Assignment]:
-    """One of this person's own items, in two queries; somebody else's cannot be named.
+    """One of this person's own items, in three queries; somebody else's cannot be named.
 
     At an item nobody is more than its annotator, whatever other roles they have. Raises
     ``StepNotReached`` for an item of a later step than theirs. What they had open when a new step
     (such as a new consent text) came in between may still be sent, so that the page can keep it on
     the screen; the services refuse it.
     """
-    user, item = _own(request, pk, position, part, _ITEM)
-    participant = _PLACE.first(study=pk, user=user.pk)
+    user, key = fetch_assignment_key(request, pk, position, part)
+    item = Assignment.objects.select_related("study", "item__task", "trajectory").get(pk=key.pk)
+    item.annotator = user
+    participant = _participant(pk, user)
     access = StudyAccess(item.study, user, frozenset({Role.ANNOTATOR}), participant)
     if participant is None:
         return access, item  # they may look at what was theirs, and answer nothing
@@ -175,42 +171,19 @@ def fetch_assignment(
 def fetch_assignment_key(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[User, Assignment]:
-    """The same in one query, and no more of it than where it is: services read it under a lock."""
-    return _own(request, pk, position, part, _SEAT)
-
-
-def _own_assignments(study: int, user: int, part: str, position: int) -> QuerySet[Assignment]:
-    """Their seat at this position, as long as they are an annotator of the study."""
-    roles = Membership.objects.filter(study=study, user=user, role=Role.ANNOTATOR)
-    rows = Assignment.objects.filter(study=study, annotator=user, part=part, position=position)
-    return rows.filter(Exists(roles)).order_by()
-
-
-_SEAT = Prepared(
-    lambda **at: _own_assignments(**at).only("study", "annotator", "part", "position"),
-    study=int, user=int, part=str, position=int,
-)  # fmt: skip
-_ITEM = Prepared(
-    lambda **at: _own_assignments(**at).select_related("study", "item__task", "trajectory"),
-    study=int, user=int, part=str, position=int,
-)  # fmt: skip
-_PLACE = Prepared(
-    lambda study, user: Participant.objects.filter(study=study, user=user).order_by(),
-    study=int, user=int,
-)  # fmt: skip
-
-
-def _own(
-    request: HttpRequest, pk: int, position: int, part: str, rows: Prepared[Assignment]
-) -> tuple[User, Assignment]:
+    """Fetch the same in one query, and only where it is: services read the rest under a lock."""
     user = person(request)
     item = None
     if max(pk, position) <= LARGEST:
-        item = rows.first(study=pk, user=user.pk, part=str(part), position=position)
+        item = find_own_assignment(study=pk, user=user.pk, part=part, position=position)
     if item is None:
         raise Http404
     item.annotator = user
     return user, item
+
+
+def _participant(study: int, user: User) -> Participant | None:
+    return next(iter(Participant.objects.filter(study=study, user=user).order_by()), None)
 
 
 def redirect_to_next_step(view: View) -> View:

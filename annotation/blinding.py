@@ -12,7 +12,6 @@ from annotation.live.next_session import LIVE
 from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
 from benchmarks.datasets.selectors import counted
 from benchmarks.models import Run
-from benchmarks.prepared import Prepared
 from benchmarks.visibility import Closed, Duty, blinding_duties, blinding_rule, recasts_in
 
 
@@ -23,7 +22,7 @@ def blind_studies(user: User) -> frozenset[int]:
     next. The same holds for who plays in sessions. Whoever was unblinded is not blind any more:
     their later answers are marked.
     """
-    return frozenset(study for study, _ in _BLIND.all(user=user.pk))
+    return frozenset(_blind(user.pk).values_list("pk", flat=True))
 
 
 def _blind(user: int) -> QuerySet[Study]:
@@ -40,10 +39,6 @@ def _blind(user: int) -> QuerySet[Study]:
         Q(Exists(seats.filter(state=Assignment.State.OPEN))) | pool | Q(plays) | may_play
     )
     return rows.exclude(Exists(here.filter(unblinded_at__isnull=False)))
-
-
-# It is asked at every request of everybody.
-_BLIND = Prepared(lambda user: _blind(user).values_list("pk", f"settings__{LIVE}"), user=int)
 
 
 def _free(user: int) -> QuerySet[Item]:
@@ -73,7 +68,7 @@ def closed_by_open_items(user: User) -> Closed:
     level, so the plan that is on the desk could be found there again beside a name. The same holds
     for agents that took over in a session.
     """
-    found = dict(_BLIND.all(user=user.pk))
+    found = dict(_blind(user.pk).values_list("pk", f"settings__{LIVE}"))
     if not found:
         return Closed()
     studies = list(found)

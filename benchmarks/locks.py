@@ -11,14 +11,6 @@ from hashlib import blake2b
 from django.db import connection, transaction
 
 from benchmarks.models import Run, Trajectory
-from benchmarks.prepared import Prepared
-
-_TRAJECTORY = Prepared(
-    lambda pk: Trajectory.objects.filter(pk=pk).select_for_update(no_key=True).only("pk"), pk=int
-)
-_RUN = Prepared(
-    lambda pk: Run.objects.filter(pk=pk).select_for_update(no_key=True).only("pk"), pk=int
-)
 
 
 @contextmanager
@@ -62,14 +54,12 @@ def one_after_the_other(name: str) -> Iterator[None]:
 
 def lock_trajectory(pk: int) -> None:
     """Hold a trajectory's row until the transaction ends."""
-    if _TRAJECTORY.first(pk=pk) is None:
-        raise Trajectory.DoesNotExist(pk)
+    Trajectory.objects.select_for_update(no_key=True).only("pk").get(pk=pk)
 
 
 def lock_run(pk: int) -> None:
     """Hold a run's row until the transaction ends."""
-    if _RUN.first(pk=pk) is None:
-        raise Run.DoesNotExist(pk)
+    Run.objects.select_for_update(no_key=True).only("pk").get(pk=pk)
 
 
 def lock_trajectories_of(run_id: int) -> None:

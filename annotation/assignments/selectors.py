@@ -13,16 +13,6 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from annotation.models import Assignment, Item, Study, StudyEvent
 from benchmarks.asks.players import player_name
 from benchmarks.models import AnswererVersion, Exchange
-from benchmarks.prepared import Prepared
-
-_PLAYERS = Prepared(
-    lambda name: (
-        AnswererVersion.objects.filter(kind="human", name=name)
-        .order_by()
-        .values_list("pk", flat=True)
-    ),
-    name=str,
-)
 
 
 def played_trajectory_ids(user: User) -> list[int]:
@@ -31,7 +21,8 @@ def played_trajectory_ids(user: User) -> list[int]:
     Most people play in none. Looking up their answerer first settles that without a scan of all
     exchanges.
     """
-    answerers = _PLAYERS.all(name=player_name(user))
+    rows = AnswererVersion.objects.filter(kind="human", name=player_name(user)).order_by()
+    answerers = list(rows.values_list("pk", flat=True))
     if not answerers:
         return []
     found = Exchange.objects.filter(answerer__in=answerers).order_by()

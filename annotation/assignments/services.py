@@ -26,10 +26,10 @@ from annotation.assignments.selectors import (
 )
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Study, StudyEvent
+from annotation.ratings.statements import lock_participant_row
 from annotation.record.events import record_event
 from annotation.steps.selectors import standstill, step_before
 from benchmarks.asks.players import trajectories_played_by
-from benchmarks.prepared import Prepared, PreparedUpdate, add_row, change_row
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Kind = StudyEvent.Kind
@@ -60,29 +60,12 @@ def lock_study(study: Study) -> None:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
 
-_PARTICIPANT = Prepared(
-    lambda study, user: Participant.objects.select_for_update(no_key=True).filter(
-        study=study, user=user
-    ),
-    study=int,
-    user=int,
-)
-_ASSIGNMENT = Prepared(
-    lambda pk: (
-        Assignment.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("study", "item")
-        .filter(pk=pk)
-    ),
-    pk=int,
-)
-
-
 def find_participant(*, study: int, user: User) -> Participant | None:
     """Return this person's participant row, locked until the transaction ends; None without one.
 
     Code that changes anything about an item takes this lock first.
     """
-    found = _PARTICIPANT.first(study=study, user=user.pk)
+    found = lock_participant_row(study=study, user=user.pk)
     if found is not None:
         found.user = user
     return found
@@ -100,8 +83,8 @@ def lock_participant(*, study: Study | int, user: User) -> Participant:
 
 def lock_assignment(assignment: Assignment) -> Assignment:
     """Return the current assignment with study and item, locked until the transaction ends."""
-    (found,) = _ASSIGNMENT.all(pk=assignment.pk)
-    return found
+    rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
+    return rows.select_related("study", "item").get(pk=assignment.pk)
 
 
 def refuse_unless_working(study: Study, participant: Participant, part: str = Part.MAIN) -> None:
@@ -195,39 +178,26 @@ def change_assignment_state(
         raise Refused("gone", "somebody else has taken this item meanwhile")
     given = -1 if held and not holds else 0
     if done or given:
-        _ITEM.run(pk=assignment.item_id, done=done, given=given)
+        Item.objects.filter(pk=assignment.item_id).update(
+            done=F("done") + done, given=F("given") + given
+        )
     now = timezone.now()
     assignment.state = state
     assignment.skip_reason = reason if state == State.SKIPPED else ""
     assignment.submitted_at = now if state == State.SUBMITTED else None
     leased = state == State.OPEN and assignment.study.dealing == Study.Dealing.POOL
     assignment.leased_until = lease_end(assignment.study) if leased else None
-    change_row(assignment, "state", "skip_reason", "submitted_at", "leased_until")
+    assignment.save(update_fields=["state", "skip_reason", "submitted_at", "leased_until"])
     if assignment.part == Part.MAIN:
         more = {name: int(state == s) - int(before == s) for s, name in COUNTERS.items()}
-        _COUNTS.run(
-            study=assignment.study_id, user=assignment.annotator_id,
-            active_ms=done * assignment.active_ms, **more,
-        )  # fmt: skip
+        more["active_ms"] = done * assignment.active_ms
+        Participant.objects.filter(study=assignment.study_id, user=assignment.annotator_id).update(
+            **{name: F(name) + count for name, count in more.items() if count}
+        )
     record_event(
         study=assignment.study_id, kind=kind or EVENTS[State(state)], by=by,
         assignment=assignment, reason=reason,
     )  # fmt: skip
-
-
-_ITEM = PreparedUpdate(
-    lambda pk, done, given: (
-        Item.objects.filter(pk=pk), {"done": F("done") + done, "given": F("given") + given}
-    ),
-    pk=int, done=int, given=int,
-)  # fmt: skip
-_COUNTS = PreparedUpdate(
-    lambda study, user, **more: (
-        Participant.objects.filter(study=study, user=user),
-        {name: F(name) + count for name, count in more.items()},
-    ),
-    study=int, user=int, active_ms=int, **dict.fromkeys(COUNTERS.values(), int),
-)  # fmt: skip
 
 
 def was_taken_back(assignment: Assignment) -> bool:
@@ -237,22 +207,13 @@ def was_taken_back(assignment: Assignment) -> bool:
     return taken_back(Assignment.objects.filter(pk=assignment.pk)).exists()
 
 
-_EXPIRED = Prepared(
-    lambda study, now: (
-        Assignment.objects.filter(study=study, state=State.OPEN, leased_until__lt=now)
-        .order_by("leased_until")
-        .values_list("pk", "annotator")[:MOST_EXPIRED]
-    ),
-    study=int,
-    now=datetime,
-)
-
-
 def return_expired_assignments(*, study: Study) -> int:
     """Return the assignments whose lease expired to the pool; say how many."""
     now = timezone.now()
     count = 0
-    for pk, annotator in _EXPIRED.all(study=study.pk, now=now):
+    expired = Assignment.objects.filter(study=study, state=State.OPEN, leased_until__lt=now)
+    expired = expired.order_by("leased_until")
+    for pk, annotator in expired.values_list("pk", "annotator")[:MOST_EXPIRED]:
         with transaction.atomic():
             # Lock in the usual order: first the participant, then the assignment.
             Participant.objects.select_for_update(no_key=True).get(study=study, user=annotator)
@@ -274,7 +235,7 @@ def renew_lease(assignment: Assignment) -> None:
     length = timedelta(minutes=assignment.study.lease_minutes)
     if assignment.leased_until - timezone.now() < length / 2:
         assignment.leased_until = lease_end(assignment.study)
-        change_row(assignment, "leased_until")
+        assignment.save(update_fields=["leased_until"])
 
 
 def lease_end(study: Study) -> datetime:
@@ -282,17 +243,9 @@ def lease_end(study: Study) -> datetime:
     return timezone.now() + timedelta(minutes=study.lease_minutes)
 
 
-_AT_HAND = Prepared(
-    lambda study, user: Assignment.objects.filter(
-        study=study, annotator=user, part=Part.MAIN, state=State.OPEN
-    ).order_by("position")[:1],
-    study=int,
-    user=int,
-)
-
-
 def _open_assignment(study: Study, user: User) -> Assignment | None:
-    found = _AT_HAND.first(study=study.pk, user=user.pk)
+    mine = Assignment.objects.filter(study=study, annotator=user, part=Part.MAIN)
+    found = mine.filter(state=State.OPEN).order_by("position").first()
     if found is not None:
         found.study, found.annotator = study, user
     return found
@@ -324,7 +277,9 @@ def _claim_free_item(study: Study, user: User, participant: Participant) -> Item
     """
     played = played_trajectory_ids(user)
     if not played:
-        item = _FREE.first(study=study.pk, user=user.pk, cursor=participant.cursor)
+        ahead = unassigned_items(study.pk, user.pk).filter(rank__gt=participant.cursor)
+        locked = ahead.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        item = locked.order_by("rank").first()
         if item is not None and _claim_slot(item.pk):
             participant.cursor = item.rank
             return item
@@ -338,36 +293,17 @@ def _claim_free_item(study: Study, user: User, participant: Participant) -> Item
     return None
 
 
-_FREE = Prepared(
-    lambda study, user, cursor: (
-        unassigned_items(study, user)
-        .filter(rank__gt=cursor)
-        .order_by("rank")
-        .select_for_update(of=("self",), no_key=True, skip_locked=True)[:1]
-    ),
-    study=int,
-    user=int,
-    cursor=int,
-)
-
-
-_TAKEN = PreparedUpdate(
-    lambda pk: (Item.objects.filter(pk=pk, given__lt=F("wanted")), {"given": F("given") + 1}),
-    pk=int,
-)
-
-
 def _claim_slot(item: int) -> bool:
-    return bool(_TAKEN.run(pk=item))
+    rows = Item.objects.filter(pk=item, given__lt=F("wanted"))
+    return bool(rows.update(given=F("given") + 1))
 
 
 def _add_assignment(
     study: Study, user: User, participant: Participant, item: Item, *, until: datetime | None
 ) -> Assignment:
     participant.assigned += 1
-    change_row(participant, "assigned", "cursor")
-    assignment = Assignment(
+    participant.save(update_fields=["assigned", "cursor"])
+    return Assignment.objects.create(
         study=study, item=item, annotator=user, trajectory_id=item.trajectory_id,
         position=participant.assigned, leased_until=until,
     )  # fmt: skip
-    return add_row(assignment)

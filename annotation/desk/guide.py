@@ -1,10 +1,11 @@
 """The desk's help dialog: guidelines, definitions and keys of a questionnaire."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from annotation.desk.form import FormRow
 from annotation.questionnaires import Questionnaire
+from benchmarks.core.digests import digest
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Guide:
     examples: bool
     skips: bool
     keys: tuple[tuple[tuple[str, ...], str], ...]
+
+    @property
+    def digest(self) -> str:
+        """Differs between guides that differ, whoever reads them: the key of the kept fragment."""
+        return digest(astuple(self))
 
 
 def build_guide(

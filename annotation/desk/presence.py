@@ -1,12 +1,11 @@
 """Note when annotators are at their desk, and their active time on an item."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import Assignment, Participant
-from benchmarks.prepared import PreparedUpdate, change_row
 
 # How exactly it is known: a sign of life costs one write a minute, and nothing in between.
 EVERY = timedelta(minutes=1)
@@ -35,18 +34,7 @@ def note_active(*, assignment: Assignment, active_ms: int) -> None:
     total = min(active_ms, int(passed))
     if total > assignment.active_ms:
         assignment.active_ms = total
-        change_row(assignment, "active_ms")
-
-
-_OPENED = PreparedUpdate(
-    lambda pk, position, now: (
-        Assignment.objects.filter(pk=pk, position=position, opened_at=None),
-        {"opened_at": now},
-    ),
-    pk=int,
-    position=int,
-    now=datetime,
-)
+        assignment.save(update_fields=["active_ms"])
 
 
 def open_assignment(*, assignment: Assignment) -> bool:
@@ -59,7 +47,8 @@ def open_assignment(*, assignment: Assignment) -> bool:
         return True
     pk, position = assignment.pk, assignment.position
     now = timezone.now()
-    if _OPENED.run(pk=pk, position=position, now=now):
+    here = Assignment.objects.filter(pk=pk, position=position)
+    if here.filter(opened_at=None).update(opened_at=now):
         assignment.opened_at = now
         return True
-    return Assignment.objects.filter(pk=pk, position=position).exists()
+    return here.exists()

@@ -24,7 +24,6 @@ from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdi
 from annotation.questionnaires import Question, Questionnaire, slot_name
 from annotation.studies.selectors import ItemCounts, own_counts
 from benchmarks.core.registry import EXTERNAL
-from benchmarks.prepared import Prepared
 
 Part = Assignment.Part
 
@@ -91,26 +90,6 @@ class DeskPage:
         )
 
 
-_RATINGS = Prepared(
-    lambda assignment: (
-        Rating.objects.filter(assignment=assignment)
-        .order_by()
-        .values_list("question", "subject", "aspect", "value", "chosen", "text", "version")
-    ),
-    assignment=int,
-)
-# With those that were taken back: SQLite would look for what takes nothing back among all edits
-# there are, rather than among those of the item.
-_EDITS = Prepared(
-    lambda assignment: (
-        RatingEdit.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
-        .order_by("pk")
-        .values_list("pk", "undoes", "client_id", "question", "subject", "value", "chosen", "text")
-    ),
-    assignment=int,
-)
-
-
 def load_desk(
     item: Assignment,
     *,
@@ -125,7 +104,10 @@ def load_desk(
     """
     questionnaire = questionnaire_of(item)
     shows = questionnaire.shows
-    stored = stored_places(_RATINGS.all(assignment=item.pk))
+    ratings = Rating.objects.filter(assignment=item)
+    stored = stored_places(
+        ratings.values_list("question", "subject", "aspect", "value", "chosen", "text", "version")
+    )
     slots = list(questionnaire.slots(item.item.asked, item.item.subjects))
     marking = any(slot.question.scale.kind == "marks" for slot in slots)
     deciding = any(slot.question.about == "candidate" for slot in slots)
@@ -208,7 +190,12 @@ def _progress(item: Assignment, participant: Participant | None) -> tuple[ItemCo
 
 def _edits(item: Assignment) -> list[dict[str, Any]]:
     """Answers that stand: neither taken back, nor themselves taking something back."""
-    rows = _EDITS.all(assignment=item.pk)
+    # With those that were taken back: SQLite would look for what takes nothing back among all edits
+    # there are, rather than among those of the item.
+    edits = RatingEdit.objects.filter(assignment=item, aspect=Aspect.ANSWER).order_by("pk")
+    rows = edits.values_list(
+        "pk", "undoes", "client_id", "question", "subject", "value", "chosen", "text"
+    )
     undone = {undoes for _, undoes, *_ in rows}
     return [
         {

@@ -17,7 +17,6 @@ from annotation.models import Aspect, Assignment, Participant, Rating
 from annotation.questionnaires import Slot, load_questionnaire
 from annotation.questionnaires.types import Questionnaire
 from annotation.steps.training import judge_training
-from benchmarks.prepared import Prepared
 
 State, Part = Assignment.State, Assignment.Part
 
@@ -35,21 +34,14 @@ def slots_of(assignment: Assignment) -> list[Slot]:
     return list(questionnaire_of(assignment).slots(item.asked, item.subjects))
 
 
-_ANSWERS = Prepared(
-    lambda assignment: (
-        Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
-        .order_by()
-        .values_list("question", "subject", "value", "chosen", "text")
-    ),
-    assignment=int,
-)
-
-
 def missing_slots(assignment: Assignment) -> list[Slot]:
     """The required places that have no answer, in the order in which they are asked."""
+    answers = Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
     answered = {
         (question, subject)
-        for question, subject, value, chosen, text in _ANSWERS.all(assignment=assignment.pk)
+        for question, subject, value, chosen, text in answers.values_list(
+            "question", "subject", "value", "chosen", "text"
+        )
         if value is not None or chosen is not None or text
     }
     return [

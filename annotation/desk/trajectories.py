@@ -9,13 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
-
 from annotation.models import Assignment, Item
 from benchmarks.core.labels import plain
 from benchmarks.core.plans import split_steps
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
-from benchmarks.prepared import Prepared
 from benchmarks.trajectories.diffs import Line, diff_steps
 from benchmarks.trajectories.messages import Said, as_text, messages_of
 
@@ -57,36 +54,18 @@ class DeskTurn:
         return self.index - 1
 
 
-def _turns(feedback: bool, findings: bool) -> Prepared[Turn]:
-    """A query for turns without what is not asked for."""
-    fields = ["index", "text", "is_final", *["feedback"] * feedback, *["payload"] * findings]
-
-    def rows(trajectory: int) -> QuerySet[Turn]:
-        return Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields)
-
-    return Prepared(rows, trajectory=int)
-
-
-_TURNS = {(a, b): _turns(a, b) for a in (False, True) for b in (False, True)}
-_VIOLATIONS = Prepared(
-    lambda trajectory: (
-        Violation.objects.filter(turn__trajectory=trajectory)
-        .order_by("pk")
-        .values_list("turn", "text", "kind", "repeated", "revealed")
-    ),
-    trajectory=int,
-)
-
-
 def load_turns(
     trajectory: int, *, feedback: bool = True, findings: bool = True, unfolded: bool = False
 ) -> list[DeskTurn]:
     """All turns with what changed in each; without what is not asked for."""
-    rows = _TURNS[feedback, findings].all(trajectory=trajectory)
+    fields = ["index", "text", "is_final", *["feedback"] * feedback, *["payload"] * findings]
+    rows = list(Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields))
     violated: dict[int, list[DeskFinding]] = {}
-    judged = _VIOLATIONS.all(trajectory=trajectory) if findings else []
-    for turn, text, kind, repeated, revealed in judged:
-        violated.setdefault(turn, []).append(_finding(text, kind, repeated, revealed))
+    if findings:
+        judged = Violation.objects.filter(turn__trajectory=trajectory).order_by("pk")
+        findings_of = judged.values_list("turn", "text", "kind", "repeated", "revealed")
+        for turn, text, kind, repeated, revealed in findings_of:
+            violated.setdefault(turn, []).append(_finding(text, kind, repeated, revealed))
     views: list[DeskTurn] = []
     for place, row in enumerate(rows):
         steps = split_steps(row.text)
@@ -181,21 +160,14 @@ class Statement:
 
 
 _FIELDS = ("key", "kind", "text")
-_CONDITIONS = Prepared(
-    lambda profile: Constraint.objects.filter(profile=profile).order_by("pk").values_list(*_FIELDS),
-    profile=int,
-)
-_CANDIDATES = Prepared(
-    lambda task: Candidate.objects.filter(task=task).order_by("key").values_list(*_FIELDS),
-    task=int,
-)
 
 
 def load_conditions(profile: int | None, subjects: Mapping[str, Sequence[str]]) -> list[Statement]:
     """The conditions of a profile. Where the item lists its own, those of them in force."""
     if profile is None:
         return []
-    found = [Statement(*fields) for fields in _CONDITIONS.all(profile=profile)]
+    rows = Constraint.objects.filter(profile=profile).order_by("pk").values_list(*_FIELDS)
+    found = [Statement(*fields) for fields in rows]
     listed = {key for kind in KINDS for key in subjects.get(kind, ())}
     return [one for one in found if one.key in listed] if listed else found
 
@@ -204,7 +176,8 @@ def load_candidates(item: Item) -> dict[str, Statement]:
     """The candidates of a task by key: never what was decided about them, why or by whom."""
     if item.task_id is None:
         return {}
-    return {fields[0]: Statement(*fields) for fields in _CANDIDATES.all(task=item.task_id)}
+    rows = Candidate.objects.filter(task=item.task_id).order_by("key").values_list(*_FIELDS)
+    return {fields[0]: Statement(*fields) for fields in rows}
 
 
 def reference_steps(task: Task | None) -> list[str]:

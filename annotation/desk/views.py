@@ -87,6 +87,7 @@ def _show(
         "next_url": desk_url(item, page.next) if page.next else "",
         "onward": after(item),
         "editable": not locked,
+        "locked": locked,
         "reopens": open_now
         and locked
         and working

@@ -7,7 +7,6 @@ from django.http import Http404, HttpRequest
 
 from annotation.access import LARGEST, StudyAccess, person, roles_in
 from annotation.models import LivePlace, LiveSession
-from benchmarks.prepared import Prepared
 
 
 @dataclass(frozen=True)
@@ -39,21 +38,14 @@ class SessionAccess:
         return self.study.manages
 
 
-_SESSION = Prepared(
-    lambda pk: LiveSession.objects.filter(pk=pk).select_related("study__live").order_by(), pk=int
-)
-_PLACES = Prepared(
-    lambda session: LivePlace.objects.filter(session=session).order_by("number"), session=int
-)
-
-
 def fetch_session(request: HttpRequest, pk: int) -> SessionAccess:
     """A session for whoever plays in it or oversees its study; for others it does not exist."""
     user = person(request)
-    session = _SESSION.first(pk=pk) if pk <= LARGEST else None
+    sessions = LiveSession.objects.select_related("study__live")
+    session = sessions.filter(pk=pk).first() if pk <= LARGEST else None
     if session is None:
         raise Http404
-    places = tuple(_PLACES.all(session=pk))
+    places = tuple(LivePlace.objects.filter(session=pk).order_by("number"))
     place = next((place for place in places if place.player_id == user.pk), None)
     study = StudyAccess(session.study, user, roles_in(session.study_id, user.pk))
     if place is None and not study.oversees:

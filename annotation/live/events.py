@@ -8,23 +8,13 @@ from django.contrib.auth.models import User
 from annotation.errors import Refused
 from annotation.models import LiveEvent, LivePlace, LiveSession
 from benchmarks.models import Exchange, Trajectory
-from benchmarks.prepared import Prepared, add_row
 
 _ENDS = (LiveEvent.Kind.ENDED, LiveEvent.Kind.CANCELLED)
-_LOCKED = Prepared(
-    lambda pk: LiveSession.objects.filter(pk=pk).select_for_update(no_key=True).order_by(), pk=int
-)
-_TURNS = Prepared(
-    lambda pk: Trajectory.objects.filter(pk=pk).values_list("turn_count", flat=True), pk=int
-)
 
 
 def lock_session(pk: int) -> LiveSession:
     """A session as it is now; nobody else changes it until the transaction ends."""
-    session = _LOCKED.first(pk=pk)
-    if session is None:
-        raise LiveSession.DoesNotExist(pk)
-    return session
+    return LiveSession.objects.select_for_update(no_key=True).get(pk=pk)
 
 
 def lock_open_session(pk: int) -> LiveSession:
@@ -52,7 +42,7 @@ def record_live_event(
     """
     if about is None and place is not None:
         about = place.player_id
-    event = LiveEvent(
+    return LiveEvent.objects.create(
         session=session,
         kind=kind,
         place=place,
@@ -62,12 +52,12 @@ def record_live_event(
         detail=dict(detail or {}),
         by=by,
     )
-    return add_row(event)
 
 
 def _turn(session: LiveSession, kind: str) -> int:
     """The turn under way; at an end the last one in which anything was said."""
-    done = _TURNS.first(pk=session.trajectory_id) or 0
+    rows = Trajectory.objects.filter(pk=session.trajectory_id)
+    done = rows.values_list("turn_count", flat=True).first() or 0
     if kind in _ENDS and not _begun(session.trajectory_id, done):
         return max(done, 1)
     return done + 1

@@ -7,7 +7,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotation.errors import Refused
 from annotation.models import Message, MessageRead, Participant, Study, StudyEvent
 from annotation.record.events import record_event
-from benchmarks.prepared import Prepared
 
 LONGEST_MESSAGE = 2000
 
@@ -46,7 +45,7 @@ def unread_messages(user: User, *, study: Study | None = None) -> QuerySet[Messa
 
 def count_unread(user: User, *, study: Study) -> int:
     """How many there are in a study; asked whenever an item is opened."""
-    return len(_COUNTED.all(user=user.pk, study=study.pk))
+    return _unread(user.pk).filter(study=study).count()
 
 
 def _unread(user: int) -> QuerySet[Message]:
@@ -56,13 +55,6 @@ def _unread(user: int) -> QuerySet[Message]:
     to_all = Q(to=None) & Q(Exists(here.filter(joined_at__lte=OuterRef("at"))))
     rows = Message.objects.filter((Q(to=user) & Q(Exists(here))) | to_all)
     return rows.exclude(Exists(MessageRead.objects.filter(message=OuterRef("pk"), user=user)))
-
-
-_COUNTED = Prepared(
-    lambda user, study: _unread(user).filter(study=study).order_by().values_list("pk", flat=True),
-    user=int,
-    study=int,
-)
 
 
 def read_message(*, message: Message, user: User) -> None:

@@ -27,7 +27,7 @@ from annotation.desk.services import questionnaire_of
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
 from annotation.ratings.checks import check_answer
-from benchmarks.prepared import Prepared, add_row, change_row
+from annotation.ratings.statements import insert_row
 
 State = Assignment.State
 # Where something is said: question, part of the item, aspect.
@@ -166,7 +166,7 @@ def _record(
     participant = find_participant(study=assignment.study_id, user=by)
     assignment = lock_assignment(assignment)
     rows = {row.client_id: row for row in known or ()}
-    current = {_place(row): row for row in _CURRENT.all(assignment=assignment.pk)}
+    current = {_place(row): row for row in Rating.objects.filter(assignment=assignment).order_by()}
     outcomes: list[Outcome] = []
     for edit in edits:
         stored = rows.get(edit.client_id)
@@ -193,18 +193,8 @@ def _record(
     return outcomes
 
 
-_CURRENT = Prepared(
-    lambda assignment: Rating.objects.filter(assignment=assignment).order_by(), assignment=int
-)
-_EDIT = Prepared(
-    lambda client_id: RatingEdit.objects.filter(client_id=client_id).order_by(), client_id=UUID
-)
-
-
 def _known(edits: Sequence[EditRequest]) -> list[RatingEdit]:
-    """Edits that are stored under the ids of these; nearly always it is one id at a time."""
-    if len(edits) == 1:
-        return _EDIT.all(client_id=edits[0].client_id)
+    """Edits that are stored under the ids of these."""
     return list(RatingEdit.objects.filter(client_id__in=[edit.client_id for edit in edits]))
 
 
@@ -288,29 +278,25 @@ def _append(
     place, said = what.place, what.said
     question, subject, aspect = place
     value, chosen, text = said
-    row = add_row(
-        RatingEdit(
-            assignment=assignment, question=question, subject=subject, aspect=aspect,
-            value=value, chosen=chosen, text=text, client_id=edit.client_id,
-            undoes=what.undone, by=by, client_time=edit.client_time,
-            unblinded=participant is not None and participant.unblinded_at is not None,
-        )
-    )  # fmt: skip
+    row = insert_row(RatingEdit(
+        assignment=assignment, question=question, subject=subject, aspect=aspect,
+        value=value, chosen=chosen, text=text, client_id=edit.client_id,
+        undoes=what.undone, by=by, client_time=edit.client_time,
+        unblinded=participant is not None and participant.unblinded_at is not None,
+    ))  # fmt: skip
     rating = current.get(place)
     overtook = None
     if rating is None:
-        current[place] = add_row(
-            Rating(
-                assignment=assignment, question=question, subject=subject, aspect=aspect,
-                value=value, chosen=chosen, text=text, edit=row, updated_at=row.edited_at,
-            )
-        )  # fmt: skip
+        current[place] = insert_row(Rating(
+            assignment=assignment, question=question, subject=subject, aspect=aspect,
+            value=value, chosen=chosen, text=text, edit=row, updated_at=row.edited_at,
+        ))  # fmt: skip
     else:
         if edit.seen is not None and edit.seen < rating.version and _said(rating) != said:
             overtook = next((part for part in _said(rating) if part not in (None, "")), None)
         rating.value, rating.chosen, rating.text, rating.edit = value, chosen, text, row
         rating.version, rating.updated_at = rating.version + 1, row.edited_at
-        change_row(rating, "value", "chosen", "text", "edit", "version", "updated_at")
+        rating.save(update_fields=["value", "chosen", "text", "edit", "version", "updated_at"])
     return row, overtook
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Study, StudyEvent
-from benchmarks.prepared import add_row
 
 
 def record_event(
@@ -25,7 +24,7 @@ def record_event(
     """
     if about is None and assignment is not None:
         about = assignment.annotator_id
-    event = StudyEvent(
+    return StudyEvent.objects.create(
         study_id=study if isinstance(study, int) else study.pk,
         kind=kind,
         by=by,
@@ -34,4 +33,3 @@ def record_event(
         reason=reason,
         detail=dict(detail or {}),
     )
-    return add_row(event)

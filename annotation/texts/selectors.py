@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 
 from annotation.models import Consent, Study, StudyText
-from benchmarks.prepared import Prepared
 
 Kind = StudyText.Kind
 BULLETS = ("- ", "* ", "• ")
@@ -72,25 +71,13 @@ def text_versions(study: Study, kind: str) -> Sequence[StudyText]:
     return list(study.texts.filter(kind=kind).select_related("by").order_by("-version"))
 
 
-_READ = Prepared(
-    lambda study, user, version: (
-        Consent.objects.filter(study=study, user=user, given=True)
-        .filter(text__kind=Kind.INFORMATION, text__version=version)
-        .order_by()
-        .values_list("pk", flat=True)[:1]
-    ),
-    study=int,
-    user=int,
-    version=int,
-)
-
-
 def has_read_information(study: Study, user: User) -> bool:
     """Whether this person has read the information as it is now, or there is none."""
     version = text_version(study, Kind.INFORMATION)
     if not version:
         return True
-    return bool(_READ.all(study=study.pk, user=user.pk, version=version))
+    read = Consent.objects.filter(study=study, user=user, given=True)
+    return read.filter(text__kind=Kind.INFORMATION, text__version=version).exists()
 
 
 def latest_consent(study: Study, user: User) -> Consent | None:

@@ -1,9 +1,8 @@
 """Replies of people: they settle an open ask, and the trajectory goes on from there."""
 
-from datetime import datetime
-
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from benchmarks.asks.players import player_name
@@ -12,35 +11,8 @@ from benchmarks.core.digests import storable
 from benchmarks.core.registry import get_system
 from benchmarks.locks import lock_trajectory
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
-from benchmarks.prepared import Prepared, PreparedUpdate, add_row
 from benchmarks.runs.calls import answerer_version, people_are_asked
 from benchmarks.runs.services import RunError, reopen_run
-
-_STATUS = Prepared(
-    lambda pk: Trajectory.objects.filter(pk=pk).values_list("status", flat=True), pk=int
-)
-_ANSWERED = PreparedUpdate(
-    lambda pk, now: (OpenAsk.objects.filter(pk=pk, answered_at=None), {"answered_at": now}),
-    pk=int,
-    now=datetime,
-)
-_LAST = Prepared(
-    lambda trajectory, step, slot: (
-        Exchange.objects.filter(trajectory=trajectory, step=step, slot=slot)
-        .order_by("-attempt")
-        .values_list("attempt", flat=True)[:1]
-    ),
-    trajectory=int,
-    step=int,
-    slot=int,
-)
-_GOES_ON = PreparedUpdate(
-    lambda pk: (
-        Trajectory.objects.filter(pk=pk, status=Trajectory.Status.WAITING),
-        {"status": Trajectory.Status.PENDING},
-    ),
-    pk=int,
-)
 
 
 def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) -> Exchange:
@@ -61,12 +33,14 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) 
         # Of two people who answer at once, or a person and the worker that lays the trajectory
         # aside, the second must see what the first did.
         lock_trajectory(trajectory.pk)
-        if _STATUS.first(pk=trajectory.pk) == Trajectory.Status.CANCELLED:
+        here = Trajectory.objects.filter(pk=trajectory.pk)
+        if here.filter(status=Trajectory.Status.CANCELLED).exists():
             raise RunError("this was cancelled; nobody waits for a reply any more")
-        if not _ANSWERED.run(pk=ask.pk, now=now):
+        if not OpenAsk.objects.filter(pk=ask.pk, answered_at=None).update(answered_at=now):
             raise RunError("this has been answered already; the first answer stands")
-        last = _LAST.first(trajectory=trajectory.pk, step=ask.step, slot=ask.slot) or 0
-        exchange = Exchange(
+        before = Exchange.objects.filter(trajectory=trajectory, step=ask.step, slot=ask.slot)
+        last = before.aggregate(last=Max("attempt"))["last"] or 0
+        exchange = Exchange.objects.create(
             trajectory=trajectory,
             step=ask.step,
             slot=ask.slot,
@@ -86,7 +60,7 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) 
             sent_at=ask.opened_at,
             settled_at=now,
         )
-        add_row(exchange)
-        if not people_are_asked(trajectory.pk) and _GOES_ON.run(pk=trajectory.pk):
+        waiting = here.filter(status=Trajectory.Status.WAITING)
+        if not people_are_asked(trajectory.pk) and waiting.update(status=Trajectory.Status.PENDING):
             reopen_run(Run.objects.get(pk=trajectory.run_id), people=trajectory)
     return exchange

@@ -18,7 +18,6 @@ from benchmarks.llm.endpoint import EndpointAnswerer
 from benchmarks.llm.security import check_host
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run
-from benchmarks.prepared import Prepared
 from benchmarks.roles.assignments import Roles, all_fillers
 
 # What an answer depends on.
@@ -93,15 +92,12 @@ def _check(endpoint: Endpoint) -> None:
     check_host(endpoint_config(endpoint).address, settings.PLANJURY_ENDPOINT_HOSTS)
 
 
-_NAMED = Prepared(lambda name: Endpoint.objects.filter(name=name)[:1], name=str)
-
-
 def answerer_at(system: str) -> Callable[[str, str], Answerer]:
     """A function from an endpoint's name and version to its answerer; looks each up once."""
 
     @cache
     def build(name: str, version: str) -> Answerer:
-        endpoint = _NAMED.first(name=name)
+        endpoint = Endpoint.objects.filter(name=name).first()
         if endpoint is None:
             raise UnknownName("endpoint", name, [])
         config = endpoint_config(endpoint)

@@ -3,15 +3,7 @@
 from typing import Any
 
 from benchmarks.models import Trajectory, Turn
-from benchmarks.prepared import Prepared
 from benchmarks.runs.log import DatabaseLog
-
-_TURNS = Prepared(
-    lambda trajectory: Turn.objects.filter(trajectory=trajectory).values_list(
-        "pk", "index", "is_final"
-    ),
-    trajectory=int,
-)
 
 
 class JudgingLog(DatabaseLog):
@@ -25,7 +17,7 @@ class JudgingLog(DatabaseLog):
         super().__init__(trajectory, owner)
         assert trajectory.judged is not None
         self.judged = trajectory.judged
-        rows = _TURNS.all(trajectory=self.judged.pk)
+        rows = Turn.objects.filter(trajectory=self.judged).values_list("pk", "index", "is_final")
         self._turns = {index: (pk, final) for pk, index, final in rows}
 
     @staticmethod

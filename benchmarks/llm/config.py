@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from benchmarks.core.answerers import Identity
@@ -107,7 +107,7 @@ class EndpointConfig:
         Servers count calls by key and model, so variants of an endpoint wait for each other.
         """
         parts = (self.base_url, self.model, self.key_variable)
-        return digest([*parts, self.concurrency, self.requests_per_minute])
+        return line_digest(*parts, self.concurrency, self.requests_per_minute)
 
     def max_tokens(self, parameters: Mapping[str, Any]) -> int | None:
         """The most tokens that a reply under these parameters can have, if there is a limit."""
@@ -123,6 +123,14 @@ class EndpointConfig:
                 return None
             total += count * price
         return total / 1e6
+
+
+@lru_cache(maxsize=1024)
+def line_digest(
+    base_url: str, model: str, key_variable: str, concurrency: int, requests_per_minute: int | None
+) -> str:
+    """Return the digest of what configurations with the same connections and limits share."""
+    return digest([base_url, model, key_variable, concurrency, requests_per_minute])
 
 
 def check_parameters(parameters: Json) -> None:

@@ -73,6 +73,13 @@ def close_lines() -> None:
         _lines.clear()
 
 
+def load_client() -> None:
+    """Import the SDK, which takes most of a second, so that no call has to wait for it."""
+    import openai  # noqa: F401
+
+    from benchmarks.llm import transport  # noqa: F401
+
+
 def _client(config: EndpointConfig, secret: Secret | None) -> "OpenAI":
     """The SDK's client behind our gate. Imported here, because that takes most of a second."""
     import openai

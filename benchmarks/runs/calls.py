@@ -8,32 +8,15 @@ from benchmarks.core.answerers import Identity
 from benchmarks.core.log import cap_reached
 from benchmarks.core.types import Message
 from benchmarks.models import AnswererVersion, OpenAsk, Run, StoredMessage
-from benchmarks.prepared import Prepared, add_rows
-
-_VERSION = Prepared(
-    lambda digest: AnswererVersion.objects.filter(digest=digest).values_list("pk", flat=True),
-    digest=str,
-)
-_OPEN = Prepared(
-    lambda trajectory: (
-        OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)
-        .order_by()
-        .values_list("pk", flat=True)[:1]
-    ),
-    trajectory=int,
-)
 
 
 def people_are_asked(trajectory: int) -> bool:
     """Whether an ask of this trajectory waits for a person."""
-    return bool(_OPEN.all(trajectory=trajectory))
+    return OpenAsk.objects.filter(trajectory=trajectory, answered_at=None).exists()
 
 
 def answerer_version(identity: Identity) -> int:
     """The id of the stored row of an exact answerer; made on first sight."""
-    known = _VERSION.first(digest=identity.digest)
-    if known is not None:
-        return known
     row, _ = AnswererVersion.objects.get_or_create(
         digest=identity.digest,
         defaults={
@@ -51,7 +34,7 @@ def store_messages(messages: Iterable[Message]) -> None:
 
     In one order for all, so that of two workers none waits for the other for ever.
     """
-    add_rows(
+    StoredMessage.objects.bulk_create(
         [
             StoredMessage(
                 digest=m.digest,

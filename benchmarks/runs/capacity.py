@@ -9,16 +9,14 @@ part of the trajectories.
 import math
 from collections import Counter
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from benchmarks.core.errors import CoreError
+from benchmarks.llm.config import line_digest
 from benchmarks.llm.line import borne_part, share_line
-from benchmarks.mappers import endpoint_config
-from benchmarks.models import Endpoint, Run, Trajectory
+from benchmarks.models import Endpoint, Trajectory
 from benchmarks.roles.assignments import Roles, all_fillers
 
 # Where calls a minute are limited, more trajectories would only queue: each makes several a turn.
@@ -34,11 +32,21 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Live:
+    """How many trajectories of a run are carried now."""
+
+    run: int
+    experiment: int | None
+    carried: int
+
+
+@dataclass(frozen=True)
 class Rooms:
-    """The lines of endpoints by name, and how many trajectories are carried on each now."""
+    """The lines of endpoints by name, what is carried on each now, and the runs it belongs to."""
 
     lines: dict[str, Line]
     carried: Counter[Line]
+    live: tuple[Live, ...]
 
     def left(self, roles: Roles) -> int:
         """How many more trajectories with these roles may be carried.
@@ -57,35 +65,38 @@ def asks_endpoints(roles: Roles) -> bool:
 
 
 def look_for_room(held: Collection[int]) -> Rooms:
-    """Count what is carried, and set this process's part of the calls by what it holds of that."""
+    """Count what is carried, and set this process's part of the calls by what it holds of that.
+
+    Asked at every claim, so two plain queries do: the endpoints, and the live leases by run.
+    """
     lines = _lines()
-    live = Trajectory.objects.filter(
+    rows = Trajectory.objects.filter(
         status=Trajectory.Status.RUNNING, lease_until__gte=timezone.now()
+    ).order_by()
+    counted = rows.values_list("run", "run__experiment", "run__roles").annotate(
+        every=Count("pk"), mine=Count("pk", filter=Q(pk__in=list(held)))
     )
-    rows = live.order_by().values("run")
-    rows = rows.annotate(every=Count("pk"), mine=Count("pk", filter=Q(pk__in=list(held))))
-    counts = {row["run"]: (row["every"], row["mine"]) for row in rows}
-    carried, ours = Counter[Line](), Counter[Line]()
-    for run, roles in Run.objects.filter(pk__in=counts).values_list("pk", "roles"):
+    live, carried, ours = [], Counter[Line](), Counter[Line]()
+    for run, experiment, roles, every, mine in counted:
+        live.append(Live(run, experiment, every))
         for line in lines_in(roles, lines):
-            every, mine = counts[run]
             carried[line] += every
             ours[line] += mine
     for line, every in carried.items():
         if ours[line]:
             share_line(line.digest, ours[line] / every)
-    return Rooms(lines, carried)
+    return Rooms(lines, carried, tuple(live))
 
 
 def _lines() -> dict[str, Line]:
     found = {}
-    for endpoint in Endpoint.objects.all():
-        with suppress(CoreError):
-            config = endpoint_config(endpoint)
-            most, rate = config.concurrency, config.requests_per_minute
-            if rate is not None:
-                most = max(1, min(most, rate // CALLS_A_MINUTE))
-            found[endpoint.name] = Line(config.line_digest, most)
+    for name, *shared, most, rate in Endpoint.objects.order_by().values_list(
+        "name", "base_url", "model", "key_variable", "concurrency", "requests_per_minute"
+    ):
+        digest = line_digest(*shared, most, rate)
+        if rate is not None:
+            most = max(1, min(most, rate // CALLS_A_MINUTE))
+        found[name] = Line(digest, most)
     return found
 
 

@@ -32,7 +32,6 @@ from benchmarks.models import (
     Violation,
 )
 from benchmarks.models import Exchange as ExchangeRow
-from benchmarks.prepared import Prepared, PreparedUpdate, add_row, add_rows, change_row
 from benchmarks.runs.calls import (
     answerer_version,
     people_are_asked,
@@ -41,16 +40,6 @@ from benchmarks.runs.calls import (
     take_back,
 )
 from benchmarks.runs.leases import LEASE
-
-_EXCHANGES = Prepared(
-    lambda trajectory: ExchangeRow.objects.filter(trajectory=trajectory).order_by(
-        "step", "slot", "attempt"
-    ),
-    trajectory=int,
-)
-_LAST_SCORES = PreparedUpdate(
-    lambda turn: (JudgeScore.objects.filter(turn=turn), {"is_final": True}), turn=int
-)
 
 
 class LeaseLost(Exception):
@@ -82,7 +71,8 @@ class DatabaseLog:
 
     def exchanges(self) -> list[Exchange]:
         rows = []
-        for row in _EXCHANGES.all(trajectory=self.trajectory.pk):
+        stored = ExchangeRow.objects.filter(trajectory=self.trajectory)
+        for row in stored.order_by("step", "slot", "attempt"):
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
             self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
             self._told.update(row.messages)
@@ -119,8 +109,7 @@ class DatabaseLog:
             open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
             if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
                 raise LeaseLost  # a late worker's reply came in since this one read the log
-            for row in rows:
-                add_row(row)
+            ExchangeRow.objects.bulk_create(rows)
             take_back(self.run.pk, -sum(counted_cost(*each) for each in settled))
         for row in rows:
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
@@ -136,8 +125,8 @@ class DatabaseLog:
         with transaction.atomic():
             # A row that is no longer *sent* was given up by another worker, so this reply comes
             # from one that had lost its lease.
-            row = ExchangeRow(pk=pk, **settled)
-            if not change_row(row, *settled, state=ExchangeRow.State.SENT):
+            sent = ExchangeRow.objects.filter(pk=pk, state=ExchangeRow.State.SENT)
+            if not sent.update(**settled):
                 raise LeaseLost
             take_back(self.run.pk, -back)
         self._settled[call.step, call.slot] = (pk, version)
@@ -203,17 +192,15 @@ class DatabaseLog:
         with transaction.atomic():
             self._renew(now, **changes)
             for turn in kept:
-                row = add_row(
-                    Turn(
-                        trajectory=self.trajectory,
-                        index=turn.index,
-                        text=turn.text,
-                        feedback=turn.feedback,
-                        payload=dict(turn.payload),
-                    )
+                row = Turn.objects.create(
+                    trajectory=self.trajectory,
+                    index=turn.index,
+                    text=turn.text,
+                    feedback=turn.feedback,
+                    payload=dict(turn.payload),
                 )
-                add_rows(self._violations(row, turn))
-                add_rows(self._scores(row, turn))
+                Violation.objects.bulk_create(self._violations(row, turn))
+                JudgeScore.objects.bulk_create(self._scores(row, turn))
                 self._last_turn = row.pk
             yield
         self._kept = []
@@ -250,8 +237,8 @@ class DatabaseLog:
             .first()
         )
         if last is not None:
-            change_row(Turn(pk=last, is_final=True), "is_final")
-            _LAST_SCORES.run(turn=last)
+            Turn.objects.filter(pk=last).update(is_final=True)
+            JudgeScore.objects.filter(turn=last).update(is_final=True)
 
     def _version(self, identity: Identity) -> int:
         """The answerer's row, looked up once per trajectory."""
@@ -262,8 +249,8 @@ class DatabaseLog:
 
     def _renew(self, now: datetime, **changes: Any) -> None:
         changes.setdefault("lease_until", now + LEASE)
-        held = Trajectory(pk=self.trajectory.pk, **changes)
-        if not change_row(held, *changes, lease_owner=self.owner):
+        held = Trajectory.objects.filter(pk=self.trajectory.pk, lease_owner=self.owner)
+        if not held.update(**changes):
             raise LeaseLost
 
     def _tell(self, calls: Sequence[Call]) -> None:
@@ -387,37 +374,20 @@ def settled_fields(verdict: Verdict, now: datetime) -> dict[str, Any]:
     }
 
 
-_TURNS = Prepared(
-    lambda trajectory: Turn.objects.filter(trajectory=trajectory).order_by("index"), trajectory=int
-)
-_VIOLATIONS = Prepared(
-    lambda trajectory: Violation.objects.filter(turn__trajectory=trajectory).order_by("pk"),
-    trajectory=int,
-)
-_SCORES = Prepared(
-    lambda trajectory, judging: (
-        JudgeScore.objects.filter(trajectory=trajectory, judging=judging)
-        .order_by("pk")
-        .values_list("turn_index", "seat", "dimension", "value", "reason", "replicate")
-    ),
-    trajectory=int,
-    judging=int,
-)
-
-
 def turns_with_scores(trajectory: int, *, scored: int, judging: int) -> dict[int, types.Turn]:
     """The stored turns by index, with their violations, as the core's values.
 
     Their scores are those of a ``judging`` of the trajectory ``scored``. All of them are ids.
     """
     given: dict[int, list[types.Score]] = defaultdict(list)
-    for index, seat, dimension, value, reason, replicate in _SCORES.all(
-        trajectory=scored, judging=judging
+    scores = JudgeScore.objects.filter(trajectory=scored, judging=judging).order_by("pk")
+    for index, seat, dimension, value, reason, replicate in scores.values_list(
+        "turn_index", "seat", "dimension", "value", "reason", "replicate"
     ):
         score = types.Score(seat, dimension, value, reason, replicate=replicate)
         given[index].append(score)
     violated: dict[int, list[Violation]] = defaultdict(list)
-    for violation in _VIOLATIONS.all(trajectory=trajectory):
+    for violation in Violation.objects.filter(turn__trajectory=trajectory).order_by("pk"):
         violated[violation.turn_id].append(violation)
     return {
         row.index: types.Turn(
@@ -428,5 +398,5 @@ def turns_with_scores(trajectory: int, *, scored: int, judging: int) -> dict[int
             core_violations(violated[row.pk]),
             tuple(given[row.index]),
         )
-        for row in _TURNS.all(trajectory=trajectory)
+        for row in Turn.objects.filter(trajectory=trajectory).order_by("index")
     }

@@ -9,11 +9,6 @@ from benchmarks.core.system import PROMPT_FILES, PROMPTS, Rejudging, System
 from benchmarks.core.types import Episode, Task
 from benchmarks.mappers import stored_trajectory
 from benchmarks.models import Run, Trajectory
-from benchmarks.prepared import Prepared
-
-_JUDGED = Prepared(
-    lambda pk: Trajectory.objects.filter(pk=pk).select_related("run__dataset"), pk=int
-)
 
 
 def current_pins(system: System) -> dict[str, Any]:
@@ -56,9 +51,7 @@ def episode_of(trajectory: Trajectory, system: System, task: Task) -> Episode:
     rng = random.Random(trajectory.seed)
     if trajectory.judged_id is None:
         return system.episode(task, settings, rng)
-    judged = _JUDGED.first(pk=trajectory.judged_id)
-    if judged is None:
-        raise Trajectory.DoesNotExist(trajectory.judged_id)
+    judged = Trajectory.objects.select_related("run__dataset").get(pk=trajectory.judged_id)
     return cast(Rejudging, system).rejudge(task, stored_trajectory(judged), settings, rng)
 
 

@@ -5,6 +5,7 @@ import logging
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime
@@ -12,7 +13,7 @@ from functools import cache, partial
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections, transaction
-from django.db.models import Count, Exists, OuterRef, Q, Subquery, Value
+from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -20,13 +21,13 @@ from benchmarks.asks.suggestions import make_suggestions
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.judging.log import log_of
+from benchmarks.llm.line import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Run, Trajectory
-from benchmarks.prepared import Prepared, PreparedUpdate
-from benchmarks.roles.assignments import suggesting_fillers
+from benchmarks.roles.assignments import Roles, suggesting_fillers
 from benchmarks.roles.services import build_cast
-from benchmarks.runs.capacity import asks_endpoints, look_for_room
+from benchmarks.runs.capacity import Rooms, asks_endpoints, look_for_room
 from benchmarks.runs.leases import LEASE, heartbeat
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
@@ -58,6 +59,7 @@ def _live_executor() -> Threads:
 @cache
 def _carriers() -> Threads:
     """Threads that carry trajectories on endpoints, as many as those have room for."""
+    load_client()
     return Threads(settings.ENDPOINT_THREADS, thread_name_prefix="carry")
 
 
@@ -73,67 +75,16 @@ def _claimable(now: datetime) -> Q:
     return Q(status=Trajectory.Status.PENDING) | lapsed
 
 
-_FREE = Prepared(
-    lambda run, now: (
-        Trajectory.objects.filter(_claimable(now), run=run, run__status__in=WORKABLE)
-        .order_by("pk")
-        .values_list("pk", flat=True)[:CANDIDATES]
-    ),
-    run=int,
-    now=datetime,
-)
-_CLAIM = PreparedUpdate(
-    # The run is asked for in a condition on the row itself. With a join the row would be found by a
-    # query of its own, which PostgreSQL does not repeat for who has waited for another's claim.
-    lambda pk, now, owner, until: (
-        Trajectory.objects.filter(
-            _claimable(now),
-            Exists(Run.objects.filter(pk=OuterRef("run"), status__in=WORKABLE)),
-            pk=pk,
-        ),
-        {
-            "status": Trajectory.Status.RUNNING,
-            "lease_owner": owner,
-            "lease_until": until,
-            "started_at": Coalesce("started_at", Value(now)),
-        },
-    ),
-    pk=int,
-    now=datetime,
-    owner=str,
-    until=datetime,
-)
-_BEGIN = PreparedUpdate(
-    lambda pk, now: (
-        Run.objects.filter(pk=pk, status__in=WORKABLE).exclude(
-            status=Run.Status.RUNNING, started_at__isnull=False
-        ),
-        {"status": Run.Status.RUNNING, "started_at": Coalesce("started_at", Value(now))},
-    ),
-    pk=int,
-    now=datetime,
-)
-_WHOLE = Prepared(
-    lambda pk: Trajectory.objects.filter(pk=pk).select_related(
-        "run__dataset", "run__primary_judging", "task", "profile"
-    ),
-    pk=int,
-)
-_STANDS = Prepared(
-    lambda pk: Trajectory.objects.filter(pk=pk).values_list(
-        "status", "run", "run__status", "run__started_at"
-    ),
-    pk=int,
-)
-
-
 def claim_trajectory(*, run_id: int, owner: str) -> int | None:
     """The id of a trajectory that ``owner`` now holds, or None when nothing is left to claim.
 
     The update is conditional, so of several workers that want the same one exactly one gets it.
     """
     while True:
-        free = _FREE.all(run=run_id, now=timezone.now())
+        rows = Trajectory.objects.filter(
+            _claimable(timezone.now()), run=run_id, run__status__in=WORKABLE
+        )
+        free = list(rows.order_by("pk").values_list("pk", flat=True)[:CANDIDATES])
         if not free:
             return None
         random.SystemRandom().shuffle(free)  # which worker takes which unit changes no result
@@ -144,7 +95,17 @@ def claim_trajectory(*, run_id: int, owner: str) -> int | None:
 
 def _claim(pk: int, owner: str) -> bool:
     now = timezone.now()
-    return bool(_CLAIM.run(pk=pk, now=now, owner=owner, until=now + LEASE))
+    # The run is asked for in a condition on the row itself. With a join the row would be found by a
+    # query of its own, which PostgreSQL does not repeat for who has waited for another's claim.
+    workable = Exists(Run.objects.filter(pk=OuterRef("run"), status__in=WORKABLE))
+    rows = Trajectory.objects.filter(_claimable(now), workable, pk=pk)
+    claimed = rows.update(
+        status=Trajectory.Status.RUNNING,
+        lease_owner=owner,
+        lease_until=now + LEASE,
+        started_at=Coalesce("started_at", Value(now)),
+    )
+    return bool(claimed)
 
 
 def carry_reserved(*, pk: int, owner: str) -> bool:
@@ -170,9 +131,10 @@ def carry_reserved(*, pk: int, owner: str) -> bool:
 
 def _stands(pk: int) -> tuple[str, int, str, datetime | None]:
     """Status of a trajectory, its run, that run's status, and when it was begun."""
-    found = _STANDS.first(pk=pk)
-    if found is None:
-        raise Trajectory.DoesNotExist(pk)
+    fields = "status", "run", "run__status", "run__started_at"
+    found: tuple[str, int, str, datetime | None] = Trajectory.objects.values_list(*fields).get(
+        pk=pk
+    )
     return found
 
 
@@ -238,13 +200,27 @@ def _carrier_name(owner: str) -> str:
 
 
 def _claim_in_room(run_id: int, owner: str) -> tuple[int | None, bool]:
-    """A trajectory of a run on endpoints, if they have room for it, and whether for more."""
+    """Claim a trajectory of a run, if its endpoints have room; say whether they have for more."""
     roles = Run.objects.values_list("roles", flat=True).get(pk=run_id)
     with _claiming:  # else several threads of this process would take the same room
-        left = look_for_room(_held()).left(roles)
-        pk = claim_trajectory(run_id=run_id, owner=owner) if left > 0 else None
-        if pk is not None:
-            _claimed.add(pk)
+        return _claim_in(look_for_room(_held()), run_id, roles, owner)
+
+
+def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
+    """The same in the run on endpoints that needs somebody most; its id comes first."""
+    with _claiming:
+        rooms = look_for_room(_held())
+        found = _neediest_run(rooms, on_endpoints=True)
+        if found is None:
+            return None, None, False
+        return found[0], *_claim_in(rooms, *found, owner)
+
+
+def _claim_in(rooms: Rooms, run_id: int, roles: Roles, owner: str) -> tuple[int | None, bool]:
+    left = rooms.left(roles)
+    pk = claim_trajectory(run_id=run_id, owner=owner) if left > 0 else None
+    if pk is not None:
+        _claimed.add(pk)
     return pk, pk is not None and left > 1
 
 
@@ -282,7 +258,8 @@ def work_on_runs(*, first: int, owner: str) -> int:
             carry_trajectory(pk=pk, owner=owner)
             carried += 1
         _settle_if_over(run_id)
-        run_id = _neediest_run()
+        found = _neediest_run(look_for_room(()), on_endpoints=False)
+        run_id = None if found is None else found[0]
     return carried
 
 
@@ -299,15 +276,15 @@ def _carry_in_room(first: int, owner: str) -> int:
     carried, name = 0, _carrier_name(owner)
     run_id: int | None = first
     try:
+        pk, more = _claim_in_room(first, name)
         while run_id is not None:
-            pk, more = _claim_in_room(run_id, name)
             if pk is not None:
                 _begin(run_id)
                 again = partial(begin_carrying, first=run_id, owner=owner)
                 _carry_in_thread(pk, name, again if more else None)
                 carried += 1
             _settle_if_over(run_id)
-            run_id = _neediest_run(on_endpoints=True)
+            run_id, pk, more = _claim_anywhere(name)
     except ProcessEnds:
         logger.info("the process ends; run %s is left to the sweep", run_id)
     except Exception:
@@ -323,37 +300,32 @@ def _settle_if_over(run_id: int) -> None:
         settle_run(run_id=run_id)
 
 
-def _neediest_run(*, on_endpoints: bool = False) -> int | None:
+def _neediest_run(rooms: Rooms, *, on_endpoints: bool) -> tuple[int, Roles] | None:
     """The oldest run with something to claim, of those started together the least attended.
 
     Where there are threads for runs on endpoints, those are theirs alone.
     """
-    units = Trajectory.objects.filter(run=OuterRef("pk"))
-    runs = Run.objects.filter(Exists(units.filter(_claimable(timezone.now()))), status__in=WORKABLE)
-    runs = runs.annotate(
-        workers=_workers("run", "pk"), with_others=_workers("run__experiment", "experiment")
-    ).order_by("with_others", "pk")
-    if not on_endpoints:
-        runs = runs.filter(workers__lt=settings.WORKERS_PER_RUN)
-    rooms = look_for_room(_held()) if on_endpoints else None
-    for pk, roles in runs.values_list("pk", "roles"):
+    units = Trajectory.objects.filter(_claimable(timezone.now()), run=OuterRef("pk"))
+    runs = Run.objects.filter(Exists(units), status__in=WORKABLE).order_by("pk")
+    workers, with_others = Counter[int](), Counter[int]()
+    for live in rooms.live:
+        workers[live.run] += live.carried
+        if live.experiment is not None:
+            with_others[live.experiment] += live.carried
+    rows = runs.values_list("pk", "roles", "experiment")
+    for pk, roles, _ in sorted(rows, key=lambda row: with_others[row[2]]):
         waits = bool(settings.ENDPOINT_THREADS) and asks_endpoints(roles)
-        if waits == on_endpoints and (rooms is None or rooms.left(roles) > 0):
-            return pk
+        free = rooms.left(roles) > 0 if on_endpoints else workers[pk] < settings.WORKERS_PER_RUN
+        if waits == on_endpoints and free:
+            return pk, roles
     return None
 
 
-def _workers(group: str, name: str) -> Coalesce:
-    """How many trajectories of a run, or of all that were started with it, are held now."""
-    held = Trajectory.objects.filter(
-        **{group: OuterRef(name)}, status=Trajectory.Status.RUNNING, lease_until__gte=timezone.now()
-    )
-    counts = held.order_by().values(group).annotate(count=Count("pk")).values("count")
-    return Coalesce(Subquery(counts), 0)
-
-
 def _begin(run_id: int) -> None:
-    _BEGIN.run(pk=run_id, now=timezone.now())
+    now = timezone.now()
+    Run.objects.filter(pk=run_id, status__in=WORKABLE).exclude(
+        status=Run.Status.RUNNING, started_at__isnull=False
+    ).update(status=Run.Status.RUNNING, started_at=Coalesce("started_at", Value(now)))
 
 
 def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
@@ -361,9 +333,9 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
 
     ``suggests``: make the suggestions for people after that.
     """
-    trajectory = _WHOLE.first(pk=pk)
-    if trajectory is None:
-        raise Trajectory.DoesNotExist(pk)
+    trajectory = Trajectory.objects.select_related(
+        "run__dataset", "run__primary_judging", "task", "profile"
+    ).get(pk=pk)
     try:
         with heartbeat.hold(pk, owner):
             status, problem = _drive(trajectory, owner)

@@ -12,7 +12,6 @@ from django.db.models import Avg, Count, Max, Min
 from benchmarks.core.labels import plain
 from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
 from benchmarks.plain_rows import plain_rows
-from benchmarks.prepared import Prepared
 from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
 
@@ -94,24 +93,6 @@ class Timeline:
         return [line.mean for line in self.lines]
 
 
-_TURNS = Prepared(
-    lambda trajectory: (
-        Turn.objects.filter(trajectory=trajectory)
-        .order_by("index")
-        .values_list("index", "is_final")
-    ),
-    trajectory=int,
-)
-_VIOLATIONS = Prepared(
-    lambda trajectory: (
-        Violation.objects.filter(turn__trajectory=trajectory)
-        .order_by("turn__index", "pk")
-        .values_list("turn__index", "key", "revealed", "new", "repeated")
-    ),
-    trajectory=int,
-)
-
-
 def turn_indices(trajectory: Trajectory, *, first: int, last: int) -> list[int]:
     """The turns that a trajectory has from ``first`` to ``last``, in order."""
     rows = Turn.objects.filter(trajectory=trajectory, index__gte=first, index__lte=last)
@@ -120,9 +101,13 @@ def turn_indices(trajectory: Trajectory, *, first: int, last: int) -> list[int]:
 
 def timeline_of(trajectory: Trajectory) -> Timeline:
     """The turns of a trajectory in numbers, in three queries; scores of the run's own judging."""
-    lines = {n: TurnLine(n, final) for n, final in _TURNS.all(trajectory=trajectory.pk)}
+    turns = Turn.objects.filter(trajectory=trajectory).order_by("index")
+    lines = {n: TurnLine(n, final) for n, final in turns.values_list("index", "is_final")}
+    violated = Violation.objects.filter(turn__trajectory=trajectory).order_by("turn__index", "pk")
     violations = []
-    for index, key, revealed, new, repeated in _VIOLATIONS.all(trajectory=trajectory.pk):
+    for index, key, revealed, new, repeated in violated.values_list(
+        "turn__index", "key", "revealed", "new", "repeated"
+    ):
         lines[index].findings.append(MARKS[REPEATED if repeated else NEW if new else WITHHELD])
         violations.append((index, key, revealed))
     scores = JudgeScore.objects.filter(

@@ -161,8 +161,14 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
     with other programs: every key begins with ``planjury:``. Without one, limits and the analyses
     that pages write (``reports``) are in the memory of the one web process, apart, so that reports
     cannot push out a counter; those that workers write (``kept``) are in the database, which both
-    kinds of process see.
+    kinds of process see. ``template_fragments``, which Django's ``cache`` tag uses, is in the
+    memory of each process everywhere: a fragment is quicker made than fetched from elsewhere.
     """
+    fragments = {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "fragments",
+        "OPTIONS": {"MAX_ENTRIES": 2_000},
+    }
     if not is_redis(url):
         memory = "django.core.cache.backends.locmem.LocMemCache"
         return {
@@ -178,8 +184,9 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
                 "LOCATION": "analysis_kept",
                 "OPTIONS": {"MAX_ENTRIES": 2_000},
             },
+            "template_fragments": fragments,
         }
-    return {
+    shared = {
         name: {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
             "LOCATION": url,
@@ -196,6 +203,7 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
             ("kept", "planjury:kept"),
         )
     }
+    return {**shared, "template_fragments": fragments}
 
 
 # --- Single sign-on -------------------------------------------------------------------------------

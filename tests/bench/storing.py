@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-EPISODES, TURNS, BUDGET_MS = 300, 5, 3.0
+EPISODES, TURNS, BUDGET_MS = 300, 5, 4.0
 
 
 def processor() -> str:

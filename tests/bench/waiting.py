@@ -2,8 +2,10 @@
 
 Run by ``make bench``. 300 episodes of 5 turns ask a fake endpoint (a process of its own) once a
 turn: with ``run_benchmark --wait``, then by the worker of `make run`, with the shipped settings. On
-SQLite and, where ``DATABASE_URL`` names one, on that database. While the worker carries, annotators
-save answers; beside it stands how long that takes without it.
+SQLite and, where ``DATABASE_URL`` names one, on that database. Beside the calls a second stands the
+CPU time of the carrying process, per call and as a share of a core: near 100 % the processor limits
+the rate, not the endpoint. While the worker carries, annotators save answers; beside it stands how
+long that takes without it.
 """
 
 import argparse
@@ -16,11 +18,14 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 
 from tests.bench.annotating import batch, ok
 from tests.bench.calling import ROOT, fake_endpoint
 from tests.bench.storing import machine, make_system, register, save_rooms, set_up, tell
-from tests.servers import serving
+from tests.servers import Server, children, serving
 
 EPISODES, LATENCIES, SHARE = 300, (0.2, 2.0), 0.85
 # Annotators at work, and the seconds in which each saves an item once.
@@ -30,16 +35,65 @@ SYSTEM = make_system(judged=False)
 MANAGE = ("-m", "tests.bench.waiting", "manage")
 
 
-def rate(run: int) -> tuple[int, float]:
-    """Calls to the endpoint in a run, and how many a second from the first to the last."""
+@dataclass(frozen=True)
+class Rate:
+    """Calls of a run, how many a second, and the CPU seconds of the process that made them."""
+
+    calls: int
+    a_second: float
+    cpu: float
+
+    def __str__(self) -> str:
+        per_call, share = 1000 * self.cpu / self.calls, self.cpu * self.a_second / self.calls
+        return (
+            f"{self.calls} calls, {self.a_second:.1f} a second, "
+            f"CPU {per_call:.1f} ms per call, {share:.0%} of a core"
+        )
+
+
+@dataclass
+class CpuMeter:
+    """Reads the CPU time of a process in a thread until it ends or is stopped."""
+
+    pid: int
+    readings: list[tuple[datetime, float]] = field(default_factory=list)
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> "CpuMeter":
+        self.thread = threading.Thread(target=self._read)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stopped.set()
+        self.thread.join()
+
+    def _read(self) -> None:
+        ticks = os.sysconf("SC_CLK_TCK")
+        while not self.stopped.wait(0.02):
+            try:
+                stat = Path(f"/proc/{self.pid}/stat").read_text()
+            except OSError:
+                return
+            user, system = stat.rpartition(")")[2].split()[11:13]
+            self.readings.append((datetime.now(UTC), (int(user) + int(system)) / ticks))
+
+    def between(self, first: datetime, last: datetime) -> float:
+        """CPU seconds from one moment to another."""
+        spent = [seconds for at, seconds in self.readings if first <= at <= last]
+        return spent[-1] - spent[0] if spent else float("nan")
+
+
+def rate(run: int, meter: CpuMeter) -> Rate:
+    """Count the calls of a run to the endpoint, from the first that was sent to the last reply."""
     from django.db.models import Max, Min
 
     from benchmarks.models import Exchange
 
     calls = Exchange.objects.filter(trajectory__run=run, role="agent", state="answered")
     found = calls.aggregate(first=Min("sent_at"), last=Max("settled_at"))
-    number = calls.count()
-    return number, number / (found["last"] - found["first"]).total_seconds()
+    number, first, last = calls.count(), found["first"], found["last"]
+    return Rate(number, number / (last - first).total_seconds(), meter.between(first, last))
 
 
 def newest_run() -> int:
@@ -49,30 +103,33 @@ def newest_run() -> int:
     return Run.objects.latest("pk").pk
 
 
-def wait_here(agent: str) -> int:
-    """Carry a run with the command alone; its id."""
+def wait_here(agent: str) -> Rate:
+    """Carry a run with the command alone."""
     command = ["run_benchmark", SYSTEM.title, "--agent", agent, "--wait"]
-    subprocess.run(
+    carrier = subprocess.Popen(
         [sys.executable, *MANAGE, *command],
         cwd=ROOT,
-        check=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    return newest_run()
+    with CpuMeter(carrier.pid) as meter:
+        assert carrier.wait() == 0
+    return rate(newest_run(), meter)
 
 
-def by_worker(agent: str) -> int:
-    """Have the worker carry a run; its id."""
+def by_worker(agent: str, server: Server) -> Rate:
+    """Have the server's worker carry a run."""
     from benchmarks.models import Agent, Dataset, Run
     from benchmarks.runs.services import start_runs
 
-    (run,) = start_runs(
-        dataset=Dataset.objects.get(system=SYSTEM.key), agents=[Agent.objects.get(name=agent)]
-    )
-    while Run.objects.get(pk=run.pk).status != Run.Status.DONE:
-        time.sleep(0.2)
-    return run.pk
+    (worker,) = (pid for pid in children(server.process.pid) if pid not in server.web)
+    with CpuMeter(worker) as meter:
+        (run,) = start_runs(
+            dataset=Dataset.objects.get(system=SYSTEM.key), agents=[Agent.objects.get(name=agent)]
+        )
+        while Run.objects.get(pk=run.pk).status != Run.Status.DONE:
+            time.sleep(0.2)
+    return rate(run.pk, meter)
 
 
 def save_until(over: threading.Event, people: Sequence[object], study: int) -> list[float]:
@@ -129,7 +186,7 @@ def main() -> None:
                     name=agent, title=agent, base_url=url, model="fake", timeout=60.0
                 )
                 bound = endpoint.concurrency / latency
-                found = {"run_benchmark --wait": rate(wait_here(agent))}
+                found = {"run_benchmark --wait": wait_here(agent)}
                 with serving(*MANAGE, "serve", PLANJURY_PROXIES="1") as server:
                     wait_until_answered(server)
                     people = [
@@ -146,17 +203,18 @@ def main() -> None:
                             if beside == "alone":
                                 time.sleep(8)
                             else:
-                                found["worker"] = rate(by_worker(agent))
+                                found["worker"] = by_worker(agent, server)
                             over.set()
                             saves[beside] = saving.result()
                     connection.close()
-                for who, (calls, speed) in found.items():
+                for who, reached in found.items():
+                    share = reached.a_second / bound
                     print(
-                        f"latency {latency:g} s, limit {endpoint.concurrency}, {who}: {calls} "
-                        f"calls, {speed:.1f} a second, {speed / bound:.0%} of {bound:.0f}"
+                        f"latency {latency:g} s, limit {endpoint.concurrency}, {who}: {reached}, "
+                        f"{share:.0%} of {bound:.0f}"
                     )
-                    if speed < SHARE * bound:
-                        beyond.append(f"{who} at {latency:g} s: {speed / bound:.0%}")
+                    if share < SHARE:
+                        beyond.append(f"{who} at {latency:g} s: {share:.0%}")
                 for beside, milliseconds in saves.items():
                     print(f"    an item's answers saved {beside}: {words(milliseconds)}")
     tell(beyond)

@@ -15,7 +15,6 @@ from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, OpenAsk, Task, Turn
-from benchmarks.prepared import Prepared
 from benchmarks.trajectories.turns import PlanChange, plan_change
 
 YOU = "You"
@@ -28,26 +27,6 @@ _SPEAKERS = {
 _JSON = re.compile(r'\{\s*"')
 # Lines of JSON, and marks around it.
 _FOR_PROGRAMS = re.compile(r'\s*[<{}\[\]"]|.*\{\s*"')
-_KINDS = Prepared(
-    lambda trajectory: (
-        OpenAsk.objects.filter(trajectory=trajectory)
-        .order_by("step", "slot")
-        .values_list("pk", "role", "expect")
-    ),
-    trajectory=int,
-)
-_ASK = Prepared(lambda pk: OpenAsk.objects.filter(pk=pk), pk=int)
-_REPLY = Prepared(
-    lambda trajectory, step, slot, state: (
-        Exchange.objects.filter(trajectory=trajectory, step=step, slot=slot, state=state)
-        .order_by("-attempt")
-        .values_list("text", flat=True)[:1]
-    ),
-    trajectory=int,
-    step=int,
-    slot=int,
-    state=str,
-)
 
 
 @dataclass(frozen=True)
@@ -124,11 +103,12 @@ def _story(place: LivePlace, story: Story) -> Iterator[Line]:
 def _newest_asks(place: LivePlace) -> list[OpenAsk]:
     """The newest ask of each kind that was put to this place, the latest last."""
     by_kind: dict[str, int] = {}
-    for pk, role, expect in _KINDS.all(trajectory=place.session.trajectory_id):
+    asks = OpenAsk.objects.filter(trajectory=place.session.trajectory_id).order_by("step", "slot")
+    for pk, role, expect in asks.values_list("pk", "role", "expect"):
         if role in place.roles:
             by_kind.pop(expect.get("kind", ""), None)  # so that the latest stands last
             by_kind[expect.get("kind", "")] = pk
-    return [ask for pk in by_kind.values() for ask in _ASK.all(pk=pk)]
+    return list(asks.filter(pk__in=by_kind.values()))
 
 
 def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
@@ -149,12 +129,13 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:
         yield Line(YOU if own else line.speaker, line.text, line.turn, line.plan)
     if ask.answered_at is None or kind in find_system(system).reply_schemas:
         return
-    reply = _REPLY.first(
+    replies = Exchange.objects.filter(
         trajectory=ask.trajectory_id,
         step=ask.step,
         slot=ask.slot,
-        state=str(Exchange.State.ANSWERED),
+        state=Exchange.State.ANSWERED,
     )
+    reply = replies.order_by("-attempt").values_list("text", flat=True).first()
     if reply is not None:
         yield Line(YOU, reply, int(ask.context.get("turn", 0)), plan=kind == "plan")
 

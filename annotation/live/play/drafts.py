@@ -9,7 +9,6 @@ from django.utils import timezone
 from annotation.errors import Refused
 from annotation.models import LiveDraft
 from benchmarks.models import OpenAsk
-from benchmarks.prepared import Prepared
 
 
 class NewerDraft(Refused):
@@ -53,17 +52,7 @@ def drop_draft(*, ask: OpenAsk, user: User) -> None:
         draft.delete()
 
 
-_DRAFT = Prepared(
-    lambda trajectory, step, slot, user: LiveDraft.objects.filter(
-        trajectory=trajectory, step=step, slot=slot, user=user
-    ),
-    trajectory=int,
-    step=int,
-    slot=int,
-    user=int,
-)
-
-
 def fetch_draft(ask: OpenAsk, user: User) -> LiveDraft | None:
     """What was kept of a player's reply; None where nothing was."""
-    return _DRAFT.first(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, user=user.pk)
+    rows = LiveDraft.objects.filter(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot)
+    return rows.filter(user=user).first()

@@ -10,15 +10,6 @@ from benchmarks.asks.selectors import AskView, OwnForm, ask_view, own_form
 from benchmarks.asks.suggestion_selectors import suggestion_on
 from benchmarks.core.people import Fields
 from benchmarks.models import Exchange, OpenAsk
-from benchmarks.prepared import Prepared
-
-_ASK = Prepared(
-    lambda pk, trajectory: OpenAsk.objects.filter(pk=pk, trajectory=trajectory).select_related(
-        "trajectory__run__dataset", "trajectory__task"
-    ),
-    pk=int,
-    trajectory=int,
-)
 
 
 @dataclass(frozen=True)
@@ -55,7 +46,8 @@ def fetch_ask(table: SessionState, pk: int) -> OpenAsk | None:
     """An ask of this place with all that is told in it; None where it was never asked of it."""
     if table.place is None or pk > 2**62:
         return None
-    ask = _ASK.first(pk=pk, trajectory=table.session.trajectory_id)
+    asks = OpenAsk.objects.select_related("trajectory__run__dataset", "trajectory__task")
+    ask = asks.filter(pk=pk, trajectory=table.session.trajectory_id).first()
     return ask if ask is not None and ask.role in table.place.roles else None
 
 

@@ -1,7 +1,7 @@
 """Play a session: join it, get ready, reply, pause, and answer questions afterwards."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -32,31 +32,11 @@ from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.people import Hint
 from benchmarks.models import Exchange, OpenAsk, Trajectory
-from benchmarks.prepared import Prepared, PreparedUpdate
 from benchmarks.runs.reserved import release_trajectory
 
 Kind, State = LiveEvent.Kind, LiveSession.State
 # How exactly it is known when a player was there: one write in so long, and none in between.
 EVERY = timedelta(seconds=5)
-
-_PLACE = Prepared(lambda pk: LivePlace.objects.filter(pk=pk), pk=int)
-_SEEN = PreparedUpdate(
-    lambda pk, now: (LivePlace.objects.filter(pk=pk), {"last_seen_at": now}), pk=int, now=datetime
-)
-_SAID = Prepared(
-    lambda trajectory, step, slot, name: Exchange.objects.filter(
-        trajectory=trajectory,
-        step=step,
-        slot=slot,
-        state=Exchange.State.ANSWERED,
-        answerer__kind="human",
-        answerer__name=name,
-    ).order_by("-attempt")[:1],
-    trajectory=int,
-    step=int,
-    slot=int,
-    name=str,
-)
 
 
 def take_place(*, place: LivePlace, user: User) -> LivePlace:
@@ -168,9 +148,15 @@ def reply_to(
 
 def _said_already(ask: OpenAsk, user: User, text: str) -> Exchange | None:
     """The stored reply where this person has sent these very words to this ask."""
-    last = _SAID.first(
-        trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot, name=player_name(user)
+    replies = Exchange.objects.filter(
+        trajectory=ask.trajectory_id,
+        step=ask.step,
+        slot=ask.slot,
+        state=Exchange.State.ANSWERED,
+        answerer__kind="human",
+        answerer__name=player_name(user),
     )
+    last = replies.order_by("-attempt").first()
     return last if last is not None and last.text == text else None
 
 
@@ -209,7 +195,7 @@ def note_player(*, place: LivePlace) -> None:
     now = timezone.now()
     if place.last_seen_at is not None and now - place.last_seen_at < EVERY:
         return
-    _SEEN.run(pk=place.pk, now=now)
+    LivePlace.objects.filter(pk=place.pk).update(last_seen_at=now)
     place.last_seen_at = now
 
 
@@ -238,7 +224,7 @@ def note_end(*, session: LiveSession) -> bool:
 
 def _own(place: LivePlace, user: User) -> LivePlace:
     """The place as it is now, refused where it is not this person's any more."""
-    fresh = _PLACE.first(pk=place.pk)
+    fresh = LivePlace.objects.filter(pk=place.pk).first()
     if fresh is None or fresh.player_id != user.pk:
         raise Refused("not_yours", "this place is not yours any more")
     return fresh

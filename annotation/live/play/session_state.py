@@ -15,7 +15,6 @@ from annotation.live.access import SessionAccess
 from annotation.live.turns import SessionTurn, turn_of
 from annotation.models import LivePlace, LivePlan, LiveSession
 from benchmarks.models import OpenAsk, Suggestion, Trajectory
-from benchmarks.prepared import Prepared
 
 # A player who was asked and whose page has not been heard of for so long is said to be away.
 QUIET = timedelta(seconds=20)
@@ -23,31 +22,6 @@ QUIET = timedelta(seconds=20)
 SOON, LATER = 1.0, 4.0
 # More asks than wait at once, and the last one that was answered.
 NEWEST = 16
-
-_TRAJECTORY = Prepared(
-    lambda pk: (
-        Trajectory.objects.filter(pk=pk)
-        .only("status", "problem", "termination", "turn_count", "run")
-        .order_by()
-    ),
-    pk=int,
-)
-_ASKS = Prepared(
-    lambda trajectory: (
-        OpenAsk.objects.filter(trajectory=trajectory)
-        .only("trajectory", "step", "slot", "role", "seat", "opened_at", "answered_at")
-        .order_by("-step", "-slot")[:NEWEST]
-    ),
-    trajectory=int,
-)
-_SUGGESTED = Prepared(
-    lambda trajectory: (
-        Suggestion.objects.filter(trajectory=trajectory)
-        .order_by("-step", "-slot")
-        .values_list("step", "slot", "state")[:NEWEST]
-    ),
-    trajectory=int,
-)
 
 
 @dataclass(frozen=True)
@@ -128,10 +102,13 @@ class SessionState:
 def read_session_state(access: SessionAccess) -> SessionState:
     """The session as it is now."""
     session = access.session
-    trajectory = _TRAJECTORY.first(pk=session.trajectory_id)
-    assert trajectory is not None
-    rows = _ASKS.all(trajectory=session.trajectory_id)
-    waiting = [ask for ask in reversed(rows) if ask.answered_at is None]
+    trajectory = Trajectory.objects.only(
+        "status", "problem", "termination", "turn_count", "run"
+    ).get(pk=session.trajectory_id)
+    asks = OpenAsk.objects.filter(trajectory=trajectory).order_by("-step", "-slot")
+    rows = asks.only("trajectory", "step", "slot", "role", "seat", "opened_at", "answered_at")
+    rows = rows[:NEWEST]
+    waiting = [ask for ask in reversed(list(rows)) if ask.answered_at is None]
     if trajectory.status != Trajectory.Status.WAITING:
         waiting = []
     answered = [ask.answered_at for ask in rows if ask.answered_at is not None]
@@ -148,5 +125,6 @@ def _suggested(session: LiveSession, own: tuple[OpenAsk, ...]) -> tuple[tuple[in
     if not own or not session.study.live.shows_suggestions:
         return ()
     asks = {(ask.step, ask.slot) for ask in own}
-    rows = _SUGGESTED.all(trajectory=session.trajectory_id)
-    return tuple(row for row in rows if row[:2] in asks)
+    rows = Suggestion.objects.filter(trajectory=session.trajectory_id).order_by("-step", "-slot")
+    newest = rows.values_list("step", "slot", "state")[:NEWEST]
+    return tuple(row for row in newest if row[:2] in asks)

@@ -13,18 +13,8 @@ from annotation.live.play.session_state import QUIET, SessionState
 from annotation.models import LiveEvent, LivePlace, LivePlan
 from benchmarks.core.registry import find_system
 from benchmarks.models import Exchange, Trajectory
-from benchmarks.prepared import Prepared
 from benchmarks.roles.judge_fit import unread_judges
 from benchmarks.roles.selectors import system_of
-
-_AT_WORK = Prepared(
-    lambda trajectory, sent, failed: (
-        Exchange.objects.filter(trajectory=trajectory, state__in=[sent, failed])
-        .order_by("-step", "-slot", "-attempt")
-        .values_list("role", "sent_at")[:1]
-    ),
-    trajectory=int, sent=str, failed=str,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,9 +76,10 @@ _AGENT = "The agent"
 def _at_work(table: SessionState) -> tuple[str, datetime | None]:
     """Who was called last and has not replied, as players may know it."""
     S = Exchange.State
-    last = _AT_WORK.first(
-        trajectory=table.session.trajectory_id, sent=str(S.SENT), failed=str(S.FAILED)
+    calls = Exchange.objects.filter(
+        trajectory=table.session.trajectory_id, state__in=[S.SENT, S.FAILED]
     )
+    last = calls.order_by("-step", "-slot", "-attempt").values_list("role", "sent_at").first()
     place = table.place
     if last is None:
         # A script answers at once; what comes after the reply to an agent is its plan.
