@@ -45,6 +45,9 @@ def unread_messages(user: User, *, study: Study | None = None) -> QuerySet[Messa
 
 def count_unread(user: User, *, study: Study) -> int:
     """How many there are in a study; asked whenever an item is opened."""
+    # Most studies have none at all, which is asked in a tenth of the time.
+    if not Message.objects.filter(study=study).exists():
+        return 0
     return _unread(user.pk).filter(study=study).count()
 
 
