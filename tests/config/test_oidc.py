@@ -85,7 +85,7 @@ def test_an_address_that_is_not_verified_opens_nothing(server, ann: User, verifi
     client = Client()
     answer = go(client, server)
     assert answer.status_code == 403
-    assert "No account here is yours yet" in answer.content.decode()
+    assert "You have no account yet" in answer.content.decode()
     assert signed_in(client) == ""
     assert not SocialAccount.objects.exists()
 

@@ -160,7 +160,7 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
     state(page).to_have_text("waiting for the network (6)")
     answered(page, "4 of 10")
     page.reload()
-    expect(page.get_by_role("heading", name="PlanJury cannot be reached")).to_be_visible()
+    expect(page.get_by_role("heading", name="No connection to PlanJury")).to_be_visible()
     expect(page.locator("main")).to_contain_text("This device is offline.")
     expect(page.locator("main")).to_contain_text("6 answers are not sent yet, and kept")
     pass_time(page, 60)

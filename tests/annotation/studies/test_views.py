@@ -36,10 +36,10 @@ def test_home_offers_an_annotator_the_next_item(study: Study, ann: User) -> None
 
 
 def test_home_is_never_empty_without_a_word() -> None:
-    assert "Nothing is waiting for you" in text_of(browser_of(make_person("new")), "/")
+    assert "No tasks" in text_of(browser_of(make_person("new")), "/")
     page = text_of(browser_of(make_person("rita", "view_results", "start_runs")), "/")
-    assert "No run yet" in page
-    assert "No study yet" in page
+    assert "No runs yet" in page
+    assert "No studies yet" in page
 
 
 def test_home_shows_runs_to_those_who_may_see_them(study: Study) -> None:
@@ -86,10 +86,10 @@ def test_demo_that_failed_says_so_and_can_go_on() -> None:
     Job.objects.create(kind="demo", title="Demo", status="failed", message="OSError: disk full")
     page = text_of(client, "/")
     assert "OSError: disk full" in page
-    assert "Go on loading the demo" in page
+    assert "Continue loading the demo" in page
     page = text_of(browser_of(make_person("new")), "/")
     assert "disk full" not in page
-    assert "Go on loading" not in page
+    assert "Continue loading" not in page
 
 
 # --- One study ------------------------------------------------------------------------------------
