@@ -1,6 +1,6 @@
 """The loop that carries an episode: ask, log, feed back; suspend, stop and resume soundly.
 
-The rules (docs/architecture.md, "Driver"):
+The rules (docs/architecture.md, "Episodes, answerers, driver"):
 
 * an attempt is committed as *sent* before its call leaves, and its reply before it is used; what is
   answered within this process leaves nothing behind but its reply;
