@@ -1,6 +1,6 @@
 """What keeps endpoints from doing harm: where calls may go, and how keys stay secret.
 
-The rules (docs/architecture.md, "Endpoints"): a key is named by a variable that starts with
+The rules (docs/endpoints.md): a key is named by a variable that starts with
 ``PLANJURY_KEY_``; the host stands in a list; plain http goes to this machine alone; no user names
 or query strings in addresses; redirects are not followed; the environment's proxies are not used.
 ``transport`` applies them to each request once more. Redaction is the last line of defence: nothing
