@@ -56,7 +56,7 @@ def get_rejudging(key: str) -> Rejudging:
     if found is None:
         title = "what was made elsewhere" if key == EXTERNAL else get_system(key).title
         raise NotJudgedAnew(
-            f"trajectories of {title} cannot be judged anew: no judge scores their turns"
+            f"trajectories of {title} cannot be re-judged: no judge scores their turns"
         )
     return found
 

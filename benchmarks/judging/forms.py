@@ -1,4 +1,4 @@
-"""Judging anew: whose turns, by whom, how, and for how much; and trying one judge on one turn."""
+"""Re-judging: whose turns, by whom, how, and for how much; and trying one judge on one turn."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

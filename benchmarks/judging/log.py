@@ -7,7 +7,7 @@ from benchmarks.runs.log import DatabaseLog
 
 
 class JudgingLog(DatabaseLog):
-    """The log of a trajectory that is judged anew.
+    """The log of a trajectory that is re-judged.
 
     Its scores are about the stored turns, in the judging that its run makes. What was scored and
     found before stays as it is.

@@ -1,4 +1,4 @@
-"""What judging anew would take, before anything of it is made."""
+"""What a re-judging would take, before anything is made."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

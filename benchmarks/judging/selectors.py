@@ -1,4 +1,4 @@
-"""What can be judged anew, and what a judging says of a run."""
+"""What can be re-judged, and what a judging says about a run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Having stored trajectories judged anew: one run of judges for each run that they come from."""
+"""Re-judge stored trajectories: one run of judges for each run that they come from."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ def start_judging(
     judged = chosen_shares(chosen).runs
     panel = read_panel(system=system_of_runs(judged), roles=roles, settings=settings or {})
     check_cost_cap(cost_cap)
-    title = (name.strip() or "Judged anew")[:120]
+    title = (name.strip() or "Re-judging")[:120]
     with transaction.atomic():
         experiment = Experiment.objects.create(name=title, created_by=created_by)
         runs = [

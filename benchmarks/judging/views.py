@@ -1,4 +1,4 @@
-"""Judges: who they were, one of them tried on a turn, and stored trajectories judged anew."""
+"""Judges: who they were, one of them tried on a turn, and re-judging stored trajectories."""
 
 from contextlib import suppress
 from typing import Any
@@ -47,7 +47,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
     return render(request, "benchmarks/judging/judge_list.html", context)
 
 
-# --- Judging anew ---------------------------------------------------------------------------------
+# --- Re-judging -----------------------------------------------------------------------------------
 
 
 @signed_in
@@ -80,8 +80,10 @@ def judging_new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return respond(request, page, "benchmarks/judging/_judging_size.html", context)
     if form.is_valid() and (started := _start(request, form, chosen, found)):
-        words = "1 trajectory is" if found.trajectories == 1 else f"{found.trajectories:,} are"
-        messages.success(request, f"{words} judged anew. What was scored before is kept.")
+        words = (
+            "1 trajectory" if found.trajectories == 1 else f"{found.trajectories:,} trajectories"
+        )
+        messages.success(request, f"Re-judging {words}. Existing scores are kept.")
         alone = reverse("benchmarks:run", args=[started[0].pk])
         return HttpResponseRedirect(alone if len(started) == 1 else _list())
     return render(request, page, context, status=422)

@@ -44,7 +44,7 @@ class Run(models.Model):
         MADE = "made", "Made here"
         IMPORTED = "imported", "Imported"
         PRACTICE = "practice", "Practice round"
-        JUDGING = "judging", "Judging anew"
+        JUDGING = "judging", "Re-judging"
         CONSTRUCTION = "construct", "Construction"
 
     class Status(models.TextChoices):

@@ -1,4 +1,4 @@
-"""CPU cost of judging anew by call, and of planning a matrix, as stored trajectories grow.
+"""CPU cost of re-judging by call, and of planning a matrix, as stored trajectories grow.
 
 Run by ``make bench``. Among 1,000, 10,000 and 100,000 stored trajectories (copies of some that were
 played) the same few dozen are judged by three scripted rubric judges, through the product's own

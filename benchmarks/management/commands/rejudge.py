@@ -48,7 +48,7 @@ class Command(BaseCommand):
         parser.add_argument("--plan", action="store_true", help="count, and make nothing")
         parser.add_argument("--wait", action="store_true", help="carry it here, to the end")
         parser.add_argument(
-            "--choose", action="store_true", help="with --wait: let it count once it is done"
+            "--choose", action="store_true", help="with --wait: make it the default when done"
         )
         parser.add_argument("--json", action="store_true", dest="as_json")
 

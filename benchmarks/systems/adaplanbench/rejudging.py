@@ -300,7 +300,7 @@ def _repeated(
             found[turn.index].violated[kind] for turn in stored.turns if turn.index in found
         ]
         if len(verdicts) < len(stored.turns):
-            metrics[name], undefined[name] = None, "not every turn was judged anew"
+            metrics[name], undefined[name] = None, "not every turn was re-judged"
         elif any(keys is None for keys in verdicts):
             metrics[name], undefined[name] = None, f"no reply of the {kind} judge could be read"
         else:

@@ -1,4 +1,4 @@
-"""Judging anew: what it makes, what it leaves alone, and what counts afterwards."""
+"""Re-judging: what it makes, what it leaves alone, and what counts afterwards."""
 
 import json
 from pathlib import Path
@@ -263,7 +263,7 @@ def test_who_acts_through_tools_has_no_plan_to_score(tmp_path: Path) -> None:
 def test_systems_without_judges_say_so() -> None:
     run = RunFactory(dataset__system="planbench_xl")
     TrajectoryFactory(run=run)
-    with pytest.raises(NotJudgedAnew, match="PlanBench-XL cannot be judged anew"):
+    with pytest.raises(NotJudgedAnew, match="PlanBench-XL cannot be re-judged"):
         start_judging(name="", chosen=Chosen((run.pk,)), roles={}, ring=False)
 
 

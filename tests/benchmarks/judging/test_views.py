@@ -1,4 +1,4 @@
-"""Pages of judges: who judged, one tried on a turn, and what is stored judged anew."""
+"""Pages of judges: who judged, one tried on a turn, and re-judging stored trajectories."""
 
 import re
 from typing import Any
@@ -48,7 +48,7 @@ def test_a_run_is_judged_anew_from_its_page(
     play(anew)
     page = text(researcher.get(f"/runs/{anew.pk}/"))
     assert "Second look" in page
-    assert f"Judges look once more at run {played.pk}, Explorer" in page
+    assert f"These judges score stored turns of run {played.pk}, Explorer" in page
     assert "Demo data" in page
     assert "Second look" in text(researcher.get(LIST))
     first = anew.trajectories.order_by("pk")[0]
@@ -59,7 +59,7 @@ def test_a_run_is_judged_anew_from_its_page(
     # Nothing of it counts before somebody lets it.
     judging = Judging.objects.get(made_by=anew)
     before = text(researcher.get(f"/runs/{played.pk}/"))
-    assert "Let it count" in before
+    assert "Make default" in before
     assert "are those of the judging" not in before
     researcher.post(f"/runs/{played.pk}/judging/", {"judging": judging.pk})
     assert "are those of the judging “Second look”" in text(researcher.get(f"/runs/{played.pk}/"))
