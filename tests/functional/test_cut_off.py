@@ -162,9 +162,9 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
     page.reload()
     expect(page.get_by_role("heading", name="No connection to PlanJury")).to_be_visible()
     expect(page.locator("main")).to_contain_text("This device is offline.")
-    expect(page.locator("main")).to_contain_text("6 answers are not sent yet, and kept")
+    expect(page.locator("main")).to_contain_text("6 answers are not sent yet, but saved")
     pass_time(page, 60)
-    expect(page.locator("main")).to_contain_text("6 answers are not sent yet, and kept")
+    expect(page.locator("main")).to_contain_text("6 answers are not sent yet, but saved")
     context.set_offline(False)
     # The page goes on by itself, and what was said stands in it.
     answered(page, "4 of 10")
@@ -183,7 +183,7 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
     press = page.keyboard.press
     page.goto(here)
     expect(page.locator("main")).to_contain_text("The server does not answer.")
-    expect(page.locator("main")).to_contain_text("2 answers are not sent yet, and kept")
+    expect(page.locator("main")).to_contain_text("2 answers are not sent yet, but saved")
     site.start()
     pass_time(page, 5)
     answered(page, "6 of 10")
@@ -213,7 +213,7 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
     page = context.new_page()
     press = page.keyboard.press
     page.goto(here)
-    expect(page.locator("main")).to_contain_text("2 answers are not sent yet, and kept")
+    expect(page.locator("main")).to_contain_text("2 answers are not sent yet, but saved")
     context.set_offline(False)
     answered(page, "10 of 10")
     saved(page)
