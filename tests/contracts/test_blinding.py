@@ -345,7 +345,7 @@ def test_what_is_closed_answers_as_what_is_not_there(world: World) -> None:
         there, nowhere = client.get(path.format(pk)), client.get(path.format(1))
         assert there.status_code == nowhere.status_code == 404
         assert plain(there) == plain(nowhere)
-    assert "closed to you for now" in client.get(f"/runs/{closed.pk}/").content.decode()
+    assert "hidden while you annotate blind" in client.get(f"/runs/{closed.pk}/").content.decode()
     for path in ("pause", "resume", "cancel", "cap"):
         assert client.post(f"/runs/{closed.pk}/{path}/").status_code == 404
     assert client.post(f"/trajectories/{row.pk}/retry/").status_code == 404

@@ -30,7 +30,7 @@ def text_of(client: Client, path: str) -> str:
 
 def test_home_offers_an_annotator_the_next_item(study: Study, ann: User) -> None:
     page = text_of(browser_of(ann), "/")
-    assert "2 of your 2 items are left." in page
+    assert "2 of 2 items left." in page
     assert f"/studies/{study.pk}/annotate/" in page
     assert "Runs" not in page
 
@@ -78,7 +78,7 @@ def test_demo_progress_polls_until_it_is_done() -> None:
     Job.objects.filter(pk=job.pk).update(status="done")
     over = client.get(url)
     assert (over.status_code, over.headers["HX-Refresh"]) == (286, "true")
-    assert "being loaded" not in text_of(client, "/")
+    assert "Loading the demo" not in text_of(client, "/")
 
 
 def test_demo_that_failed_says_so_and_can_go_on() -> None:
