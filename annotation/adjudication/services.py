@@ -33,7 +33,7 @@ def decide_place(
     """
     study, reason = item.study, reason.strip()
     if not reason:
-        raise Refused("invalid", "say in a few words why this is right")
+        raise Refused("invalid", "enter a reason for your decision")
     if len(reason) > LONGEST_REASON:
         raise Refused("invalid", f"a reason has at most {LONGEST_REASON} characters")
     check_answer(
@@ -44,7 +44,7 @@ def decide_place(
     with transaction.atomic():
         _lock(item)
         if place_ratings(item, slot).count() < 2:
-            raise Refused("invalid", "fewer than two people have submitted an answer here")
+            raise Refused("invalid", "fewer than two people submitted an answer to this question")
         before = _decisions(item, slot).order_by("-pk").first()
         if before is not None and (before.value, before.chosen, before.reason, before.by_id) == (
             value, chosen, reason, by.pk,
@@ -71,7 +71,7 @@ def reveal_judges(*, item: Item, slot: Slot, by: User) -> None:
     with transaction.atomic():
         _lock(item)
         if not _decisions(item, slot).filter(by=by).exists():
-            raise Refused("invalid", "store your own decision first; then the judges' are shown")
+            raise Refused("invalid", "save your own decision first; then you can see the judges'")
         if not was_revealed(item, slot, by):
             record_event(study=item.study, kind=Kind.REVEALED, by=by, detail=where(item, slot))
 
@@ -86,7 +86,7 @@ def _lock(item: Item) -> None:
     Item.objects.select_for_update(no_key=True).get(pk=item.pk)
     status = Study.objects.values_list("status", flat=True).get(pk=item.study_id)
     if status == Study.Status.ARCHIVED:
-        raise Refused("closed", "the study is archived and takes no more decisions")
+        raise Refused("closed", "the study is archived, so decisions cannot change")
 
 
 def _decisions(item: Item, slot: Slot) -> QuerySet[Adjudication]:

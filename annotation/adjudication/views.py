@@ -28,7 +28,7 @@ from annotation.adjudication.selectors import (
     was_revealed,
 )
 from annotation.adjudication.services import decide_place, reveal_judges
-from annotation.desk.form import NOTHING, FormRow, StoredAnswer, build_form
+from annotation.desk.form import NOTHING, DeskAnswer, FormRow, build_form
 from annotation.desk.posted_form import typed_places
 from annotation.desk.selectors import DeskPage, load_desk
 from annotation.desk.trajectories import Statement, load_candidates, load_conditions
@@ -129,7 +129,7 @@ def _show(
     item: Item,
     slot: Slot,
     *,
-    said: StoredAnswer | None = None,
+    said: DeskAnswer | None = None,
     refused: Refused | None = None,
 ) -> HttpResponse:
     ratings = list(place_ratings(item, slot))
@@ -143,7 +143,7 @@ def _show(
     )
     own = [row for row in decisions if row.by_id == access.user.pk]
     if said is None and own:
-        said = StoredAnswer(own[-1].value, own[-1].chosen)
+        said = DeskAnswer(own[-1].value, own[-1].chosen)
     revealed = was_revealed(item, slot, access.user)
     narrowed = QueueFilter(request.GET, questionnaire=questionnaire).narrowed()
     places = disagreement_queue(access.study, questionnaire, narrowed)
@@ -188,7 +188,7 @@ def _desk(item: Item, ratings: list[Rating]) -> DeskPage:
 
 
 def _field(
-    questionnaire: Questionnaire, item: Item, slot: Slot, said: StoredAnswer
+    questionnaire: Questionnaire, item: Item, slot: Slot, said: DeskAnswer
 ) -> tuple[FormRow, Any]:
     """The field in which the adjudicator answers, as it stands on the annotators' desk."""
     candidates: dict[str, Statement] = {}

@@ -75,7 +75,7 @@ def lock_participant(*, study: Study | int, user: User) -> Participant:
     """Return this person's locked participant row, or refuse if they have none."""
     found = find_participant(study=study if isinstance(study, int) else study.pk, user=user)
     if found is None:
-        raise Refused("not_yours", "you are no annotator of this study")
+        raise Refused("not_yours", "you are not an annotator of this study")
     if isinstance(study, Study):
         found.study = study
     return found
@@ -138,7 +138,7 @@ def assign_item(
     with transaction.atomic():
         participant = lock_participant(study=study, user=to)
         if participant.state not in (Participant.State.ACTIVE, Participant.State.PAUSED):
-            raise Refused("invalid", "this person takes no part in the study any more")
+            raise Refused("invalid", "this person no longer takes part in the study")
         rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
         had = rows.select_related("study").filter(item=item, annotator=to).first()
         if had is not None and had.state != State.RETURNED:
@@ -151,7 +151,7 @@ def assign_item(
             change_assignment_state(had, State.OPEN, by=by, reason=reason, kind=Kind.ASSIGNED)
             return had
         if not _claim_slot(item.pk):
-            raise Refused("conflict", "all seats of this item are taken")
+            raise Refused("conflict", "all places of this item are taken")
         until = lease_end(study) if study.dealing == Study.Dealing.POOL else None
         assignment = _add_assignment(study, to, participant, item, until=until)
         record_event(

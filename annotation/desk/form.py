@@ -19,7 +19,7 @@ NONE_KEY = "0"
 
 
 @dataclass(frozen=True)
-class StoredAnswer:
+class DeskAnswer:
     """What stands in one place. All empty: nothing was said, or it was taken back."""
 
     value: int | None = None
@@ -39,11 +39,11 @@ class StoredAnswer:
         return self.value is not None or self.chosen is not None or bool(self.text)
 
 
-NOTHING = StoredAnswer()
+NOTHING = DeskAnswer()
 # Question, part of the item, aspect; value, chosen, text, version.
 Stored = tuple[str, str, str, int | None, list[Any] | None, str, int]
 # Field name → what stands there.
-Places = Mapping[str, StoredAnswer]
+Places = Mapping[str, DeskAnswer]
 
 
 def field_name(slot: str, aspect: str = Aspect.ANSWER) -> str:
@@ -51,10 +51,10 @@ def field_name(slot: str, aspect: str = Aspect.ANSWER) -> str:
     return slot if aspect == Aspect.ANSWER else f"{slot}:{aspect}"
 
 
-def stored_places(rows: Iterable[Stored]) -> dict[str, StoredAnswer]:
+def stored_places(rows: Iterable[Stored]) -> dict[str, DeskAnswer]:
     """What is stored of an item."""
     return {
-        field_name(slot_name(question, subject), aspect): StoredAnswer(value, chosen, text, version)
+        field_name(slot_name(question, subject), aspect): DeskAnswer(value, chosen, text, version)
         for question, subject, aspect, value, chosen, text, version in rows
     }
 
@@ -92,7 +92,7 @@ class FormRow:
     """One question about one part, with what was said. ``title`` stands in for the question's."""
 
     slot: Slot
-    answer: StoredAnswer
+    answer: DeskAnswer
     remarks: Remarks
     number: int
     title: str
@@ -233,12 +233,12 @@ def _by_kind(slots: Sequence[Slot]) -> Iterator[tuple[str, list[Slot]]]:
     yield from found.items()
 
 
-def _at(places: Places, slot: Slot) -> StoredAnswer:
+def _at(places: Places, slot: Slot) -> DeskAnswer:
     return places.get(slot.name, NOTHING)
 
 
 def _remarks(places: Places, slot: str) -> Remarks:
-    def said(aspect: str) -> StoredAnswer:
+    def said(aspect: str) -> DeskAnswer:
         return places.get(field_name(slot, aspect), NOTHING)
 
     return Remarks(

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from annotation.desk.form import NOTHING, StoredAnswer, field_name
+from annotation.desk.form import NOTHING, DeskAnswer, field_name
 from annotation.models import Aspect
 from annotation.questionnaires import Slot
 from annotation.ratings.services import EditRequest
@@ -19,15 +19,15 @@ SHOWN = "shown"
 NONE = ""
 
 
-def shown_before(places: Mapping[str, StoredAnswer]) -> str:
+def shown_before(places: Mapping[str, DeskAnswer]) -> str:
     """What a page shows, to be posted with its form."""
     said = {name: place.scalar for name, place in places.items() if place.given}
     return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
-def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, StoredAnswer]:
+def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, DeskAnswer]:
     """What the posted fields say, by their names. A field that is absent says nothing."""
-    places: dict[str, StoredAnswer] = {}
+    places: dict[str, DeskAnswer] = {}
     names = [""]
     for slot in slots:
         names.append(slot.name)
@@ -36,10 +36,10 @@ def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, StoredAnsw
     for name in names:
         comment, flag = field_name(name, Aspect.COMMENT), field_name(name, Aspect.FLAG)
         if comment in post:
-            places[comment] = StoredAnswer(text=_words(post.get(comment, "")))
+            places[comment] = DeskAnswer(text=_words(post.get(comment, "")))
         if flag in post:
             reason = _words(post.get(flag, ""))
-            places[flag] = StoredAnswer(value=int(bool(reason.strip())), text=reason)
+            places[flag] = DeskAnswer(value=int(bool(reason.strip())), text=reason)
     return places
 
 
@@ -63,7 +63,7 @@ def _edits(
     name: str,
     question: str,
     subject: str,
-    typed: Mapping[str, StoredAnswer],
+    typed: Mapping[str, DeskAnswer],
     shown: Mapping[str, Any],
 ) -> list[EditRequest]:
     found = []
@@ -80,7 +80,7 @@ def _edits(
     return found
 
 
-def _same(said: StoredAnswer, aspect: str, shown: Any) -> bool:
+def _same(said: DeskAnswer, aspect: str, shown: Any) -> bool:
     if aspect == Aspect.FLAG:
         return not said.value and not shown or bool(said.value) and said.text == shown
     if said.chosen is not None and isinstance(shown, list):
@@ -88,17 +88,17 @@ def _same(said: StoredAnswer, aspect: str, shown: Any) -> bool:
     return bool(said.scalar == shown) if said.given else shown in (None, "")
 
 
-def _answer(slot: Slot, fields: Sequence[str]) -> StoredAnswer:
+def _answer(slot: Slot, fields: Sequence[str]) -> DeskAnswer:
     """A number that cannot be read becomes one that no question takes, to be refused by name."""
     match slot.question.scale.kind:
         case "marks":
             # "None" beside others contradicts itself and stays, to be refused.
-            return StoredAnswer(chosen=[] if set(fields) == {NONE} else list(fields))
+            return DeskAnswer(chosen=[] if set(fields) == {NONE} else list(fields))
         case "text":
-            return StoredAnswer(text=_words(fields[-1]))
+            return DeskAnswer(text=_words(fields[-1]))
         case _:
             field = fields[-1]
-            return StoredAnswer(value=int(field)) if _is_number(field) else StoredAnswer(text=field)
+            return DeskAnswer(value=int(field)) if _is_number(field) else DeskAnswer(text=field)
 
 
 def _is_number(field: str) -> bool:

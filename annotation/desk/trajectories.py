@@ -224,7 +224,7 @@ class DialogueTurn:
 
 
 @dataclass(frozen=True)
-class Kept:
+class HiddenDetail:
     """One thing that was hidden from the agent."""
 
     name: str
@@ -238,7 +238,7 @@ class Dialogue:
 
     opening: Sequence[Said]
     turns: Sequence[DialogueTurn]
-    kept: Sequence[Kept]
+    kept: Sequence[HiddenDetail]
     hides: bool
 
 
@@ -268,9 +268,9 @@ def _shown(item: Assignment, messages: Sequence[Said]) -> list[Said]:
     return [said for said in messages if item.study.shows_hidden or not said.hidden]
 
 
-def _kept(hidden: Mapping[str, Any]) -> list[Kept]:
+def _kept(hidden: Mapping[str, Any]) -> list[HiddenDetail]:
     facts = [
-        Kept(plain(name), as_text(value), name in AIMS)
+        HiddenDetail(plain(name), as_text(value), name in AIMS)
         for name, value in hidden.items()
         if value not in (None, "", [], {})
     ]

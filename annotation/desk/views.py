@@ -19,7 +19,7 @@ from annotation.access import (
 )
 from annotation.assignments.services import was_taken_back
 from annotation.desk.breaks import minutes_without_break
-from annotation.desk.form import StoredAnswer
+from annotation.desk.form import DeskAnswer
 from annotation.desk.posted_form import form_edits, shown_before, typed_places
 from annotation.desk.presence import note_seen, open_assignment
 from annotation.desk.selectors import DeskPage, load_desk
@@ -62,7 +62,7 @@ def _show(
     item: Assignment,
     *,
     refused: Refused | None = None,
-    given: Mapping[str, StoredAnswer] | None = None,
+    given: Mapping[str, DeskAnswer] | None = None,
     reason: str | None = None,
 ) -> HttpResponse:
     """The desk; ``reason`` is what was given for skipping, None where nobody tried to skip."""

@@ -15,25 +15,25 @@ class ExportForm(forms.Form):
     format = forms.ChoiceField(choices=[(key, row.title) for key, row in FORMATS.items()])
     withdrawn = forms.BooleanField(
         required=False,
-        label="With those who withdrew",
-        help_text="Their answers belong to no analysis. Whoever was erased is in no export.",
+        label="Include annotators who withdrew",
+        help_text="Analyses exclude their answers. Erased people are in no export.",
     )
     events = forms.BooleanField(
         required=False,
-        label="With the record of what was done",
-        help_text="In the whole study (JSON): who was given what, changes, exports.",
+        label="Include the study’s record",
+        help_text="In the whole study (JSON): assignments, changes, exports.",
     )
     names = forms.BooleanField(
         required=False,
-        label="With names of accounts",
-        help_text="Beside the pseudonyms, and without what people said about themselves. The "
-        "record says that you asked for them. A data set folder never holds names.",
+        label="Include account names",
+        help_text="In addition to pseudonyms, without answers to background questions. The "
+        "download is logged. A dataset folder never holds names.",
     )
     licence = forms.CharField(
         required=False,
         max_length=60,
         label="Licence of the ratings",
-        help_text="For the card of a data set folder, as Hugging Face names it, such as cc-by-4.0.",
+        help_text="For the dataset card, as a Hugging Face identifier such as cc-by-4.0.",
     )
 
     def __init__(self, *args: Any, access: StudyAccess, **kwargs: Any) -> None:

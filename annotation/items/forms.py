@@ -70,18 +70,18 @@ class MoreItemsForm(forms.Form):
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text="Drawn by the study’s seed. Leave it empty for all that are there.",
+        help_text="A random sample by the study’s seed. Leave empty to add all.",
     )
     agents = forms.MultipleChoiceField(
         label="Of these agents",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen means all.",
+        help_text="Leave empty for all agents.",
     )
     tasks = forms.CharField(
         label="Of these tasks",
         required=False,
-        help_text="Names of tasks, separated by spaces or commas. Empty means all.",
+        help_text="Task names, separated by spaces or commas. Leave empty for all tasks.",
     )
     raters = forms.IntegerField(
         label="Annotators for each", min_value=1, max_value=MOST_ANNOTATORS, initial=1
@@ -107,8 +107,8 @@ class SpecialsForm(forms.Form):
         required=False,
         min_value=2,
         max_value=BOUNDS["gold_each"][1],
-        help_text="At least two of those chosen here, at most one for four items that they have "
-        "not opened. Whoever has too few left for so many gets fewer.",
+        help_text="At least 2 of those chosen here; at most 1 per 4 items that they have "
+        "not opened. Annotators with too few items left get fewer.",
     )
 
     def __init__(self, data: Any = None, *, study: Study) -> None:

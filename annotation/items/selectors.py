@@ -24,7 +24,7 @@ State, Use = Assignment.State, Item.Use
 SIZE = 50
 TITLE = 120
 ALL, FREE, SKIPPED = "", "free", "skipped"
-FILTERS = {ALL: "All", FREE: "With free seats", SKIPPED: "Skipped by somebody"}
+FILTERS = {ALL: "All", FREE: "Unassigned", SKIPPED: "Skipped"}
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def add_from_source(
             known = set(study.items.exclude(**{key: None}).values_list(key, flat=True))
             fresh = [option for option in found.options if option.id not in known]
             if not fresh:
-                raise Refused("invalid", "everything that is there is in the study already")
+                raise Refused("invalid", "every item of the source is already in the study")
             sample = Sample() if count is None else Sample(way="total", count=count)
             chosen = sample_options(options=fresh, sample=sample, seed=study.seed).options
         except PlanError as error:
@@ -127,9 +127,9 @@ def assign_free_items(*, study: Study, people: Sequence[User], by: User) -> Deal
     Nobody gets an item that they have or had, or in which they played.
     """
     if study.dealing == Study.Dealing.POOL:
-        raise Refused("invalid", "in a pool everybody takes the next item; nothing is dealt")
+        raise Refused("invalid", "in a pool, annotators take items themselves; nothing is assigned")
     if not people:
-        raise Refused("invalid", "choose at least one annotator")
+        raise Refused("invalid", "select at least one annotator")
     refuse_unless_stored(study)
     with transaction.atomic():
         lock_study(study)

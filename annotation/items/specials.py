@@ -72,7 +72,7 @@ def add_specials(
     """
     refuse_unless_stored(study)
     if study.status in OVER:
-        raise Refused("conflict", "the study takes no answers any more; open it again first")
+        raise Refused("conflict", "the study is closed; reopen it first")
     _check_counts(study, training, gold, gold_each)
     lessons, hidden = _find(study, training, gold, seen)
     with transaction.atomic():

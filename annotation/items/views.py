@@ -129,8 +129,8 @@ def _more(request: HttpRequest, access: StudyAccess, form: forms.Form) -> str:
     study, by, given = access.study, access.user, form.cleaned_data
     if isinstance(form, DealForm):
         dealt = assign_free_items(study=study, people=form.chosen, by=by)
-        left = f" {dealt.left:,} could go to none of them." if dealt.left else ""
-        return f"{_count(dealt.total, 'seat')} given out.{left}"
+        left = f" {dealt.left:,} could not be assigned to them." if dealt.left else ""
+        return f"{_count(dealt.total, 'place')} assigned.{left}"
     if isinstance(form, RatersForm):
         count = raise_raters(study=study, wanted=given["raters"], by=by)
         return f"{_count(count, 'item')} changed; none has fewer annotators than before."
@@ -145,7 +145,7 @@ def _more(request: HttpRequest, access: StudyAccess, form: forms.Form) -> str:
         seen=visibility(request),
     )
     pool = study.dealing == Study.Dealing.POOL
-    onward = "" if pool else " Now give their seats to annotators."
+    onward = "" if pool else " Now assign them to annotators."
     return f"{_count(count, 'item')} added.{onward}"
 
 
@@ -216,7 +216,7 @@ def _give(access: StudyAccess, found: Item, form: GiveForm) -> str:
 def _raters(access: StudyAccess, found: Item, data: Any) -> str:
     form = RatersForm(data)
     if not form.is_valid():
-        raise Refused("invalid", "say how many annotators, as a whole number")
+        raise Refused("invalid", "enter the number of annotators as a whole number")
     wanted = form.cleaned_data["raters"]
     set_raters(item=found, wanted=wanted, by=access.user)
     return f"Item {found.rank} shall have {wanted} annotator{'s' if wanted != 1 else ''}."

@@ -46,7 +46,7 @@ def read_people(text: str) -> list[User]:
     missing = [name for name in names if name not in found]
     if missing:
         raise forms.ValidationError(
-            f"No account with this name: {', '.join(missing)}. Somebody without an account can "
+            f"No account with this name: {', '.join(missing)}. People without an account can "
             "be invited by a link."
         )
     return [found[name] for name in names]
@@ -60,9 +60,11 @@ class InviteForm(forms.Form):
         label="For whom",
         max_length=120,
         required=False,
-        help_text="For you, to tell the links apart. The person does not see it.",
+        help_text="For your own reference; the person does not see it.",
     )
-    days = forms.IntegerField(label="Good for days", min_value=1, max_value=LONGEST_DAYS, initial=7)
+    days = forms.IntegerField(
+        label="Valid for (days)", min_value=1, max_value=LONGEST_DAYS, initial=7
+    )
 
 
 class MessageForm(forms.Form):
@@ -73,7 +75,7 @@ class MessageForm(forms.Form):
         label="Message",
         max_length=LONGEST_MESSAGE,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="They see it at home and on their desk until they have read it.",
+        help_text="Shown on the home page and at the desk until they have read it.",
     )
 
     def __init__(
@@ -99,7 +101,7 @@ class ReasonForm(forms.Form):
 
     reason = forms.CharField(
         label="Reason", max_length=1000, widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "Say why in a few words."},
+        error_messages={"required": "Enter a reason."},
     )  # fmt: skip
 
     def __init__(self, data: Any = None, *, required: bool = True) -> None:
@@ -118,7 +120,7 @@ class EraseForm(forms.Form):
     reason = forms.CharField(
         label="Reason",
         max_length=1000,
-        help_text="It is kept, so do not name the person. Such as: asked for by letter on 3 May.",
+        help_text="Recorded, so do not name the person. Example: requested by letter on 3 May.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 

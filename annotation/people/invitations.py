@@ -69,7 +69,7 @@ def revoke_invite(*, invite: Invite, by: User) -> None:
         if rows.filter(revoked_at=None).update(revoked_at=timezone.now()):
             _record(invite, "revoked", by=by)
         elif not rows.exists():
-            raise Refused("conflict", "this invite has been used; take the role away instead")
+            raise Refused("conflict", "this invitation was used; remove the role instead")
     invite.refresh_from_db()
 
 
@@ -126,13 +126,13 @@ def find_invite(digest: str) -> Invite | None:
 def refuse_unless_good(invite: Invite | None) -> Invite:
     """The invite, if it can be used now. The reasons name neither study nor people."""
     if invite is None:
-        raise Refused("invalid", "there is no such invite; the link may have been cut off")
+        raise Refused("invalid", "there is no such invitation; the link may be incomplete")
     if invite.used_at is not None:
         raise Refused("gone", "this link has been used; each link lets one person in, once")
     if invite.revoked_at is not None:
-        raise Refused("gone", "this invite has been taken back")
+        raise Refused("gone", "this invitation was revoked")
     if invite.expires_at <= timezone.now():
-        raise Refused("gone", "this invite has expired")
+        raise Refused("gone", "this invitation has expired")
     if invite.study.status in OVER:
         raise Refused("closed", "what this link invites to is over")
     if invite.place is not None and invite.place.session.state in LiveSession.OVER:

@@ -77,13 +77,13 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
         raise Http404
     if found.state == Participant.State.WITHDRAWN:
         act = Confirmation(
-            title=f"Take {name} back",
+            title=f"Readmit {name}",
             points=[
                 "Their submitted answers count again in analyses.",
-                "Items that they had open come back to them, as far as nobody else has them now.",
+                "Their open items return to them, unless somebody else has them now.",
             ],
-            button="Take back",
-            done=f"{name} takes part in the study again.",
+            button="Readmit",
+            done=f"{name} is readmitted to the study.",
             do=lambda reason: restore_annotator(
                 study=study, user=user, by=access.user, reason=reason
             ),
@@ -96,11 +96,11 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
         act = Confirmation(
             title=f"Withdraw {name}",
             points=[
-                f"{still} open items go back and can be given to somebody else."
+                f"{still} open items are returned and can be reassigned."
                 if still
                 else "They have no open items.",
-                f"Their {found.submitted} submitted items stay stored and leave analyses.",
-                "They no longer see the study. You can take them back later.",
+                f"Their {found.submitted} submitted items stay stored, outside analyses.",
+                "They no longer see the study. You can readmit them later.",
             ],
             button=f"Withdraw {name}",
             done=f"{name} is withdrawn.",
@@ -124,9 +124,9 @@ def annotator_unblind(request: HttpRequest, pk: int, number: int) -> HttpRespons
     act = Confirmation(
         title=f"Lift the blinding for {name}",
         points=[
-            "Pages no longer hide from them who made what, as far as their roles let them see it.",
-            "Everything that they answer from now on is marked, and can be left out of analyses.",
-            "This cannot be taken back: what somebody has seen they have seen.",
+            "They can see which agent made a trajectory, as far as their roles allow.",
+            "Their answers from now on are marked, so that analyses can exclude them.",
+            "This cannot be undone.",
         ],
         button="Lift the blinding",
         done=f"The blinding is lifted for {name}.",
@@ -149,11 +149,11 @@ def study_unblind(request: HttpRequest, pk: int) -> HttpResponseBase:
         points=[
             "Pages no longer hide from any of its annotators who made what, as far as their roles "
             "let them see it. The same holds for those who join later.",
-            "Everything that is answered from now on is marked, and can be left out of analyses.",
-            "This cannot be taken back.",
+            "Answers from now on are marked, so that analyses can exclude them.",
+            "This cannot be undone.",
         ],
         button="Lift the blinding",
-        done="The study is not blinded any more.",
+        done="The study is no longer blinded.",
         do=lambda reason: unblind_study(study=study, by=access.user, reason=reason),
         back=reverse("annotation:study", args=[pk]),
     )
@@ -201,7 +201,7 @@ def erase(request: HttpRequest) -> HttpResponseBase:
     """An administrator erases a person, named in the address and typed again to confirm."""
     by = person(request)
     if not by.is_superuser:
-        raise PermissionDenied("Only an administrator erases a person.")
+        raise PermissionDenied("Only administrators can erase a person.")
     name = request.GET.get("user", "")
     user = User.objects.filter(username=name).first() if name else None
     form = EraseForm(request.POST if user is not None and request.method == "POST" else None)
@@ -212,7 +212,7 @@ def erase(request: HttpRequest) -> HttpResponseBase:
         except Refused as refused:
             form.add_error(None, f"Nothing was changed: {refused.reason}.")
         else:
-            messages.success(request, f"The person is erased. What is left is called {told}.")
+            messages.success(request, f"The person is erased. Remaining rows refer to {told}.")
             return redirect("annotation:erase")
     context = {
         "name": name,

@@ -61,7 +61,7 @@ def return_open_items(*, study: Study, user: User, by: User, reason: str) -> int
     None of it comes back to them unless a manager gives it to them. Training and background
     questions stay: nobody else can do them.
     """
-    reason = checked_reason(reason, why="these items are taken back")
+    reason = checked_reason(reason, why="these items are returned")
     with transaction.atomic():
         lock_study(study)
         person = lock_participant(study=study, user=user)
@@ -98,7 +98,7 @@ def _reassign(seat: Assignment, to: User, by: User, reason: str) -> None:
     if seat.annotator_id == to.pk:
         raise Refused("invalid", "this person has the item already")
     if seat.part != Assignment.Part.MAIN:
-        raise Refused("invalid", "everybody does this part themselves")
+        raise Refused("invalid", "this part cannot be reassigned")
     if seat.state != State.OPEN:
         word = seat.get_state_display().lower()
         raise Refused("conflict", f"item {seat.position} is {word} by now; only open ones can move")

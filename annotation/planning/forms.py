@@ -74,7 +74,7 @@ class ItemsForm(StepForm):
     key = "items"
     short = "Items"
     title = "What to judge"
-    lead = "Choose where the items come from, then all of them or a sample drawn by seed."
+    lead = "Choose a source, then judge all of its items or a random sample."
     paths = {"name": "name"}
 
     name = forms.CharField(max_length=160, help_text="Annotators see it above every item.")
@@ -95,16 +95,16 @@ class ItemsForm(StepForm):
             ("all", "All trials of each agent"),
             ("first", "The first of each agent"),
         ],
-        help_text="Imported agents may have tried a task several times.",
+        help_text="Imported agents may have several trials of a task.",
     )
     way = SettledField(label="How many", choices=list(WAYS.items()))
     count = forms.IntegerField(
         label="Size of the sample", required=False, min_value=1, max_value=1_000_000,
-        help_text="In all, or of each model or task. Leave it empty where all are taken.",
+        help_text="In total, or per model or task. Leave empty to take all.",
     )  # fmt: skip
     strata = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, choices=list(STRATA.items()),
-        label="Strata", help_text="For a stratified sample alone.",
+        label="Strata", help_text="Stratified samples only.",
     )  # fmt: skip
     allocation = SettledField(
         label="Shares of the strata",
@@ -115,7 +115,7 @@ class ItemsForm(StepForm):
         help_text="The sample is of tasks, each with all its items.",
     )  # fmt: skip
     take_fewer = forms.BooleanField(
-        label="Where there are too few, take what is there", required=False
+        label="If there are too few, take all there are", required=False
     )
     shown_for = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -181,25 +181,25 @@ class QuestionnaireForm(StepForm):
     """Which form annotators fill in."""
 
     key = "form"
-    short = "Form"
-    title = "Which form"
-    lead = "An item is asked only the questions for which it has what they need."
+    short = "Questionnaire"
+    title = "Questionnaire"
+    lead = "Each item gets only the questions that apply to it."
     paths = {"questionnaire": "questionnaire"}
 
     questionnaire = forms.ChoiceField(widget=forms.RadioSelect)
     shows_hidden = SettledField(
-        label="What was hidden from the agent",
+        label="Information hidden from the agent",
         choices=[
             ("shown", "Shown to annotators, marked as hidden"),
             ("kept", "Not shown to annotators either"),
         ],
-        help_text="Such as the aim that a simulated user was given. Concerns trajectories made "
-        "elsewhere; rewards and names of agents are never shown.",
+        help_text="Such as the goal of a simulated user. Applies to imported trajectories; "
+        "rewards and agent names are never shown.",
     )
     blinded = SettledField(
         label="Blinding",
-        choices=[("yes", "Annotators do not learn who made an item"),
-                 ("no", "Not blinded: who made it is no secret to those who may see results")],
+        choices=[("yes", "Annotators do not see which agent made an item"),
+                 ("no", "Not blinded: people who may see results can look up the agent")],
     )  # fmt: skip
 
     def __init__(self, *args: Any, chosen: SourceChoice, **kwargs: Any) -> None:
@@ -246,7 +246,7 @@ class PeopleForm(StepForm):
     key = "people"
     short = "Annotators"
     title = "Who judges"
-    lead = "Name annotators who get lists of their own, or let whoever is free take the next item."
+    lead = "Assign items to named annotators, or let annotators take them from a shared pool."
     paths = {
         "dealing": "dealing", "annotators": "annotators", "raters": "raters",
         "lease_minutes": "lease_minutes",
@@ -259,21 +259,20 @@ class PeopleForm(StepForm):
     annotators = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="User names, separated by spaces, commas or lines. Needed where each gets a list "
-        "of their own; a pool needs none, people can be invited later.",
+        help_text="User names, separated by spaces, commas or lines. Required unless items come "
+        "from a pool, where you can also invite people later.",
     )
     raters = forms.IntegerField(
         label="Annotators for each item",
         min_value=1,
         max_value=MOST_ANNOTATORS,
         initial=1,
-        help_text="With two or more it can be said how far people agree with each other; three "
-        "allow a majority.",
+        help_text="Two or more let you measure inter-annotator agreement; three allow a majority.",
     )
     lease_minutes = forms.IntegerField(
-        label="Minutes for which an item is lent", required=False, initial=120,
+        label="Return unanswered items after (minutes)", required=False, initial=120,
         min_value=BOUNDS["lease_minutes"][0], max_value=BOUNDS["lease_minutes"][1],
-        help_text="In a pool alone: after so long without an answer an item goes to somebody else.",
+        help_text="Pool only. After this time without an answer, somebody else gets the item.",
     )  # fmt: skip
 
     def clean_annotators(self) -> tuple[str, ...]:
@@ -305,8 +304,8 @@ class DealingForm(StepForm):
     """How items are dealt, and in which order they come."""
 
     key = "dealing"
-    short = "Dealing"
-    title = "How items are dealt"
+    short = "Assignment"
+    title = "How items are assigned"
     lead = "The same names, items and seed give the same study again."
     paths = {
         "order": "order", "queries_each": "queries_each", "whole_tasks": "whole_tasks",
@@ -318,16 +317,16 @@ class DealingForm(StepForm):
     )
     queries_each = forms.IntegerField(
         label="Queries for each annotator", required=False, min_value=1, max_value=1000,
-        help_text="For the paper’s order alone: an annotator judges all agents’ trajectories of a "
+        help_text="Only for the paper’s design: an annotator judges all agents’ trajectories of a "
         "query.",
     )  # fmt: skip
     whole_tasks = forms.BooleanField(
-        label="Deal whole tasks", required=False,
+        label="Assign whole tasks", required=False,
         help_text="All items of a task go to the same people. A Latin square needs it to be exact.",
     )  # fmt: skip
     seed = forms.IntegerField(
         min_value=0, max_value=BOUNDS["seed"][1], initial=1,
-        help_text="Decides the sample, who gets what and in which order.",
+        help_text="Determines the sample, who gets which items, and the order.",
     )  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
@@ -343,9 +342,9 @@ class BeforeForm(StepForm):
     """What comes before the first item, and what holds at the desk."""
 
     key = "before"
-    short = "Beforehand"
+    short = "Before the items"
     title = "Before the first item"
-    lead = "Everything here may be left as it is."
+    lead = "Optional: you can leave everything as it is."
     paths = {
         name: name
         for name in ("information", "consent", "background", "gold_each", "pass_mark",
@@ -360,7 +359,7 @@ class BeforeForm(StepForm):
     consent = forms.CharField(
         label="Consent text", required=False, max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="Left empty, consent is not asked for.",
+        help_text="Leave empty to skip consent.",
     )  # fmt: skip
     background = forms.ChoiceField(label="Questions about the annotator", required=False)
     pass_mark = forms.IntegerField(
@@ -369,24 +368,24 @@ class BeforeForm(StepForm):
     )  # fmt: skip
     gold_each = forms.IntegerField(
         label="Gold items for each annotator", required=False, min_value=0, max_value=1000,
-        help_text="None, or at least two, at most one for four others. In a pool everybody gets "
+        help_text="0, or 2 and more; at most 1 per 4 items. In a pool everybody gets "
         "all of them.",
     )  # fmt: skip
     idle_seconds = forms.IntegerField(
-        label="Seconds without a sign of life after which time stops counting", required=False,
+        label="Pause timer after (idle seconds)", required=False,
         min_value=BOUNDS["idle_seconds"][0], max_value=BOUNDS["idle_seconds"][1], initial=60,
     )  # fmt: skip
     break_minutes = forms.IntegerField(
-        label="Minutes after which a break is suggested", required=False, initial=45,
+        label="Suggest a break after (minutes)", required=False, initial=45,
         min_value=BOUNDS["break_minutes"][0], max_value=BOUNDS["break_minutes"][1],
-        help_text="0 suggests none.",
+        help_text="0: never.",
     )  # fmt: skip
     closes_at = forms.DateTimeField(
         label="Closes at", required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"],
-        help_text=f"Time zone: {settings.TIME_ZONE}. Left empty, the study is open until somebody "
-        "closes it.",
+        help_text=f"Time zone: {settings.TIME_ZONE}. Leave empty to keep the study open until you "
+        "close it.",
     )  # fmt: skip
 
     TEXTS: ClassVar[Sequence[str]] = ("information", "consent", "background")

@@ -136,7 +136,7 @@ def _portion(study: Study) -> Iterator[Study]:
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).filter(pk=study.pk).first()
         if fresh is None or STORING not in fresh.settings or not _goes_on(fresh):
-            raise Refused("conflict", "meanwhile the study was deleted, or somebody stored it")
+            raise Refused("conflict", "the study was deleted or stored in the meantime")
         yield fresh
 
 
@@ -201,7 +201,7 @@ class Storing:
 
     @property
     def words(self) -> str:
-        return f"{self.done:,} of {self.total:,} items and seats"
+        return f"{self.done:,} of {self.total:,} items and assignments"
 
     @property
     def mark(self) -> str:

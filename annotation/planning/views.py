@@ -229,8 +229,8 @@ def _made(request: HttpRequest, study: Study, planned: PlannedStudy) -> HttpResp
     if study.status == Study.Status.DRAFT:
         messages.success(request, "The draft is stored.")
         return redirect("annotation:study_design", pk=study.pk)
-    words = "wait in the pool" if planned.plan.dealing == "pool" else "were assigned"
-    messages.success(request, f"The study is open. {planned.seats:,} seats {words}.")
+    words = "wait in the pool" if planned.plan.dealing == "pool" else "were made"
+    messages.success(request, f"The study is open. {planned.seats:,} assignments {words}.")
     return redirect("annotation:study", pk=study.pk)
 
 

@@ -43,7 +43,7 @@ class QuestionnaireText(forms.Form):
     name = forms.CharField(
         max_length=60,
         widget=forms.TextInput(attrs={"spellcheck": "false", "autocapitalize": "off"}),
-        help_text="Small letters, digits and _. A name that you have used gets its next version.",
+        help_text="Lowercase letters, digits and _. A name you used before gets its next version.",
     )
     text = forms.CharField(
         label="Questionnaire",

@@ -231,7 +231,7 @@ def _repeat(
 def _refuse_unless_open(assignment: Assignment, participant: Participant | None) -> None:
     """Refuse where no answer is taken now. What was returned may be taken up again by an answer."""
     if participant is None:
-        raise Refused("not_yours", "you are no annotator of this study")
+        raise Refused("not_yours", "you are not an annotator of this study")
     refuse_unless_working(assignment.study, participant, assignment.part)
     if assignment.state not in (State.OPEN, State.RETURNED):
         word = assignment.get_state_display().lower()

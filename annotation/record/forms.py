@@ -16,9 +16,7 @@ class RecordFilter(Filter):
     """What the record can be narrowed to."""
 
     who = forms.ChoiceField(label="Who", required=False)
-    kind = forms.ChoiceField(
-        label="What was done", required=False, choices=[("", "Anything"), *KINDS]
-    )
+    kind = forms.ChoiceField(label="Action", required=False, choices=[("", "All actions"), *KINDS])
     item = forms.IntegerField(label="Item (position)", required=False, min_value=1)
     since = forms.DateTimeField(
         label="From",

@@ -70,7 +70,7 @@ class RecordEntry:
     def title(self) -> str:
         """What was done, in words."""
         if self.kind == StudyEvent.Kind.WITHDRAWN and self.after == Participant.State.ACTIVE:
-            return "Annotator taken back"
+            return "Annotator readmitted"
         if self.kind == ANSWER and self.before is None:
             return "Answer given"
         return dict(KINDS).get(self.kind, self.kind)

@@ -65,7 +65,7 @@ def release_training(*, study: Study, user: User, by: User, reason: str) -> None
     """Let somebody go on who has not passed the training; says why, for the record."""
     reason = reason.strip()
     if not reason:
-        raise Refused("invalid", "say in a few words why this person may go on")
+        raise Refused("invalid", "enter a reason for letting this person continue")
     with transaction.atomic():
         participant = lock_participant(study=study, user=user)
         if participant.training == Training.PASSED:

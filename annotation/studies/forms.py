@@ -19,8 +19,8 @@ def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> f
         label=label,
         required=required,
         max_length=LONGEST_REASON,
-        error_messages={"required": "Say why in a few words."},
-        help_text=words or "It is kept in the study’s record.",
+        error_messages={"required": "Enter a reason."},
+        help_text=words or "Kept in the study’s record.",
     )
 
 
@@ -29,38 +29,41 @@ class SettingsForm(forms.Form):
 
     name = forms.CharField(max_length=160, help_text="Annotators see it above every item.")
     closes_at = forms.DateTimeField(
-        label="Closes by itself",
+        label="Close automatically at",
         required=False,
         input_formats=[MOMENT, f"{MOMENT}:%S"],
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
-        help_text="From then on no answer is taken, and open items are returned. Leave it empty to "
-        f"close the study yourself. Time zone: {settings.TIME_ZONE}.",
+        help_text="After this time no answers are accepted and open items are returned. Leave "
+        f"empty to close the study yourself. Time zone: {settings.TIME_ZONE}.",
     )
     lease_minutes = forms.IntegerField(
-        label="Minutes for one item",
+        label="Return unanswered items after (minutes)",
         min_value=BOUNDS["lease_minutes"][0],
         max_value=BOUNDS["lease_minutes"][1],
-        help_text="In a pool: an item that somebody leaves longer than this goes to the next one.",
+        help_text="Pool only. After this time without an answer, somebody else gets the item.",
     )
     idle_seconds = forms.IntegerField(
-        label="Idle after seconds",
+        label="Pause timer after (idle seconds)",
         min_value=BOUNDS["idle_seconds"][0],
         max_value=BOUNDS["idle_seconds"][1],
-        help_text="Time without a key, click or scroll beyond this is not counted as work.",
+        help_text="Longer time without a key, click or scroll is not counted as work.",
     )
     break_minutes = forms.IntegerField(
-        label="Suggest a break after minutes",
+        label="Suggest a break after (minutes)",
         min_value=BOUNDS["break_minutes"][0],
         max_value=BOUNDS["break_minutes"][1],
-        help_text="Of work without a rest. 0 suggests none.",
+        help_text="Minutes of work without a break. 0: never.",
     )
     erasure = SettledField(
         label="When a person is erased",
         choices=[
-            (WORDS_ALONE, "Their name and words go; scores and marks stay, left out of analyses"),
+            (
+                WORDS_ALONE,
+                "Delete their name and texts; keep scores and marks, excluded from analyses",
+            ),
             (SCORES_TOO, "Their scores and marks go too"),
         ],
-        help_text="Administrators erase people who ask for it. Write in the consent what holds.",
+        help_text="Administrators erase people on request. State this rule in the consent text.",
     )
     reason = reason_field(required=False)
 

@@ -151,7 +151,7 @@ def delete_draft(*, study: Study) -> None:
             words = "only drafts can be deleted; archive this study, and its answers stay"
             raise Refused("conflict", words)
         if RatingEdit.objects.filter(assignment__study=fresh).exists():
-            raise Refused("conflict", "somebody has answered in this draft; archive it instead")
+            raise Refused("conflict", "this draft has answers; archive it instead")
         mark_removed(fresh)
     remove_study(fresh)
 
@@ -159,7 +159,7 @@ def delete_draft(*, study: Study) -> None:
 def refuse_unless_stored(study: Study) -> None:
     """Refuse to begin anything with a study of which a part is missing still."""
     if not is_stored(study):
-        raise Refused("conflict", "the study is not stored to its end yet; wait, or delete it")
+        raise Refused("conflict", "the study is not completely stored yet; wait, or delete it")
 
 
 def checked_reason(reason: str, *, why: str = "") -> str:

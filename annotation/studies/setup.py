@@ -223,7 +223,7 @@ def _take_seats(seats: Mapping[int, int]) -> None:
                 pk__in=ids[start : start + CHUNK], given__lte=F("wanted") - count
             )
             if rows.update(given=F("given") + count) < len(ids[start : start + CHUNK]):
-                raise Refused("invalid", "an item was given to more people than it has seats")
+                raise Refused("invalid", "an item was given to more people than it allows")
 
 
 def add_member(*, study: Study, user: User, role: str, by: User | None = None) -> Membership:
@@ -235,7 +235,7 @@ def add_member(*, study: Study, user: User, role: str, by: User | None = None) -
     with transaction.atomic():
         left = study.participants.filter(user=user, state__in=Participant.GONE)
         if role == Role.ANNOTATOR and left.exists():
-            raise Refused("invalid", "this person left the study; a manager can take them back")
+            raise Refused("invalid", "this person left the study; a manager can readmit them")
         member, made = Membership.objects.get_or_create(study=study, user=user, role=role)
         if made:
             record_event(

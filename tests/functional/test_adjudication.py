@@ -26,7 +26,7 @@ def test_own_decision_then_the_judges_then_final(live_server: Any, browser: Brow
     page.on("pageerror", lambda error: complaints.append(str(error)))
     sign_in(page, live_server.url, "mia")
     page.goto(f"{live_server.url}/studies/{study.pk}/adjudicate/")
-    page.get_by_role("link", name="Begin with the first").click()
+    page.get_by_role("link", name="Start with the first").click()
     page.wait_for_url("**/adjudicate/1/safety/")
     press, write = page.keyboard.press, page.keyboard.insert_text
     press("j")  # the judges are not there yet

@@ -49,7 +49,7 @@ def test_from_the_link_to_the_first_item(live_server: Any, page: Page) -> None:
     page.get_by_label("Username").fill("cat")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
-    press(page, "Make an account and join")
+    press(page, "Create account and join")
     expect(page.get_by_text("welcome to the study “Full”")).to_be_visible()
     check(page)
 

@@ -39,7 +39,7 @@ class LiveForm(CastForm):
         help_text="Players see it above every page; do not name the agent in it.",
     )
     practises = forms.BooleanField(
-        label="A practice round first",
+        label="Start with a practice round",
         required=False,
         help_text="Each player plays one round with a scripted agent on another task. It never "
         "counts anywhere.",
@@ -57,7 +57,7 @@ class LiveForm(CastForm):
         "kept in any case, and decides nothing.",
     )
     questionnaire = forms.ChoiceField(
-        label="Asked afterwards",
+        label="Questionnaire after the session",
         help_text="Each player answers it about the session that has ended.",
     )
     leaving = forms.ChoiceField(
@@ -66,27 +66,27 @@ class LiveForm(CastForm):
         initial=LivePlan.Leaving.WAIT,
     )
     away_seconds = forms.IntegerField(
-        label="Away after seconds",
+        label="Away after (seconds)",
         min_value=20,
         max_value=86_400,
         initial=300,
-        help_text="Somebody who is asked and has not been seen for so long counts as away.",
+        help_text="A player whose turn it is counts as away after this time without activity.",
     )
     reply_seconds = forms.IntegerField(
-        label="Seconds for a reply",
+        label="Time limit per reply (seconds)",
         min_value=0,
         max_value=86_400,
         initial=0,
         required=False,
-        help_text="After that the same happens as when somebody leaves. 0 means no limit.",
+        help_text="After that, the rule for leaving players applies. 0: no limit.",
     )
     session_minutes = forms.IntegerField(
-        label="Minutes for a session",
+        label="Time limit per session (minutes)",
         min_value=0,
         max_value=10_080,
         initial=0,
         required=False,
-        help_text="After that the session ends; pauses do not count. 0 means no limit.",
+        help_text="After that the session ends; pauses do not count. 0: no limit.",
     )
     information = forms.CharField(
         required=False,
@@ -99,7 +99,7 @@ class LiveForm(CastForm):
         required=False,
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Left empty, consent is not asked for.",
+        help_text="Leave empty to skip consent.",
     )
     seed = forms.IntegerField(
         initial=0,
@@ -211,7 +211,7 @@ class NewSessionForm(LiveForm):
     task = forms.ChoiceField()
     mine = forms.ChoiceField(label="Who plays")
     days = forms.IntegerField(
-        label="Links are good for days", min_value=1, max_value=LONGEST_DAYS, initial=14
+        label="Links are valid for (days)", min_value=1, max_value=LONGEST_DAYS, initial=14
     )
 
     def __init__(self, data: Mapping[str, Any] | None, **given: Any) -> None:
@@ -298,13 +298,13 @@ class LiveStudyForm(LiveForm):
         label="Only these tasks",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="Task ids, one a line. Left empty, all tasks of the dataset are drawn from.",
+        help_text="Task ids, one per line. Leave empty to use all tasks of the dataset.",
     )
     sample = forms.IntegerField(
-        label="So many tasks, drawn by seed",
+        label="Number of tasks (random sample)",
         required=False,
         min_value=1,
-        help_text="Left empty, all of them are played.",
+        help_text="Leave empty to play all.",
     )
     players = forms.ChoiceField(
         label="Players",
@@ -319,11 +319,11 @@ class LiveStudyForm(LiveForm):
         help_text="Separated by spaces, commas or lines.",
     )
     seats = forms.IntegerField(
-        label="For how many",
+        label="Number of players",
         required=False,
         min_value=1,
         max_value=MOST_ANNOTATORS,
-        help_text="Where players join by a link: as many can come.",
+        help_text="Only if players join by link.",
     )
     each = forms.IntegerField(
         label="Sessions for each player", min_value=1, max_value=MOST_SESSIONS, initial=2

@@ -73,7 +73,7 @@ def test_the_same_decision_twice_is_one(study: Study, manager: User) -> None:
 
 @pytest.mark.parametrize(
     ("value", "reason", "told"),
-    [(4, " ", "why this is right"), (6, "So.", "from 1 to 5"), (None, "So.", "found None"),
+    [(4, " ", "enter a reason"), (6, "So.", "from 1 to 5"), (None, "So.", "found None"),
      (4, "x" * 2001, "at most 2000")],
 )  # fmt: skip
 def test_what_is_no_decision_is_refused(

@@ -66,7 +66,7 @@ def test_queue(
     assert page.index(url(study)) < page.index(url(study, "autonomy"))
     assert "2 places to decide" in page
     assert url(study, "autonomy") not in read(browser, f"{address}?question=safety")
-    assert "Nothing to decide here" in read(browser, f"{address}?state=decided")
+    assert "Nothing to adjudicate" in read(browser, f"{address}?state=decided")
     # What cannot be read is left aside.
     assert url(study) in read(browser, f"{address}?after=x&question=nothing&before=1.zz")
 
@@ -91,7 +91,7 @@ def test_one_place_from_decision_to_reveal(browser: Client, study: Study) -> Non
     assert "No hammer here." in page  # what the raters read
     response = browser.post(url(study), {"safety": "4", "reason": ""})
     assert response.status_code == 422
-    assert "why this is right" in response.content.decode()
+    assert "enter a reason for your decision" in response.content.decode()
     response = browser.post(url(study), {"action": "reveal"})
     assert response.status_code == 422 and "4.25" not in response.content.decode()
     response = browser.post(url(study), {"safety": "4", "reason": "As planned."}, follow=True)
@@ -115,7 +115,7 @@ def test_what_another_decided_is_shown_after_the_own_decision(
     other.force_login(moe)
     other.post(url(study), {"safety": "3", "reason": "Middle of it."})
     page = read(browser, url(study))
-    assert "Middle of it." not in page and "Somebody has decided here before" in page
+    assert "Middle of it." not in page and "There is an earlier decision" in page
     browser.post(url(study), {"safety": "4", "reason": "As planned."})
     assert "Middle of it." in read(browser, url(study))
 

@@ -249,7 +249,7 @@ def test_imported_runs_are_on_offer_with_the_questionnaire_that_fits(ann: User, 
     maker.send("dealing", "next", order="queries", queries_each="1", seed="3")
     page = maker.send("before", "next").content.decode()
     # One query for both annotators: two agents' first trials each.
-    assert "Create and open: 4 seats" in page
+    assert "Create and open: 4 assignments" in page
     assert "4 later trials of a task are left out." in page
     assert not Study.objects.exists()
     maker.send("", "create")

@@ -102,7 +102,7 @@ def test_who_annotates_blind_gets_their_own_whatever_their_roles(world: World) -
     Membership.objects.create(study=world.study, user=world.ann, role="manager")
     client = browser_of(world.ann)
     page = text_of(client.get(f"/studies/{world.study.pk}/export/"))
-    assert "your own answers alone" in page and 'name="names"' not in page
+    assert "only your own answers" in page and 'name="names"' not in page
     for format in PARTS:
         answer = file(client, world.study, format=format, names="on", withdrawn="on", events="on")
         assert answer.status_code == (422 if format == "huggingface" else 200)

@@ -46,7 +46,7 @@ def test_items_are_chosen_given_right_answers_and_added(
     for odd in ("x" * 60_000, "a\x00b"):
         assert send("pick", find=odd).context["rows"] == []
     for use, pk in zip(("training", "gold", "gold"), listed, strict=False):
-        assert "What is right" in send(f"add:{use}:{pk}").content.decode()
+        assert "Correct answers" in send(f"add:{use}:{pk}").content.decode()
         assert send(f"keep:{pk}").status_code == 422, "nothing is said to be right"
         for odd in ("9" * 5000, "--4", "²"):
             assert send(f"keep:{pk}", **{"right.safety": odd}).status_code == 422

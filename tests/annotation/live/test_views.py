@@ -165,7 +165,7 @@ def test_a_study_is_looked_at_before_it_is_made(researcher: Client) -> None:
     assert "Make a link for a player" in shown and preview.certificate.sha256 in shown
     assert "raters" not in shown.split("<main")[1]
     people = reverse("annotation:study_people", args=[study.pk])
-    assert "Annotators are those who play here" in researcher.get(people).content.decode()
+    assert "Annotators are the players" in researcher.get(people).content.decode()
     link = {"role": "annotator", "days": 7}
     page = researcher.post(reverse("annotation:invite_make", args=[study.pk]), link)
     found = re.search(r"http://testserver(/join/[^<]+)", page.content.decode())

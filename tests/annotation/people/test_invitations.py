@@ -72,7 +72,7 @@ def test_links_that_are_not_good(study: Study, manager: User) -> None:
     Invite.objects.filter(digest=late).update(expires_at=timezone.now())
     revoke_invite(invite=Invite.objects.get(digest=back), by=manager)
     revoke_invite(invite=Invite.objects.get(digest=back), by=manager)
-    for digest, words in ((late, "expired"), (back, "taken back"), ("0" * 64, "no such invite")):
+    for digest, words in ((late, "expired"), (back, "revoked"), ("0" * 64, "no such invitation")):
         with pytest.raises(Refused, match=words) as refused:
             accept_invite(digest=digest, user=cat)
         assert study.name not in refused.value.reason
@@ -86,7 +86,7 @@ def test_links_that_are_not_good(study: Study, manager: User) -> None:
 def test_a_used_link_cannot_be_taken_back(study: Study, manager: User) -> None:
     digest = invited(study, manager)
     accept_invite(digest=digest, user=make_person("cat"))
-    with pytest.raises(Refused, match="has been used"):
+    with pytest.raises(Refused, match="was used"):
         revoke_invite(invite=Invite.objects.get(), by=manager)
 
 

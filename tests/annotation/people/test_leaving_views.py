@@ -42,7 +42,7 @@ def test_a_manager_withdraws_and_takes_back(
     assert here(study, ann).state == "active"
     assert client.post(address, {"reason": "Ill."}).status_code == 302
     assert here(study, ann).state == "withdrawn"
-    assert "Take ann back" in client.get(address).content.decode()
+    assert "Readmit ann" in client.get(address).content.decode()
     assert client.post(address, {"reason": "Well again."}).status_code == 302
     assert here(study, ann).state == "active"
     assert study.assignments.filter(annotator=ann, state="open").count() == 2

@@ -99,7 +99,7 @@ def test_where_storing_stops_the_same_again_goes_on(
         lambda: set_study_status(study=left, status="open", by=manager),
         lambda: raise_raters(study=left, wanted=2, by=manager),
     ):
-        with pytest.raises(Refused, match="not stored to its end"):
+        with pytest.raises(Refused, match="not completely stored"):
             do()
     if left.participants.filter(user=ann).exists():
         with pytest.raises(Refused, match="not been opened"):

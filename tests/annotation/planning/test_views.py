@@ -73,7 +73,7 @@ def test_the_steps_lead_to_a_preview_and_an_open_study(maker: Client, ann: User,
     assert page.status_code == 200
     text = page.content.decode()
     for words in (
-        "This is what would be created", "Ten questions on a trajectory, version 1",
+        "Preview: nothing is saved yet", "Ten questions on a trajectory, version 1",
         "Annotator × model", "3 each", "<code>",
     ):  # fmt: skip
         assert words in text, words
@@ -143,7 +143,7 @@ def test_a_draft_is_looked_at_and_launched(maker: Client, ann: User, bob: User) 
     study = Study.objects.get()
     assert (study.status, made.url) == ("draft", f"/studies/{study.pk}/design/")
     text = maker.get(made.url).content.decode()
-    assert "Open the study" in text and "exactly as they were planned" in text
+    assert "Open the study" in text and "match the plan exactly" in text
     assert maker.post(f"/studies/{study.pk}/launch/").url == f"/studies/{study.pk}/"
     study.refresh_from_db()
     assert study.status == "open"
@@ -173,7 +173,7 @@ def test_a_filter_check_is_drawn_by_one_click(maker: Client) -> None:
     assert maker.get(url).status_code == 404
     Candidate.objects.create(task=task, key="c1", kind="world", text="No hammer.")
     page = maker.get(url)
-    assert "Create and open: 3 seats" in page.content.decode()
+    assert "Create and open: 3 assignments" in page.content.decode()
     assert f'<form method="post" action="{URL}"' in page.content.decode()
     assert not Study.objects.exists()
     maker.post(URL, {"draft": page.context["draft"].text, "go": "create"})
@@ -203,7 +203,7 @@ def test_training_items_are_chosen_and_given_expected_answers(
     found = planning.send("", "pick", find="task-1").content.decode()
     assert found.count("Training: task") == 2
     page = planning.send("", f"add:training:{lesson.pk}")
-    assert "What is right" in page.content.decode()
+    assert "Correct answers" in page.content.decode()
     wrong = planning.send("", f"keep:{lesson.pk}", **{"why.safety": "Because."})
     assert wrong.status_code == 422
     assert "Say what is right here" in wrong.content.decode()
@@ -274,7 +274,7 @@ def test_the_balance_as_files(maker: Client, ann: User, bob: User) -> None:
 
 
 def test_nothing_to_judge_is_said(maker: Client) -> None:
-    assert "There is nothing to judge yet" in maker.get(URL).content.decode()
+    assert "Nothing to judge yet" in maker.get(URL).content.decode()
     assert maker.post(URL, {}).status_code == 422
 
 
@@ -320,7 +320,7 @@ def test_a_preset_is_one_click_from_the_preview(
     make_demo()
     planning = Planning(maker)
     page = planning.send("", f"preset:{preset}").content.decode()
-    assert f"Create and open: {seats} seats" in page
+    assert f"Create and open: {seats} assignments" in page
     planning.send("", "create")
     study = Study.objects.get()
     assert (study.questionnaire, study.assignments.filter(part="main").count()) == (
@@ -348,8 +348,8 @@ def test_a_large_study_says_how_far_its_storing_is(
     study = Study.objects.get()
     assert answer.headers["Location"] == f"/studies/{study.pk}/"
     page = maker.get(f"/studies/{study.pk}/").content.decode()
-    assert "This study is being stored" in page and "0 of 8 items and seats" in page
-    assert "See the design and open" not in page and "in preparation" in page
+    assert "This study is being stored" in page and "0 of 8 items and assignments" in page
+    assert "Review design and open" not in page and "in preparation" in page
     polled = f"/studies/{study.pk}/progress/?storing="
     found = storing_of(study)
     assert found is not None
@@ -359,7 +359,7 @@ def test_a_large_study_says_how_far_its_storing_is(
     Job.objects.update(status="failed", message="given up: its workers died several times")
     assert maker.get(polled + "x").status_code == 286
     page = maker.get(f"/studies/{study.pk}/").content.decode()
-    assert "Given up: its workers died" in page and "Go on" in page
+    assert "Given up: its workers died" in page and "Continue storing" in page
     assert maker.post(f"/studies/{study.pk}/launch/").status_code == 302
     perform(job_id=Job.objects.latest("pk").pk, owner="tests")
     assert maker.get(polled + "x").status_code == 286

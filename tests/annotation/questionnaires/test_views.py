@@ -35,7 +35,7 @@ def test_what_is_shown_is_stored_as_the_next_version(writer: Client) -> None:
     assert "My questions on a trajectory" in writer.get(URL).content.decode()
     page = writer.post(URL, {"name": "mine_of_test", "text": BLANK, "go": "show"})
     assert page.status_code == 200
-    assert "It would be stored as version 1 of mine_of_test" in page.content.decode()
+    assert "It will be stored as version 1 of mine_of_test" in page.content.decode()
     assert not StoredQuestionnaire.objects.exists()
     for version in (1, 2):
         answer = writer.post(URL, {"name": "mine_of_test", "text": BLANK, "go": "store"})

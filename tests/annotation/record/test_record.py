@@ -114,7 +114,7 @@ def test_every_change_is_told(study: Study, ann: User, manager: User) -> None:
         ("Blinding lifted", "blind", "unblinded", "Saw a name."),
         ("Item returned to the pool", None, None, "the annotator left the study"),
         ("Annotator withdrawn", "active", "withdrawn", "Moved away."),
-        ("Annotator taken back", "withdrawn", "active", "Came back."),
+        ("Annotator readmitted", "withdrawn", "active", "Came back."),
     ]
 
 

@@ -227,8 +227,8 @@ def test_links_that_are_not_good_name_no_study_and_leave_no_token_in_the_log(
     cat.post("/join/")
     for token, status, words in (
         (used, 410, "has been used"),
-        (revoked, 410, "taken back"),
-        ("none", 404, "no such invite"),
+        (revoked, 410, "revoked"),
+        ("none", 404, "no such invitation"),
     ):
         client = Client()
         client.get(f"/join/{token}/")

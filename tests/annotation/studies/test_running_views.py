@@ -79,7 +79,7 @@ def test_progress_is_sent_when_something_changed_and_ends_with_the_study(
     skip_assignment(assignment=item, by=ann, reason="No.")
     fresh = client.get(ask)
     assert fresh.status_code == 200
-    assert "which, and why" in fresh.content.decode()
+    assert "show reasons" in fresh.content.decode()
     Study.objects.update(status="closed")
     over = client.get(ask)
     assert (over.status_code, over.headers["HX-Refresh"]) == (286, "true")
@@ -233,7 +233,7 @@ def test_more_to_judge_is_added_and_given_out(client: Client, url: str) -> None:
     more = f"{url}items/more/"
     assert "2 items were added" in said(client, more, {"action": "add", "raters": "1", "tasks": ""})
     assert "in the study already" in said(client, more, {"action": "add", "raters": "1"}, 422)
-    assert "2 seats were given out" in said(client, more, {"action": "deal", "people": ["1", "2"]})
+    assert "2 places were assigned" in said(client, more, {"action": "deal", "people": ["1", "2"]})
     assert "6 items were changed" in said(client, more, {"action": "raters", "raters": "2"})
 
 
@@ -249,7 +249,7 @@ def test_a_manager_who_annotates_blind_sees_no_list_and_no_agent(
                  "people/", "people/1/", "people/2/", "settings/", "progress/"):  # fmt: skip
         page = client.get(url + path).content.decode().lower()
         assert not [secret for secret in SECRETS if secret.lower() in page], path
-    assert "closed to you for now" in text_of(client, f"{url}items/")
+    assert "cannot see the item list yet" in text_of(client, f"{url}items/")
     assert "/items/1/" not in text_of(client, f"{url}people/1/")
 
 
@@ -324,7 +324,7 @@ def test_archived_studies_and_drafts_have_lists_of_their_own(
     Study.objects.update(status="archived")
     assert "Pilot" not in text_of(client, "/studies/")
     assert "Pilot" in text_of(client, "/studies/?show=archived")
-    assert "No study of this kind" in text_of(client, "/studies/?show=drafts")
+    assert "No studies in this list" in text_of(client, "/studies/?show=drafts")
     other = browser_of(make_person("root", superuser=True))
     assert "Pilot" in text_of(other, "/studies/?show=archived")
     assert "Pilot" not in text_of(other, "/studies/?show=mine")

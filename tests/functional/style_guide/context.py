@@ -7,7 +7,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.desk.form import DeskForm, StoredAnswer, build_form
+from annotation.desk.form import DeskAnswer, DeskForm, build_form
 from annotation.desk.trajectories import Statement
 from annotation.questionnaires import load_questionnaire
 from benchmarks.trajectories.diffs import Line, Segment, SegmentKind
@@ -124,7 +124,7 @@ def _mark(i: int, title: str) -> dict[str, Any]:
 
 
 def _form(
-    name: str, subjects: dict[str, list[str]], places: dict[str, StoredAnswer], **more: Any
+    name: str, subjects: dict[str, list[str]], places: dict[str, DeskAnswer], **more: Any
 ) -> DeskForm:
     """The form of a questionnaire that ships with the product."""
     questionnaire = load_questionnaire(name)
@@ -143,21 +143,21 @@ def _forms() -> dict[str, DeskForm]:
     scores = zip(asked, (4, 5, None, 3), strict=False)
     return {
         "scores": _form(
-            "ten_questions@1", {}, {q.key: StoredAnswer(value) for q, value in scores},
+            "ten_questions@1", {}, {q.key: DeskAnswer(value) for q, value in scores},
             missing=["feasibility", "logical_ordering"],
         ),
         "marks": _form(
             "violation_check@1", {"turn": ["1", "2"]},
             {
-                "world_violated.turn-1": StoredAnswer(chosen=["w1"]),
-                "user_violated.turn-1": StoredAnswer(chosen=[]),
-                "user_violated.turn-1:flag": StoredAnswer(1, text="This can be read in two ways."),
+                "world_violated.turn-1": DeskAnswer(chosen=["w1"]),
+                "user_violated.turn-1": DeskAnswer(chosen=[]),
+                "user_violated.turn-1:flag": DeskAnswer(1, text="This can be read in two ways."),
             },
         ),
         "decisions": _form(
-            "filter_check@1", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": StoredAnswer(1)}
+            "filter_check@1", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": DeskAnswer(1)}
         ),
-        "person": _form("about_annotators@1", {}, {"degree": StoredAnswer(2)}),
+        "person": _form("about_annotators@1", {}, {"degree": DeskAnswer(2)}),
     }  # fmt: skip
 
 
