@@ -10,8 +10,8 @@ from analysis.browser import trajectory_views as trajectory
 from analysis.browser.groups.urls import group_paths
 from analysis.browser.saved_views import views as saved
 from analysis.exports.urls import export_paths
-from analysis.pages import PAGES
 from analysis.pages import views as reports
+from analysis.pages.catalogue import PAGES
 from analysis.pages.compare_runs import views as flips
 from analysis.pages.quality import views as quality
 from analysis.pages.replicates import views as experiments
@@ -27,6 +27,7 @@ def _paths(name: str) -> list[URLPattern]:
     later = [path(f"{at}later/", reports.later, given, name=f"{name}_later")]
     return [
         path(at, reports.page, given, name=name),
+        path(f"{at}details/", reports.details, given, name=f"{name}_details"),
         *(later if PAGES[name].later else []),
         path(f"{at}<slug:part>.json", reports.figure, given, name=f"{name}_figure"),
         path(f"{at}<slug:part>.csv", reports.table, given, name=f"{name}_table"),

@@ -12,9 +12,9 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from analysis.exports.report_file import FileSection
-from analysis.pages import key_of
 from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
 from analysis.reports.content import Report
+from analysis.reports.stored import key_of
 from analysis.reproduction.experiment import NotReady, reproduction_of
 from analysis.reproduction.files import Reproduction, made_files, report_page, source_of
 from analysis.reproduction.manifest import banners_of
@@ -29,7 +29,7 @@ from benchmarks.models import Experiment
 @require_safe
 @signed_in
 def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """Show the report on an experiment: the pages of its preset, or of the factors it varies."""
+    """What the runs of an experiment say, as its preset asks, or as its design varies them."""
     experiment = _open(request, experiment_id)
     context: dict[str, Any] = {
         "experiment": experiment,
@@ -119,7 +119,7 @@ def _open(request: HttpRequest, experiment_id: int) -> Experiment:
 
 
 def _made(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
-    """Return the report. With ``leaves`` its addresses are absolute, for files to be downloaded."""
+    """What the experiment came to; what ``leaves`` the server names it in its addresses."""
     server = request.build_absolute_uri("/").rstrip("/") if leaves else ""
     return reproduction_of(experiment, seen=visibility(request), patient=False, server=server)
 

@@ -4,7 +4,7 @@ from django.urls import URLPattern, path
 
 from analysis.exports import experiment_report
 from analysis.exports.views import latex, page_file, pdf, run_file, study_file
-from analysis.pages import PAGES
+from analysis.pages.catalogue import PAGES
 from analysis.pages.quality import views as quality
 
 

@@ -1,4 +1,4 @@
-"""Downloads of analysis pages: tables as LaTeX, figures as PDF, reports as one file."""
+"""What leaves the pages: tables as LaTeX, figures as PDF, reports in one file."""
 
 from time import monotonic
 
@@ -17,21 +17,15 @@ from analysis.filters import Filters, with_query
 from analysis.filters.run_selection import pages_of_run, select_run
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
-from analysis.pages import (
-    Page,
-    kept_report,
-    later_of,
-    make_report,
-    pages_of,
-    report_key,
-    select,
-)
+from analysis.pages.catalogue import Page, pages_of, select
 from analysis.pages.quality.views import BLIND, quality_section
+from analysis.pages.reports import later_of, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
 from analysis.pages.views import holding, open_page, subject_of
 from analysis.reports.common import banners
 from analysis.reports.content import Banner
 from analysis.reports.deferred import kept_later
+from analysis.reports.stored import kept_report
 from annotation.access import fetch_overseen_study, person
 from annotation.studies.selectors import study_banner
 from benchmarks.access import VIEW, fetch, signed_in, visibility
@@ -93,7 +87,7 @@ def page_file(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    """Download the report on one run, with its pages, endings and pinned versions."""
+    """What the pages say about one run, with how it ended and what it is pinned to."""
     rows = Run.objects.select_related(
         "dataset", "agent", "experiment", "primary_judging", "created_by"
     )
@@ -152,7 +146,7 @@ def _section(page: Page, selection: Selection, url: str, *, until: float | None)
     later = kept_later(wanted.key) if wanted is not None else None
     missing = NOT_YET if report is None else LATER if wanted is not None and later is None else ""
     return FileSection(
-        page.name,
+        page.key,
         page.title,
         page.question,
         subject_of(selection),
@@ -165,7 +159,7 @@ def _section(page: Page, selection: Selection, url: str, *, until: float | None)
 
 
 def _page_url(request: HttpRequest, page: Page, selection: Selection) -> str:
-    url = with_query(reverse(f"analysis:{page.name}"), selection.filters.query())
+    url = with_query(reverse(f"analysis:{page.key}"), selection.filters.query())
     return request.build_absolute_uri(url)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from analysis.filters import Filters
 from analysis.filters.datasets import in_words_of, with_dimensions
 from analysis.filters.selection import Selection, narrow
-from analysis.pages import PAGES, Page
+from analysis.pages.catalogue import PAGES, Page
 from benchmarks.models import Run
 from benchmarks.visibility import Visibility
 

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from analysis.pages import PAGES
+from analysis.pages.catalogue import PAGES
 
 # What frames, lists and tables load when they are first used.
 HEAVY = (
@@ -20,5 +20,5 @@ def load_reports() -> None:
     A server does so in a thread after its start, so that neither its first page nor its first
     report waits for it.
     """
-    for name in (*HEAVY, *(page.report.rpartition(".")[0] for page in PAGES.values())):
+    for name in (*HEAVY, *(page.module for page in PAGES.values())):
         import_module(name)

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from analysis.filters import SHARED, Filters, with_query
 from analysis.filters.selection import Selection
-from analysis.pages import PAGES, Page, pages_of
+from analysis.pages.catalogue import PAGES, Page, pages_of
 from benchmarks.core.registry import EXTERNAL
 
 OWN = "own"
@@ -101,8 +101,8 @@ def places_from(found: Page, selection: Selection) -> list[PlaceGroup]:
             return Filters(study=chosen.study, unblinded=chosen.unblinded).query()
         return kept.query() if not other.of_study and answers(other, selection.system) else ""
 
-    here = {page.name for page in PAGES.values() if answers(page, selection.system)}
-    return _groups(query, here, found.name)
+    here = {page.key for page in PAGES.values() if answers(page, selection.system)}
+    return _groups(query, here, found.key)
 
 
 def all_places(current: str = "", filters: Filters | None = None) -> list[PlaceGroup]:

@@ -14,12 +14,20 @@ from analysis.filters.forms import FilterForm
 from analysis.filters.judgings import counting_here
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
-from analysis.pages import PAGES, Page, later_of, make_report, pages_of, report_key, select
+from analysis.pages.catalogue import PAGES, Page, pages_of, select
 from analysis.pages.navigation import all_places, places_from
+from analysis.pages.reports import (
+    answer_report,
+    details_report,
+    later_of,
+    make_report,
+    report_key,
+)
 from analysis.pages.responses import answer_figure, answer_table
 from analysis.reports.common import banners, dataset_name
 from analysis.reports.content import Cell, Report
 from analysis.reports.deferred import Later, ask, forget, kept_later, look
+from analysis.reports.stored import key_of
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_part
@@ -45,7 +53,7 @@ def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
     if study is None:
         raise Http404("There is no such study.")
     found = [*pages_of(study), PAGES["ratings"]][0]
-    return redirect(with_query(reverse(f"analysis:{found.name}"), {"study": pk}))
+    return redirect(with_query(reverse(f"analysis:{found.key}"), {"study": pk}))
 
 
 @require_safe
@@ -54,15 +62,16 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
     """One sentence, the figures, the tables, and how it was computed."""
     found, selection, key = open_page(request, name)
     starts = request.user.has_perm(START)
-    report = make_report(found, selection, key)
+    report = answer_report(found, selection, key)
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
     wanted = later_of(found, selection, key)
-    state = look(wanted) if wanted is not None else None
-    if report.waits and state is not None and state.report is not None:
+    state = look(wanted) if wanted is not None and report.waits else None
+    if state is not None and state.report is not None:
         # What the page reads from it was dropped before: it has to be made again.
         forget(state.wanted)
         state = Later(state.wanted)
+    opened = "details" in request.GET and not report.waits and report.empty is None
     context = {
         "page": found,
         "report": report,
@@ -81,10 +90,26 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "file_url": with_query(reverse(f"analysis:{name}_file"), query),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
+        "details_url": with_query(reverse(f"analysis:{name}_details"), query),
+        "opened_url": _opened_url(found, query),
+        "opened": opened,
+        **(_details_context(request, found, selection, key) if opened else {}),
         **(_later_context(found, selection, state) if state is not None else {}),
         "waits": report.waits,
     }
     return render(request, "analysis/page.html", context)
+
+
+@require_safe
+@signed_in
+def details(request: HttpRequest, name: str) -> HttpResponseBase:
+    """What is folded on the page: further figures and tables, and how all was computed."""
+    found, selection, key = open_page(request, name)
+    query = selection.filters.query()
+    if not wants_part(request):
+        return redirect(f"{_opened_url(found, query)}#details")
+    context = _details_context(request, found, selection, key)
+    return render(request, "analysis/_details.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -95,7 +120,6 @@ def later(request: HttpRequest, name: str) -> HttpResponseBase:
     wanted = later_of(found, selection, key)
     if wanted is None:
         raise Http404("There is nothing more to compute here.")
-    page_url = with_query(reverse(f"analysis:{name}"), selection.filters.query())
     if request.method == "POST":
         state = ask(wanted=wanted, person=person(request))
     else:
@@ -103,7 +127,7 @@ def later(request: HttpRequest, name: str) -> HttpResponseBase:
         if state.moving and request.GET.get("waiting") == state.stamp:
             return HttpResponse(status=204)
     if not wants_part(request):
-        return redirect(f"{page_url}#later")
+        return redirect(f"{_opened_url(found, selection.filters.query())}#later")
     waits = "waits" in (request.POST if request.method == "POST" else request.GET)
     context = {**_later_context(found, selection, state), "waits": waits}
     response = render(request, "analysis/_later.html", context)
@@ -145,19 +169,22 @@ def open_page(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
 
 
 def holding(found: Page, selection: Selection, key: str, part: str) -> Report:
-    """The report that has this figure or table: the page's own, or the one that took longer."""
-    report = make_report(found, selection, key)
-    if report.figure(part) is None and report.table(part) is None:
-        wanted = later_of(found, selection, key)
-        return (kept_later(wanted.key) if wanted is not None else None) or report
-    return report
+    """The report that has this figure or table: the answer, the details, or what took longer."""
+    report = answer_report(found, selection, key)
+    if report.has(part):
+        return report
+    report = details_report(found, selection, key)
+    if report.has(part):
+        return report
+    wanted = later_of(found, selection, key)
+    return (kept_later(wanted.key) if wanted is not None else None) or report
 
 
 def _judging_context(found: Page, selection: Selection) -> dict[str, object]:
     """Which judging counts on the page, where there are several to choose from."""
     if "judging" not in found.filters:
         return {}
-    counting = counting_here(selection, reverse(f"analysis:{found.name}"))
+    counting = counting_here(selection, reverse(f"analysis:{found.key}"))
     compared = "beside" in found.filters or selection.study is not None
     query = selection.filters.only(SHARED).query(judging="")
     return {
@@ -191,12 +218,35 @@ def _without(cell: Cell, form: str) -> Cell:
     return replace(cell, url="") if cell.url.startswith(form) else cell
 
 
+def _details_context(
+    request: HttpRequest, found: Page, selection: Selection, key: str
+) -> dict[str, object]:
+    """What the fragment of the details shows; what takes longer stands at its end."""
+    starts = request.user.has_perm(START)
+    report = details_report(found, selection, key)
+    report = report if starts else _without_forms(report)
+    query = selection.filters.query()
+    wanted = later_of(found, selection, key)
+    parts, whole = _parts(found, report, query), make_report(found, selection, key)
+    return {
+        "page": found,
+        "details": report,
+        "whole": whole,
+        "details_key": f"{key_of('details', key)}{'' if starts else '-reads'}",
+        "details_figures": parts["figures"],
+        "here": _parts(found, whole, query)["tables"],
+        "details_tables": parts["tables"],
+        **(_later_context(found, selection, look(wanted)) if wanted is not None else {}),
+    }
+
+
 def _later_context(found: Page, selection: Selection, state: Later) -> dict[str, object]:
     """What the fragment of a long report shows."""
     query = selection.filters.query()
     context: dict[str, object] = {
         "later": state,
-        "later_url": with_query(reverse(f"analysis:{found.name}_later"), query),
+        "opened_url": _opened_url(found, query),
+        "later_url": with_query(reverse(f"analysis:{found.key}_later"), query),
         "later_settled": all(run.finished for run in selection.runs),
     }
     if state.report is not None:
@@ -205,8 +255,14 @@ def _later_context(found: Page, selection: Selection, state: Later) -> dict[str,
     return context
 
 
+def _opened_url(found: Page, query: str) -> str:
+    """The address of the page with its details open, for those without scripts."""
+    more = f"{query}&details=open" if query else "details=open"
+    return with_query(reverse(f"analysis:{found.key}"), more)
+
+
 def _part_url(found: Page, kind: str, part: str, query: str) -> str:
-    return with_query(reverse(f"analysis:{found.name}_{kind}", kwargs={"part": part}), query)
+    return with_query(reverse(f"analysis:{found.key}_{kind}", kwargs={"part": part}), query)
 
 
 def _empty_url(request: HttpRequest, report: Report) -> str:

@@ -11,11 +11,10 @@ from analysis.figures.theme import Style, assign_styles, figure_json
 from analysis.filters import SHARED, with_query
 from analysis.filters.runs import SHOWN
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.reports.content import Badge, Banner, Cell, Empty, FigureSpec, Notice
+from analysis.reports.content import Badge, Banner, Cell, FigureSpec, Notice
 from analysis.reports.formatting import listed, plural
 from analysis.stats.results import Estimate
-from benchmarks.access import START
-from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
+from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import Dimension
 from benchmarks.models import Agent
 from benchmarks.runs.cautions import tasks_cautions
@@ -183,48 +182,6 @@ def styles(labels: Sequence[str]) -> dict[str, Style]:
     """One look per agent: the same on all pages, because every agent is passed, oldest first."""
     known = Agent.objects.order_by("pk").values_list("title", flat=True)
     return assign_styles([*known, *labels])
-
-
-def no_runs(purpose: str, selection: Selection) -> Empty:
-    """Why there is nothing yet, and what to do."""
-    start = address("benchmarks:run_new")
-    if selection.closed and not selection.runs:
-        text = f"{purpose} Runs that it could show are closed to you while you annotate blind."
-        return Empty("Nothing is open to you here", text, "Clear the filters", "?")
-    if selection.dataset is None:
-        text = f"{purpose} It needs a run with finished trajectories; there is none yet."
-        return Empty("No runs yet", text, "Start a run", start, needs=START)
-    if selection.dataset.system == EXTERNAL:
-        return made_elsewhere(purpose, selection)
-    if selection.runs and not judge_roles(selection.system):
-        known = {"dataset": selection.filters.dataset}
-        text = (
-            f"{purpose} On {dataset_name(selection)} nobody judges: rules decide whether an answer "
-            "is right. Accuracy is on the leaderboard, and by condition under Conditions."
-        )
-        return Empty("These runs have no judges", text, "See the leaderboard",
-                     address("analysis:leaderboard", known))  # fmt: skip
-    if selection.left_out:
-        text = f"{purpose} The runs that these filters choose have finished nothing yet."
-        list_url = address("benchmarks:run_list")
-        return Empty(
-            "Nothing is finished yet", text, "Look at the runs" if list_url else "", list_url
-        )
-    text = f"{purpose} No run fits these filters."
-    return Empty("No runs here", text, "Clear the filters", "?")
-
-
-def made_elsewhere(purpose: str, selection: Selection) -> Empty:
-    """Why a page about judges or constraints has nothing on imported runs, and which page has."""
-    known = {"dataset": selection.filters.dataset} if selection.filters.dataset else {}
-    why = find_system(EXTERNAL).labels.not_judged
-    text = f"{purpose} {why} Rewards, endings and turns are under Outcomes."
-    return Empty(
-        "Not known of trajectories made elsewhere",
-        text,
-        "See the outcomes",
-        address("analysis:outcomes", known),
-    )
 
 
 def selection_notices(selection: Selection) -> list[Notice]:

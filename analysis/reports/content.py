@@ -1,7 +1,7 @@
 """What a report is made of: one sentence, figures, tables, notices, and how it was computed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from analysis.reports.formatting import Unit, counted, ends, number
@@ -173,15 +173,36 @@ class Report:
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
 
+    def has(self, name: str) -> bool:
+        """Whether the report has a figure or a table of this name."""
+        return self.figure(name) is not None or self.table(name) is not None
+
     def numbers_of(self, figure: FigureSpec) -> Table | None:
         """The table that holds the numbers of a figure."""
         return numbers_of(figure, self.tables)
 
 
+def join_reports(first: Report, second: Report) -> Report:
+    """Return two reports as one: all figures, tables and lines; the sentence of the first."""
+    return replace(
+        first,
+        figures=(*first.figures, *second.figures),
+        tables=(*first.tables, *second.tables),
+        notices=(*first.notices, *second.notices),
+        how=(*first.how, *second.how),
+        methods=first.methods or second.methods,
+    )
+
+
 def numbers_of(figure: FigureSpec, tables: Sequence[Table]) -> Table | None:
-    """The table with a figure's numbers: as it says, of its name, the points, or the first."""
+    """The table with a figure's numbers: as it says, of its name, the points, or the first.
+
+    A figure whose table is named but not among these has its numbers elsewhere.
+    """
     named = {table.name: table for table in tables}
-    for name in (figure.table, figure.name, "points"):
+    if figure.table:
+        return named.get(figure.table)
+    for name in (figure.name, "points"):
         if name in named:
             return named[name]
     return tables[0] if tables else None

@@ -12,7 +12,8 @@ from analysis.filters.factors import choose_factor
 from analysis.filters.measures import with_measure
 from analysis.filters.selection import Selection, narrow
 from analysis.filters.studies import newest_study_of, selection_of_study
-from analysis.pages import PAGES, Page, later_of, make_report, report_key, write_later
+from analysis.pages.catalogue import PAGES, Page
+from analysis.pages.reports import later_of, make_report, report_key, write_later
 from analysis.pages.views import subject_of
 from analysis.reports.common import banners
 from analysis.reports.content import Report
@@ -126,7 +127,7 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
         ": ".join([page.title, *about_what]),
         page.question,
         subject_of(selection),
-        about.server + with_query(reverse(f"analysis:{page.name}"), query),
+        about.server + with_query(reverse(f"analysis:{page.key}"), query),
         report,
         later,
         banners(selection),
@@ -155,7 +156,7 @@ def _study_section(part: ReportPart, page: Page, about: ReportedRuns) -> FileSec
         page.title,
         page.question,
         subject_of(selection),
-        about.server + with_query(reverse(f"analysis:{page.name}"), query),
+        about.server + with_query(reverse(f"analysis:{page.key}"), query),
         report,
         later,
         banners(selection),

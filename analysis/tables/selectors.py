@@ -14,7 +14,6 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from analysis.models import RatingTable
-from analysis.pages import key_of
 from analysis.reports.content import Report
 from analysis.reports.deferred import (
     KEEP_SECONDS,
@@ -26,6 +25,7 @@ from analysis.reports.deferred import (
     look,
     report_maker,
 )
+from analysis.reports.stored import key_of
 from analysis.tables.services import is_quick, read_table, settings_of
 from benchmarks.access import VIEW
 from benchmarks.visibility import Visibility

@@ -29,10 +29,10 @@ def pdf_url(json_url: str) -> str:
 
 
 @register.filter
-def numbers_id(figure: FigureSpec, tables: Sequence[tuple[Table, str]]) -> str:
-    """The id of the table that holds the numbers of a figure, if any does."""
+def numbers_link(figure: FigureSpec, tables: Sequence[tuple[Table, str]]) -> str:
+    """The address of the table that holds the numbers of a figure, if it is one of these."""
     table = numbers_of(figure, [table for table, _ in tables or ()])
-    return f"table-{table.name}" if table is not None else ""
+    return f"#table-{table.name}" if table is not None else ""
 
 
 @register.filter

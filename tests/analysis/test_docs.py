@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import analysis.stats
-from analysis.pages import PAGES
+from analysis.pages.catalogue import PAGES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 STATISTICS = ("statistics.md", "agreement.md", "comparing-models.md")

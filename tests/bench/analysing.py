@@ -218,7 +218,7 @@ def addresses() -> dict[str, str]:
     """The pages that are about runs made here, by name."""
     from django.urls import reverse
 
-    from analysis.pages import PAGES
+    from analysis.pages.catalogue import PAGES
 
     found = {}
     for name, page in PAGES.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from analysis import pages
+from analysis.reports import deferred, stored
 from analysis.reports.content import Report
 from benchmarks.source_digest import FOLDERS, LOCK_FILE, digest_of
 
@@ -58,17 +58,17 @@ def test_a_renamed_file_changes_the_digest(sources: Path) -> None:
 def test_a_report_is_computed_again_when_the_code_has_changed(
     monkeypatch: pytest.MonkeyPatch, keep: str
 ) -> None:
-    kept = pages.keep_report if keep == "reports" else pages.keep_later
+    kept = stored.keep_report if keep == "reports" else deferred.keep_later
     written: list[str] = []
 
     def number(code: str) -> str:
-        monkeypatch.setattr(pages, "source_digest", lambda: code)
+        monkeypatch.setattr(stored, "source_digest", lambda: code)
 
         def write() -> Report:
             written.append(code)
             return Report(sentence=code)
 
-        return kept(pages.key_of("a page", "its filters"), write).sentence
+        return kept(stored.key_of("a page", "its filters"), write).sentence
 
     assert [number("one"), number("one"), number("two")] == ["one", "one", "two"]
     assert written == ["one", "two"]

@@ -16,7 +16,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from analysis.filters import Filters
 from analysis.models import SavedView
-from analysis.pages import PAGES, make_report, report_key, select
+from analysis.pages.catalogue import PAGES, select
+from analysis.pages.reports import make_report, report_key
 from annotation.desk.services import skip_assignment
 from annotation.live.control.services import end_session
 from benchmarks.models import Agent, Dataset, Endpoint, Experiment, Job, OpenAsk, Run, Trajectory

@@ -12,9 +12,9 @@ from django.http import QueryDict
 from analysis.browser.saved_views.selectors import usual_query
 from analysis.filters import as_id
 from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
-from analysis.pages import key_of
 from analysis.reports.content import Report
 from analysis.reports.deferred import Params, Wanted, report_maker
+from analysis.reports.stored import key_of
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:

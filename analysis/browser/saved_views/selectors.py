@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from analysis.filters import with_query
 from analysis.models import SavedView
-from analysis.pages import PAGES
+from analysis.pages.catalogue import PAGES
 from benchmarks.visibility import Visibility
 
 TRAJECTORIES, GROUPS = "trajectories", "groups"

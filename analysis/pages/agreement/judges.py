@@ -11,10 +11,10 @@ from analysis.pages.own_table.alternative import verdict_table
 from analysis.pages.own_table.groups import across_table
 from analysis.pages.own_table.labels import Part, parts_of, skewed
 from analysis.pages.own_table.tables import against_table, chance_table, correlation_table
+from analysis.pages.people import chosen_people
 from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Report
 from analysis.reports.formatting import listed
-from analysis.reports.people import chosen_people
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.report import tidy_report
 from analysis.tables.agreement.settings import AgreementSettings

@@ -1,42 +1,32 @@
 """How far the judges are from people who scored the same final plans."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.rubric import people_and_judges
+from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions, whole_scores
 from analysis.frames.ratings import final_scores, rating_frame
-from analysis.pages.agreement.judges import agreement_later as agreement_later
-from analysis.pages.agreement.tables import (
-    agreement_table,
-    difference_table,
-    means_table,
-    questions_table,
+from analysis.pages.agreement.judges import agreement_later
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+    count_of,
+    estimate_of,
+    text_of,
 )
+from analysis.pages.links import Link
+from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
 from analysis.reports import common
-from analysis.reports.content import (
-    FigureSpec,
-    Notice,
-    Report,
-    exclusions,
-    how_interval,
-)
-from analysis.reports.formatting import counted, ends, number, plural
-from analysis.reports.people import (
-    People,
-    after_unblinding,
-    chosen_people,
-    few_items,
-    how_people,
-    no_answers,
-    no_study,
-    other_page,
-    own_table,
-    simulated_banner,
-    who,
-)
+from analysis.reports.content import Cell, Column, how_interval, text_column
+from analysis.reports.formatting import counted
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.rater_agreement.differences import (
     EXACT_RULE,
@@ -45,7 +35,7 @@ from analysis.stats.rater_agreement.differences import (
     rubric_agreement,
 )
 from analysis.stats.results import Estimate
-from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires import Question, load_questionnaire
 from benchmarks.core.published import PaperStatements
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import Dimension
@@ -53,218 +43,395 @@ from benchmarks.core.system import Dimension
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = "The agreement page compares people's scores of final plans with the judges' mean."
-ENOUGH = 0.6
+# A dimension on which at least this share of answers is equal agrees often.
+OFTEN = 0.6
 
 
-def agreement_report(selection: Selection) -> Report:
-    """Everything on the page about people and judges."""
+@dataclass(frozen=True)
+class AgreementData:
+    """People's answers in a study, and the judges' scores of the same final plans."""
+
+    frame: "DataFrame"
+    judged: "DataFrame"
+    people: People
+    everyone: People
+    dimensions: tuple[Dimension, ...]
+    questions: tuple[Question, ...]
+    reference: PaperStatements
+
+
+@dataclass(frozen=True)
+class DimensionAgreement:
+    """The agreement on one dimension; the ``key`` is empty for all dimensions together."""
+
+    key: str
+    agreement: Agreement
+
+    @property
+    def title(self) -> str:
+        name = self.agreement.dimension
+        return name[:1].upper() + name[1:]
+
+    @property
+    def link(self) -> Link:
+        """The trajectories behind its numbers."""
+        return Link(dimension=self.key)
+
+
+@dataclass(frozen=True)
+class AgreementResult:
+    """Agreement by dimension, and over all of them, if any answer could be compared."""
+
+    data: AgreementData
+    rows: tuple[DimensionAgreement, ...]
+    overall: Agreement | None
+
+    @property
+    def people(self) -> People:
+        return self.data.people
+
+    @property
+    def everyone(self) -> People:
+        return self.data.everyone
+
+    @property
+    def reference(self) -> PaperStatements:
+        return self.data.reference
+
+    @property
+    def compared(self) -> bool:
+        """Whether an answer has a score of every judge beside it."""
+        return self.overall is not None and self.overall.exact.value is not None
+
+    @property
+    def every_row(self) -> list[DimensionAgreement]:
+        """The dimensions, and all of them together at the end."""
+        if self.overall is None:
+            return []
+        return [*self.rows, DimensionAgreement("", self.overall)]
+
+    @property
+    def defined(self) -> int:
+        """How many dimensions have answers to compare."""
+        return sum(row.agreement.exact.value is not None for row in self.rows)
+
+    @property
+    def often_equal(self) -> int:
+        """On how many dimensions the judges' mean often equals the person's score."""
+        shares = (row.agreement.exact.value for row in self.rows)
+        return sum(share is not None and share >= OFTEN for share in shares)
+
+    @property
+    def bias_is_clear(self) -> bool:
+        """Whether the interval of the bias leaves out 0."""
+        interval = self.overall.bias.interval if self.overall is not None else None
+        return interval is not None and not interval.low <= 0 <= interval.high
+
+    @property
+    def bias_size(self) -> float:
+        return abs(self.overall.bias.value or 0) if self.overall is not None else 0
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every trajectory was judged by one annotator."""
+        per_item = self.data.frame.groupby("trajectory")["annotator"].nunique()
+        return len(per_item) > 0 and int(per_item.max()) == 1
+
+    @property
+    def intervals(self) -> str:
+        """The methods of all intervals."""
+        found = [row.agreement for row in self.every_row]
+        return how_interval([one for row in found for one in (row.exact, row.bias)])
+
+
+@dataclass(frozen=True)
+class DimensionMeans:
+    """What people and judges gave on the same answers."""
+
+    key: str
+    title: str
+    people: Estimate
+    judges: Estimate
+
+    @property
+    def link(self) -> Link:
+        """The trajectories behind its numbers."""
+        return Link(dimension=self.key)
+
+
+@dataclass(frozen=True)
+class QuestionMean:
+    """What people answered to a question that is no rubric dimension, beside the paper's mean."""
+
+    question: Question
+    mean: Estimate
+    published: float | None
+
+
+def load(selection: Selection) -> AgreementData | NothingToShow:
+    """Load the answers of a study, and the judges' scores of the same final plans."""
     study = selection.study
     if study is None:
-        return Report(
-            onward=own_table(), empty=no_study(PURPOSE), notices=tuple(map(Notice, selection.notes))
-        )
+        return NothingToShow("no study")
     questionnaire = load_questionnaire(study.questionnaire)
-    questions = whole_scores(questionnaire)
     if not asks_dimensions(questionnaire):
-        return Report(
-            onward=own_table(),
-            empty=other_page(PURPOSE, study),
-            notices=tuple(map(Notice, selection.notes)),
-        )
-    frame = rating_frame(study, selection.runs)
-    frame, people, everyone = chosen_people(frame, selection)
-    banners = simulated_banner(people)
+        return why_not_asked(study)
+    frame, people, everyone = chosen_people(rating_frame(study, selection.runs), selection)
     if frame.empty:
-        return Report(
-            onward=own_table(),
-            empty=no_answers(PURPOSE, everyone, selection),
-            notices=tuple(common.selection_notices(selection)),
-        )
+        return why_no_answers(everyone, selection)
     dimensions = common.dimensions_of(selection.system)
-    judged = final_scores(study, selection.runs, [dimension.key for dimension in dimensions])
-    results, overall, means = compare(frame, dimensions, judged)
-    reference = find_system(selection.system).paper
-    own = questions_table(frame, questions, reference)
-    figures = []
-    if results and overall is not None and overall.n:
-        figures = _figures(results, means)
-    tables = [agreement_table(results, overall, reference)] if overall is not None else []
-    if overall is not None:
-        tables += [difference_table([*results, overall]), *means_table(means)]
-    return Report(
-        onward=own_table(),
-        sentence=sentence(results, overall, people, reference),
-        figures=tuple(figures),
-        tables=(*tables, *own),
-        notices=(
-            *common.selection_notices(selection),
-            *after_unblinding(people, selection),
-            *_notices(frame, people),
-        ),
-        banners=banners,
-        methods="Each person's score is compared with the mean of the judges' scores of the same "
-        "final plan: share equal, share within one point, and bias (judges minus person).",
-        how=(
-            *common.how_runs(selection),
-            *_how(results, overall, people, everyone, selection, reference),
-        ),
+    return AgreementData(
+        frame,
+        final_scores(study, selection.runs, [dimension.key for dimension in dimensions]),
+        people,
+        everyone,
+        dimensions,
+        tuple(whole_scores(questionnaire)),
+        find_system(selection.system).paper,
     )
 
 
-Compared = tuple[tuple[Agreement, ...], Agreement | None, Mapping[str, tuple[Estimate, Estimate]]]
+def compute(data: AgreementData) -> AgreementResult:
+    """Compare people with the mean of the judges, by dimension and over all."""
+    rows, overall = compare(data.frame, data.dimensions, data.judged)
+    return AgreementResult(data, rows, overall)
 
 
-def compare(frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFrame") -> Compared:
-    """Agreement by dimension and over all, and both sides' means on the same items.
+def compare(
+    frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFrame"
+) -> tuple[tuple[DimensionAgreement, ...], Agreement | None]:
+    """Return the agreement by dimension and over all.
 
     ``judged`` holds the judges' scores by seat; its index says what is compared: trajectories, or
     their turns.
     """
+    sides = _same_answers(frame, dimensions, judged)
+    if sides is None:
+        return (), None
+    titles = {dimension.key: dimension.title for dimension in dimensions}
+    results, overall = rubric_agreement(
+        {titles[key]: people for key, people in sides.people.items()},
+        {titles[key]: judges for key, judges in sides.judges.items()},
+        tasks=sides.tasks,
+    )
+    rows = (DimensionAgreement(*both) for both in zip(sides.people, results, strict=True))
+    return tuple(rows), overall
+
+
+@dataclass(frozen=True)
+class _SameAnswers:
+    """Both sides' scores of the same answers, by the key of the dimension."""
+
+    people: Mapping[str, Any]
+    judges: Mapping[str, Any]
+    tasks: Sequence[Any]
+
+
+def _same_answers(
+    frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFrame"
+) -> _SameAnswers | None:
     asked = frame[frame["dimension"] != ""]
-    titles = {d.key: d.title for d in dimensions if d.key in set(asked["dimension"])}
     if asked.empty or judged.empty:
-        return (), None, {}
-    keys = [str(name) for name in judged.index.names if name != "dimension"]
+        return None
+    there = set(asked["dimension"])
+    keys = [dimension.key for dimension in dimensions if dimension.key in there]
+    index = [str(name) for name in judged.index.names if name != "dimension"]
     human = asked.pivot_table(
-        index=[*keys, "task", "annotator"], columns="dimension", values="human"
+        index=[*index, "task", "annotator"], columns="dimension", values="human"
     )
-    tasks = human.index.get_level_values("task").tolist()
-    places = human.reset_index().set_index(keys).index
-    people: dict[str, Any] = {}
-    judges: dict[str, Any] = {}
-    for key, title in titles.items():
-        known = judged.index.get_level_values("dimension") == key
-        rows = judged[known].droplevel("dimension")
-        people[title] = human[key].to_numpy(dtype="float64")
-        judges[title] = rows.reindex(places).to_numpy(dtype="float64")
-    results, overall = rubric_agreement(people, judges, tasks=tasks)
-    means = {}
-    for title in people:
-        complete = judges[title].mean(axis=1) + 0 * people[title]  # missing where either side is
+    places = human.reset_index().set_index(index).index
+    people, judges = {}, {}
+    for key in keys:
+        rows = judged[judged.index.get_level_values("dimension") == key].droplevel("dimension")
+        people[key] = human[key].to_numpy(dtype="float64")
+        judges[key] = rows.reindex(places).to_numpy(dtype="float64")
+    return _SameAnswers(people, judges, human.index.get_level_values("task").tolist())
+
+
+def dimension_means(result: AgreementResult) -> list[DimensionMeans]:
+    """Return both sides' means on the answers that both have."""
+    data = result.data
+    sides = _same_answers(data.frame, data.dimensions, data.judged)
+    if sides is None:
+        return []
+    titles = {dimension.key: dimension.title for dimension in data.dimensions}
+    found = []
+    for key, people in sides.people.items():
+        complete = sides.judges[key].mean(axis=1) + 0 * people  # missing where either side is
         kept = complete == complete
-        clusters = [task for task, keep in zip(tasks, kept, strict=True) if keep]
-        means[title] = (
-            mean_by_cluster(people[title][kept], clusters, scale=common.RUBRIC_SCALE),
-            mean_by_cluster(complete[kept], clusters, scale=common.RUBRIC_SCALE),
+        tasks = [task for task, keep in zip(sides.tasks, kept, strict=True) if keep]
+        means = (
+            mean_by_cluster(scores[kept], tasks, scale=common.RUBRIC_SCALE)
+            for scores in (people, complete)
         )
-    return results, overall, means
+        found.append(DimensionMeans(key, titles[key], *means))
+    return found
 
 
-def sentence(
-    results: Sequence[Agreement],
-    overall: Agreement | None,
-    people: People,
-    reference: PaperStatements,
-) -> str:
-    """How often judges meet people, in how many dimensions, and in which direction they err."""
-    people_said = who(people)
-    if overall is None or overall.exact.value is None or overall.within_one.value is None:
-        return f"{people_said} answered, but no final plan of theirs was scored by every judge."
-    exact, near = overall.exact.value, overall.within_one.value
-    enough = [r for r in results if r.exact.value is not None and r.exact.value >= ENOUGH]
-    defined = [r for r in results if r.exact.value is not None]
-    paper = " (paper: six of eight)" if reference.agreement else ""
-    nearly = " (paper: more than 80 %)" if reference.agreement else ""
-    return (
-        f"The judges' mean equals the score of {people_said} on {number(exact, 'share')} of "
-        f"{overall.n:,} answers{_inside(overall.exact)}, on at least 60 % in {len(enough)} of "
-        f"{plural(len(defined), 'dimension')}{paper}, and lies within one point on "
-        f"{number(near, 'share')}{nearly}{_direction(overall.bias)}."
+def question_means(result: AgreementResult) -> list[QuestionMean]:
+    """Return the means of the questions that are no rubric dimension."""
+    frame, published = result.data.frame, result.reference.questions
+    found = []
+    for question in result.data.questions:
+        if question.dimension:
+            continue
+        answers = frame[frame["question"] == question.key]
+        mean = Estimate.without_value("no item was asked this")
+        if len(answers):
+            mean = mean_by_cluster(
+                answers["human"].to_numpy(), answers["task"].tolist(), scale=common.RUBRIC_SCALE
+            )
+        found.append(QuestionMean(question, mean, published.get(question.key)))
+    return found
+
+
+def draw_differences(result: AgreementResult, url: UrlOf) -> Figure | None:
+    """Draw how many answers lie at each difference, one panel a dimension."""
+    if not result.compared:
+        return None
+    links = {
+        (row.agreement.dimension, bin.numerator): url(row.link)
+        for row in result.rows
+        for bin in row.agreement.distribution.bins
+    }
+    return agreement_bars([row.agreement for row in result.rows], links)
+
+
+def draw_shares(result: AgreementResult, url: UrlOf) -> Figure | None:
+    """Draw the share equal and the share within one point."""
+    if not result.compared:
+        return None
+    marks = {row.agreement.dimension: url(row.link) for row in result.rows}
+    return common.linked(agreement_shares([row.agreement for row in result.rows]), marks)
+
+
+def draw_means(result: AgreementResult, url: UrlOf) -> Figure | None:
+    """Draw what people and judges gave on the same answers."""
+    if not result.compared:
+        return None
+    means = dimension_means(result)
+    drawn = people_and_judges(
+        [row.title for row in means],
+        [row.people for row in means],
+        [row.judges for row in means],
     )
+    return common.linked(drawn, {row.title: url(row.link) for row in means})
 
 
-def _direction(bias: Estimate) -> str:
-    """Whether judges score higher or lower, where that is clear."""
-    if bias.value is None or bias.interval is None:
-        return ""
-    if bias.interval.low <= 0 <= bias.interval.high:
-        return "; judges score neither clearly higher nor lower"
-    word = "higher" if bias.value > 0 else "lower"
-    return f"; judges score {number(abs(bias.value), 'points')} points {word}"
-
-
-def _inside(estimate: Estimate) -> str:
-    if estimate.interval is None:
-        return ""
-    return f" (95 % interval {ends(estimate.interval, 'share')})"
-
-
-def _figures(
-    results: Sequence[Agreement], means: Mapping[str, tuple[Estimate, Estimate]]
-) -> list[FigureSpec]:
-    names = [result.dimension for result in results]
-    bars = agreement_bars(results)
-    shares = agreement_shares(results)
-    both = people_and_judges(
-        names, [means[name][0] for name in names], [means[name][1] for name in names]
-    )
-    k = results[0].judges
+def agreement_columns(_: Any) -> list[ColumnOf[DimensionAgreement]]:
+    """Say how often both sides are equal or close, and in which direction judges err."""
     return [
-        common.figure_spec(
-            "differences",
-            "How far the judges' mean is from the person's score",
-            f"Share of answers at each absolute difference; the mean of {k} judges moves in steps "
-            f"of 1/{k}.",
-            bars,
+        text_of("Dimension", lambda row: row.title),
+        count_of("n", lambda row: row.agreement.n),
+        estimate_of("Equal", lambda row: row.agreement.exact, "share", help=EXACT_RULE),
+        estimate_of(
+            "Equal when rounded", lambda row: row.agreement.rounded, "share", help=ROUNDED_RULE
         ),
-        common.figure_spec(
-            "shares",
-            "Share equal and share within one point, by dimension",
-            "With 95 % intervals by task.",
-            shares,
+        estimate_of(
+            "Within one",
+            lambda row: row.agreement.within_one,
+            "share",
+            help="At most one point apart",
         ),
-        common.figure_spec(
-            "means",
-            "Mean scores of people and of judges on the same answers",
-            "With 95 % intervals by task.",
-            both,
+        estimate_of(
+            "Bias",
+            lambda row: row.agreement.bias,
+            "points",
+            signed=True,
+            help="Judges' mean minus the person's score",
         ),
+        estimate_of(
+            "Mean difference",
+            lambda row: row.agreement.absolute,
+            "points",
+            help="Mean absolute difference",
+        ),
+        ColumnOf(text_column("Left out"), _left_out),
     ]
 
 
-def _notices(frame: "DataFrame", people: People) -> list[Notice]:
-    per_item = frame.groupby("trajectory")["annotator"].nunique()
-    found = []
-    if len(per_item) and int(per_item.max()) == 1:
-        found.append(
-            Notice(
-                "Each trajectory was judged by one annotator: this compares people with judges, "
-                "and "
-                "says nothing about how far people agree with each other.",
-                "info",
-            )
+def _left_out(row: DimensionAgreement) -> Cell:
+    left = counted(row.agreement.excluded)
+    return Cell(str(sum(row.agreement.excluded.values())) if left else "none", (left,), sub=left)
+
+
+def difference_columns(rows: Sequence[DimensionAgreement]) -> list[ColumnOf[DimensionAgreement]]:
+    """Count the answers at each distance."""
+    bins = rows[0].agreement.distribution.bins
+
+    def at(number: int) -> ColumnOf[DimensionAgreement]:
+        return count_of(
+            bins[number].label, lambda row: row.agreement.distribution.bins[number].count
         )
-    return [*found, *map(Notice, few_items(people))]
+
+    return [text_of("Dimension", lambda row: row.title), *(at(i) for i in range(len(bins)))]
 
 
-def _how(
-    results: Sequence[Agreement],
-    overall: Agreement | None,
-    people: People,
-    everyone: People,
-    selection: Selection,
-    reference: PaperStatements,
-) -> list[str]:
-    lines = how_people(people, everyone, selection)
-    if overall is not None:
-        estimates = [estimate for r in [*results, overall] for estimate in (r.exact, r.bias)]
-        left = exclusions([overall.exact])
-        lines += [
-            f"Δ = |person − mean of {overall.judges} judges| on the final plan, counted in whole "
-            f"{_part(overall.judges)}. Equal: {EXACT_RULE}; equal when rounded: {ROUNDED_RULE}; "
-            "within "
-            "one: Δ ≤ 1. Bias: judges − person.",
-            f"95 % intervals: {how_interval(estimates) or 'none'}; they are by task, because "
-            "trajectories of one task are not independent.",
-            f"Left out: {counted(left)}." if left else "No answer is left out.",
-        ]
-    if reference.agreement:
-        lines.append(reference.agreement)
-    return lines
+def _question_columns(_: AgreementResult) -> list[ColumnOf[QuestionMean]]:
+    return [
+        text_of(
+            "Question",
+            lambda row: f"{row.question.number} {row.question.title}",
+            sub=lambda row: row.question.definition,
+        ),
+        estimate_of("Mean", lambda row: row.mean, "points", show_n=True),
+        ColumnOf(Column("Published", ("published",)), _published),
+    ]
 
 
-def _part(k: int) -> str:
-    return {1: "points", 2: "halves", 3: "thirds", 4: "quarters"}.get(k, f"{k}ths") + (
-        "" if k == 1 else " of a point"
-    )
+def _published(row: QuestionMean) -> Cell:
+    if row.published is None:
+        return Cell(data=(None,), reason="not published")
+    return Cell(f"{row.published:.2f}", (row.published,), sub="n = 240")
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf(
+        "shares",
+        "Share equal and share within one point, by dimension",
+        draw_shares,
+        table="agreement",
+    ),
+    table=TableOf(
+        "agreement",
+        "Agreement by dimension",
+        rows=lambda result: result.every_row,
+        columns=agreement_columns,
+        link=lambda row: row.link,
+    ),
+    folded=(
+        FigureOf(
+            "differences", "How far the judges' mean is from the person's score", draw_differences
+        ),
+        FigureOf("means", "Mean scores of people and of judges on the same answers", draw_means),
+        TableOf(
+            "differences",
+            "Answers at each absolute difference",
+            rows=lambda result: result.every_row,
+            columns=lambda result: difference_columns(result.every_row),
+            link=lambda row: row.link,
+            folded=True,
+        ),
+        TableOf(
+            "means",
+            "Mean scores on the same answers",
+            rows=dimension_means,
+            columns=lambda _: [
+                text_of("Dimension", lambda row: row.title),
+                estimate_of("People", lambda row: row.people, "points", show_n=True),
+                estimate_of("Judges", lambda row: row.judges, "points", show_n=True),
+            ],
+            link=lambda row: row.link,
+            folded=True,
+        ),
+        TableOf(
+            "questions",
+            "Questions on the feedback",
+            rows=question_means,
+            columns=_question_columns,
+        ),
+    ),
+    later=agreement_later,
+)

@@ -21,6 +21,8 @@ from analysis.pages.compare_models.tables import (
     ranks_table,
     values_table,
 )
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.empty import no_runs
 from analysis.pages.leaderboard.rows import UNEQUAL_POOLS, signature
 from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Onward, Report, exclusions, how_interval
@@ -34,7 +36,7 @@ MOST_PAIRS = 15
 def compare_models_report(selection: Selection) -> Report:
     """Everything on the page."""
     if not selection.runs or selection.filters.measure not in measures_here(selection.system):
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     found = compared(selection)
     published = selection.filters.published != "hide"
     return Report(
@@ -250,3 +252,6 @@ def _how(found: Compared) -> list[str]:
             "95 %.",
         ]
     return lines
+
+
+CONTENT = WrittenPage(compare_models_report)

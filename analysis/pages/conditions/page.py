@@ -16,6 +16,8 @@ from analysis.pages.conditions.tables import (
     lengths_tables,
     published_table,
 )
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.empty import no_runs
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Report, Table, exclusions, how_interval
@@ -32,7 +34,7 @@ PURPOSE = "This page compares the accuracy of agents under the conditions that t
 def conditions_report(selection: Selection) -> Report:
     """Everything on the page."""
     if not selection.runs or ACCURATE not in find_system(selection.system).labels.measures:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     contrasts = find_system(selection.system).comparisons.contrasts
     frame = outcome_frame(selection.runs, [ACCURATE])
     grid = grid_of(selection.runs, frame, contrasts)
@@ -251,3 +253,6 @@ def _how(grid: Grid, contrasts: Contrasts | None, lengths: Lengths | None) -> li
     if contrasts is not None and contrasts.published:
         lines.append("Published: as printed, with the Wilson interval of n where n can be told.")
     return lines
+
+
+CONTENT = WrittenPage(conditions_report)

@@ -1,299 +1,293 @@
 """Whether plans get worse from turn to turn, with how many trajectories still run."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from analysis.figures.decline import decline_figure
+from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+    count_of,
+    estimate_of,
+    text_of,
+)
 from analysis.pages.decline.slope_fits import kept_fits
-from analysis.pages.decline.slopes import decline_later as decline_later
-from analysis.pages.decline.slopes import shown_slopes
-from analysis.pages.decline.turn_columns import chosen_dimensions, columns_of
+from analysis.pages.decline.slopes import (
+    chosen_dimensions,
+    columns_of,
+    decline_later,
+    shown_slopes,
+)
 from analysis.pages.decline.turn_slopes import Slopes, slopes_how, verdict, verdict_badges
+from analysis.pages.empty import why_no_runs
+from analysis.pages.links import Link
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
     Column,
-    FigureSpec,
-    Notice,
-    Report,
-    Table,
-    count_cell,
     estimate_cell,
     estimate_column,
     number_column,
     rounded,
-    text_cell,
-    text_column,
 )
-from analysis.reports.few_clusters import few_tasks_notices
-from analysis.reports.formatting import listed, plural, stated
-from analysis.reports.leading import lead_row
-from analysis.stats.trends.decline import Alignment, Curve, score_by_turn
+from analysis.reports.formatting import plural
+from analysis.stats.resampling import FEW_CLUSTERS
+from analysis.stats.trends.decline import Alignment, Curve, Point, score_by_turn
 from analysis.stats.trends.slopes import SlopeModels
+from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = (
-    "The decline page shows how scores change from turn to turn while constraints come to light."
-)
-MANY = 4
+# With more agents in a panel their intervals step back behind the means.
+MANY_AGENTS = 4
 MOST_ROWS = 100
-WAITS = "The change per turn of these agents is not computed yet. It follows in the background."
-UNSEEN = (
-    "The mixed model allows for endings that depend on the scores. If endings depend on something "
-    "that was not scored, every estimate of the change per turn is wrong, and the data cannot show "
-    "it."
-)
 
 
-def decline_report(selection: Selection) -> Report:
-    """Everything on the page about turns."""
+@dataclass(frozen=True)
+class DeclineData:
+    """Scores of turns, and the fits of their change where a job has computed these."""
+
+    runs: tuple[ChosenRun, ...]
+    dimensions: tuple[Dimension, ...]
+    frame: "DataFrame"
+    align: Alignment
+    slopes: Slopes | None
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The mean of one agent and dimension at one turn."""
+
+    run: ChosenRun
+    curve: Curve
+    point: Point
+
+    @property
+    def link(self) -> Link:
+        """The trajectories that are long enough to have the point."""
+        position = self.point.position
+        least = position if self.curve.align == "turn" else 1 - position
+        return Link(runs=(self.run.pk,), more={"min_turns": least})
+
+
+@dataclass(frozen=True)
+class DeclineResult:
+    """Mean scores by turn, and the change per turn as far as it is computed."""
+
+    data: DeclineData
+    curves: tuple[Curve, ...]
+
+    @property
+    def slopes(self) -> Slopes | None:
+        return self.data.slopes
+
+    @property
+    def align(self) -> Alignment:
+        return self.data.align
+
+    @property
+    def where(self) -> str:
+        """What points are counted by."""
+        return "turn" if self.align == "turn" else "distance from the last turn"
+
+    @property
+    def family_size(self) -> int:
+        """For how many pairs of agent and dimension the tests are corrected."""
+        return self.data.slopes.family.size if self.data.slopes is not None else 0
+
+    @property
+    def declining(self) -> list[SlopeModels]:
+        return self.data.slopes.clear(-1) if self.data.slopes is not None else []
+
+    @property
+    def rising(self) -> list[SlopeModels]:
+        return self.data.slopes.clear(1) if self.data.slopes is not None else []
+
+    @property
+    def unknown(self) -> list[str]:
+        """Why no change per turn is known."""
+        fits = [one.mixed.slope for one in self.slopes.models] if self.slopes is not None else []
+        reasons = {fit.undefined or fit.no_interval for fit in fits}
+        return sorted(reason for reason in reasons if reason)
+
+    @property
+    def running(self) -> list[int]:
+        """How many trajectories of all agents have at least so many turns."""
+        by_agent = {curve.agent: curve for curve in self.curves}
+        longest = max((len(curve.points) for curve in self.curves), default=0)
+        return [
+            sum(c.points[i].running for c in by_agent.values() if i < len(c.points))
+            for i in range(longest)
+        ]
+
+    @property
+    def last_running(self) -> int:
+        """How many trajectories have the last turn."""
+        return self.running[-1] if self.running else 0
+
+    @property
+    def some_end(self) -> bool:
+        """Whether late turns rest on fewer trajectories."""
+        return bool(self.running) and self.running[0] != self.running[-1]
+
+    @property
+    def tasks(self) -> int:
+        return int(self.data.frame["task"].nunique())
+
+    @property
+    def few_tasks(self) -> bool:
+        return self.tasks < FEW_CLUSTERS
+
+    @property
+    def missing(self) -> int:
+        """How many turns have no score on a dimension."""
+        return int(self.data.frame["score"].isna().sum())
+
+    @property
+    def turns(self) -> int:
+        """How many pairs of turn and dimension there are."""
+        return len(self.data.frame)
+
+    @property
+    def slopes_how(self) -> list[str]:
+        return slopes_how(self.slopes) if self.slopes is not None else []
+
+
+def load(selection: Selection) -> DeclineData | NothingToShow:
+    """Load the scores of turns, and the fits that a job has kept."""
     dimensions = chosen_dimensions(selection)
     if not selection.runs or not dimensions:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return why_no_runs(selection)
     frame = turn_scores(selection.runs, [d.key for d in dimensions], final=False)
     if frame.empty:
-        return Report(empty=common.no_runs(PURPOSE, selection))
-    columns = columns_of(frame, dimensions)
-    align: Alignment = "from_end" if selection.filters.align == "end" else "turn"
-    curves = score_by_turn(*columns, align=align, scale=common.RUBRIC_SCALE)
+        return why_no_runs(selection)
     fits = kept_fits(selection.system, selection.family)
-    slopes = shown_slopes(fits, selection) if fits is not None else None
-    titles = [dimension.title for dimension in dimensions]
-    figure = decline_figure(
-        curves,
-        titles,
-        styles=common.styles([run.label for run in selection.runs]),
-        links=_links(curves, selection),
-    )
-    points = _points(curves, align, selection)
-    return Report(
-        sentence=sentence(curves, slopes) if slopes is not None else WAITS,
-        figures=(_figure(figure, align, selection),),
-        tables=(_slopes(slopes, selection), points) if slopes is not None else (points,),
-        notices=(
-            *common.selection_notices(selection),
-            *_survivors(curves, align),
-            *few_tasks_notices(frame["task"].nunique()),
-            *([Notice(UNSEEN, "info")] if slopes is not None else []),
-        ),
-        how=(*common.how_runs(selection), *_how(frame, align, slopes)),
-        methods="Mean scores by turn are over the trajectories that have such a turn, a turn's "
-        "score being the mean of its judges; the change per turn is the slope of a linear mixed "
-        "model with random intercepts and slopes of trajectories, tested with Holm's correction "
-        "over all agents and dimensions of the data.",
-        waits=slopes is None,
+    return DeclineData(
+        selection.runs,
+        dimensions,
+        frame,
+        "from_end" if selection.filters.align == "end" else "turn",
+        shown_slopes(fits, selection) if fits is not None else None,
     )
 
 
-def sentence(curves: Sequence[Curve], slopes: Slopes) -> str:
-    """How many pairs of agent and dimension decline or rise, and the steepest with its interval."""
-    known = slopes.known
-    if not known:
-        fits = [one.mixed.slope for one in slopes.models]
-        reasons = {fit.undefined or fit.no_interval for fit in fits}
-        why = listed(sorted(reason for reason in reasons if reason)) or "no scores"
-        return f"Whether plans get worse is not known: {why}."
-    falling, rising = slopes.clear(-1), slopes.clear(1)
-    verdicts = f"{_verb(len(falling), 'decline')} and {_verb(len(rising), 'rise')}"
-    size = slopes.family.size
-    if len(known) == size:
-        pairs = "agent–dimension pair" if size == 1 else "agent–dimension pairs"
-        text = f"After correction, of {size:,} {pairs} {verdicts}"
-    else:
-        text = (
-            f"Of the {plural(len(known), 'agent–dimension pair')} shown {verdicts} (corrected for "
-            f"all {size:,} of the data)"
-        )
-    if falling:
-        text += f"; the steepest decline is {_one(falling[0])}"
-    elif rising:
-        text += f"; the steepest rise is {_one(rising[0])}"
-    return f"{text}{_survivors_words(curves)}."
+def compute(data: DeclineData) -> DeclineResult:
+    """Compute the mean score at every turn."""
+    columns = columns_of(data.frame, data.dimensions)
+    curves = score_by_turn(*columns, align=data.align, scale=common.RUBRIC_SCALE)
+    return DeclineResult(data, tuple(curves))
 
 
-def _verb(count: int, verb: str) -> str:
-    """Such as “1 declines”, “2 decline”, “none rises”."""
-    return f"{count:,} {verb}" if count > 1 else f"{'1' if count else 'none'} {verb}s"
-
-
-def _one(one: SlopeModels) -> str:
-    return (
-        f"{one.agent} on {one.dimension.lower()}, "
-        f"{stated(one.mixed.slope, 'points', signed=True)} points a turn, "
-        f"n = {plural(one.mixed.slope.n, 'trajectory', 'trajectories')}"
-    )
-
-
-def _survivors_words(curves: Sequence[Curve]) -> str:
-    counts = _running(curves)
-    if not counts or counts[0] == counts[-1]:
-        return ""
-    reach = "reaches" if counts[-1] == 1 else "reach"
-    return f"; of {counts[0]:,} trajectories, {counts[-1]:,} {reach} turn {len(counts)}"
-
-
-def _running(curves: Sequence[Curve]) -> list[int]:
-    """Trajectories of all agents that have at least so many turns."""
-    by_agent = {curve.agent: curve for curve in curves}
-    longest = max((len(curve.points) for curve in curves), default=0)
+def points(result: DeclineResult) -> list[CurvePoint]:
+    """Return the points of all curves."""
+    runs = {run.label: run for run in result.data.runs}
     return [
-        sum(c.points[i].running for c in by_agent.values() if i < len(c.points))
-        for i in range(longest)
+        CurvePoint(runs[curve.agent], curve, point)
+        for curve in result.curves
+        for point in curve.points
     ]
 
 
-def _figure(figure: dict[str, Any], align: Alignment, selection: Selection) -> FigureSpec:
-    words = "turn" if align == "turn" else "distance from the last turn"
-    return common.figure_spec(
-        "curves",
-        f"Mean score by {words}, with 95 % intervals",
-        "Below: how many trajectories each point stands for. Open marks have no interval.",
-        _quiet(figure, len(selection.runs)),
+def draw_curves(result: DeclineResult, url: UrlOf) -> Figure:
+    """Draw the mean score by turn, one panel a dimension."""
+    runs = [run.label for run in result.data.runs]
+    links = {(one.curve.agent, one.point.position): url(one.link) for one in points(result)}
+    drawn = decline_figure(
+        result.curves,
+        [dimension.title for dimension in result.data.dimensions],
+        styles=common.styles(runs),
+        links=links,
     )
-
-
-def _links(curves: Sequence[Curve], selection: Selection) -> dict[tuple[str, int], str]:
-    """A point leads to the trajectories that are long enough to have it."""
-    runs = {run.label: run for run in selection.runs}
-    return {
-        (curve.agent, point.position): common.trajectories_of(
-            runs[curve.agent],
-            min_turns=point.position if curve.align == "turn" else 1 - point.position,
-        )
-        for curve in curves
-        for point in curve.points
-    }
-
-
-def _quiet(figure: dict[str, Any], agents: int) -> dict[str, Any]:
-    """Where many agents share a panel their intervals step back behind the means."""
-    if agents > MANY:
-        for trace in figure["data"]:
+    if len(runs) > MANY_AGENTS:
+        for trace in drawn["data"]:
             if trace.get("hoverinfo") == "skip":
                 trace["opacity"] = 0.25
-    return figure
+    return drawn
 
 
-def _slopes(slopes: Slopes, selection: Selection) -> Table:
-    """One row per agent, one column per dimension; what is clear in the family is marked."""
-    titles = list(dict.fromkeys(one.dimension for one in slopes.models))
-    found = {(one.agent, one.dimension): one for one in slopes.models}
-    rows = [
-        (
-            common.agent_cell(run),
-            *(_slope_cell(slopes, found[run.label, title], run) for title in titles),
-        )
-        for run in selection.runs
-        if titles and (run.label, titles[0]) in found
+def slope_rows(result: DeclineResult) -> list[ChosenRun]:
+    """Return the agents of which the change per turn is computed."""
+    fitted = {one.agent for one in result.slopes.models} if result.slopes is not None else set()
+    return [run for run in result.data.runs if run.label in fitted]
+
+
+def slope_columns(result: DeclineResult) -> list[ColumnOf[ChosenRun]]:
+    """Give every dimension a column; what is clear in the family is marked."""
+    slopes = result.slopes
+    assert slopes is not None
+    titles = dict.fromkeys(one.dimension for one in slopes.models)
+    return [
+        ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), common.agent_cell),
+        *(_slope_column(slopes, title) for title in titles),
     ]
-    size = slopes.family.size
-    return Table(
+
+
+def _slope_column(slopes: Slopes, title: str) -> ColumnOf[ChosenRun]:
+    found = {one.agent: one for one in slopes.models if one.dimension == title}
+    column, name = estimate_column(title), title.lower()
+
+    def cell(run: ChosenRun) -> Cell:
+        one = found[run.label]
+        shown = estimate_cell(one.mixed.slope, "points", signed=True, show_n=True)
+        more = (rounded(slopes.test(one).adjusted), verdict(slopes, one))
+        return replace(shown, data=(*shown.data, *more), badges=verdict_badges(slopes, one))
+
+    return ColumnOf(replace(column, parts=(*column.parts, f"{name} p", f"{name} verdict")), cell)
+
+
+def point_columns(result: DeclineResult) -> Sequence[ColumnOf[CurvePoint]]:
+    """Give the numbers of the figure."""
+    word = "Turn" if result.align == "turn" else "Turns from the last"
+    return (
+        text_of("Agent", lambda one: one.curve.agent),
+        text_of("Dimension", lambda one: one.curve.dimension),
+        ColumnOf(number_column(word, "position"), _position),
+        count_of("Running", lambda one: one.point.running),
+        count_of("Scored", lambda one: one.point.mean.n),
+        estimate_of("Mean", lambda one: one.point.mean, "points"),
+    )
+
+
+def _position(one: CurvePoint) -> Cell:
+    return Cell(f"{one.point.position:d}".replace("-", "−"), (one.point.position,))
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf(
+        "curves",
+        lambda result: f"Mean score by {result.where}, with 95 % intervals",
+        draw_curves,
+        table="points",
+    ),
+    table=TableOf(
         "slopes",
         "Change per turn, by mixed models",
-        (
-            Column("Agent", ("agent", "kind", "run"), num=False),
-            *(_slope_column(title) for title in titles),
+        rows=slope_rows,
+        columns=slope_columns,
+        link=lambda run: Link(runs=(run.pk,), more={"min_turns": 2}),
+    ),
+    folded=(
+        TableOf(
+            "points",
+            lambda result: f"The numbers of the figure ({plural(len(points(result)), 'row')})",
+            rows=points,
+            columns=point_columns,
+            link=lambda one: one.link,
+            folded=True,
+            most=MOST_ROWS,
         ),
-        tuple(rows),
-        note="Points of the scale per turn, with 95 % intervals of one pair each and n "
-        f"trajectories. “Declines” and “rises” mark what is clear after Holm over {size:,} pairs: "
-        "all agents and dimensions of the data, whichever are shown here. An interval without a "
-        "mark may exclude 0 by chance.",
-    )
-
-
-def _slope_column(title: str) -> Column:
-    column = estimate_column(title)
-    name = title.lower()
-    return replace(column, parts=(*column.parts, f"{name} p", f"{name} verdict"))
-
-
-def _slope_cell(slopes: Slopes, one: SlopeModels, run: ChosenRun) -> Cell:
-    cell = estimate_cell(
-        one.mixed.slope,
-        "points",
-        signed=True,
-        show_n=True,
-        url=common.trajectories_of(run, min_turns=2),
-    )
-    p = rounded(slopes.test(one).adjusted)
-    return replace(
-        cell,
-        data=(*cell.data, p, verdict(slopes, one)),
-        badges=verdict_badges(slopes, one),
-    )
-
-
-def _points(curves: Sequence[Curve], align: Alignment, selection: Selection) -> Table:
-    word = "Turn" if align == "turn" else "Turns from the last"
-    links = _links(curves, selection)
-    columns = (
-        text_column("Agent"),
-        text_column("Dimension"),
-        number_column(word, "position"),
-        number_column("Running"),
-        number_column("Scored"),
-        estimate_column("Mean"),
-    )
-    rows = [
-        lead_row(
-            (
-                text_cell(curve.agent),
-                text_cell(curve.dimension),
-                Cell(f"{point.position:d}".replace("-", "−"), (point.position,)),
-                count_cell(point.running),
-                count_cell(point.mean.n),
-                estimate_cell(point.mean, "points"),
-            ),
-            columns,
-            links[curve.agent, point.position],
-        )
-        for curve in curves
-        for point in curve.points
-    ]
-    return Table(
-        "points",
-        f"The numbers of the figure ({plural(len(rows), 'row')})",
-        columns,
-        tuple(rows),
-        open=False,
-        most=MOST_ROWS,
-    )
-
-
-def _survivors(curves: Sequence[Curve], align: Alignment) -> list[Notice]:
-    counts = _running(curves)
-    if not counts or counts[0] == counts[-1]:
-        return []
-    if align == "from_end":
-        text = (
-            f"Only {counts[-1]:,} of {counts[0]:,} trajectories are {len(counts)} turns long: "
-            "points "
-            "far from the end hold long trajectories only."
-        )
-    else:
-        reach = "reaches" if counts[-1] == 1 else "reach"
-        text = (
-            f"Late turns rest on few trajectories: {counts[-1]:,} of {counts[0]:,} {reach} turn "
-            f"{len(counts)}. Means of different turns are of different trajectories, so read the "
-            "change per turn instead."
-        )
-    return [Notice(text)]
-
-
-def _how(frame: "DataFrame", align: Alignment, slopes: Slopes | None) -> list[str]:
-    missing = int(frame["score"].isna().sum())
-    where = "turn" if align == "turn" else "distance from the last turn"
-    lines = [
-        "A turn's score is the mean over its judges, where every judge scored it. The mean by "
-        f"{where} is taken over the trajectories that have such a turn, with a 95 % t interval.",
-        f"{missing:,} of {len(frame):,} turns and dimensions have no score and are left out."
-        if missing
-        else "No turn is left out.",
-    ]
-    return lines if slopes is None else [*lines, *slopes_how(slopes)]
+    ),
+    later=decline_later,
+    waits=lambda result: result.slopes is None,
+)

@@ -11,9 +11,9 @@ from django.core.cache import caches
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import turn_scores
-from analysis.pages import key_of
 from analysis.reports import common
 from analysis.reports.deferred import KEEP_SECONDS, tell
+from analysis.reports.stored import key_of
 from analysis.stats.trends.slopes import SlopeModels, slope_models
 
 Fits = Mapping[str, Sequence[SlopeModels]]

@@ -1,12 +1,12 @@
 """The details of the decline page: slopes by other estimators, and matched turns."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from analysis.figures.turn_slopes import matched_figure
 from analysis.filters.selection import Selection
 from analysis.frames.scores import turn_scores
 from analysis.pages.decline.slope_fits import Fits, fit_runs
-from analysis.pages.decline.turn_columns import chosen_dimensions, columns_of
 from analysis.pages.decline.turn_slopes import (
     ALPHA,
     MOST_ROWS,
@@ -37,6 +37,30 @@ from analysis.reports.formatting import listed, number, plural
 from analysis.reports.leading import lead_row
 from analysis.stats.trends.matched_turns import MatchedCurve, matched_turns
 from analysis.stats.trends.slopes import slope_tests
+from benchmarks.core.system import Dimension
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Columns = tuple[list[str], list[str], list[int], list[int], list[float]]
+
+
+def chosen_dimensions(selection: Selection) -> tuple[Dimension, ...]:
+    """Return the dimensions that the selection names, in the rubric's order."""
+    known = common.dimensions_of(selection.system)
+    return tuple(d for d in known if d.key in selection.filters.dimensions)
+
+
+def columns_of(frame: "DataFrame", dimensions: Sequence[Dimension]) -> Columns:
+    """Return scores of turns as the columns that statistics take, with dimensions by title."""
+    titles = {dimension.key: dimension.title for dimension in dimensions}
+    return (
+        frame["label"].tolist(),
+        frame["dimension"].map(titles).tolist(),
+        frame["trajectory"].tolist(),
+        frame["turn"].tolist(),
+        frame["score"].tolist(),
+    )
 
 
 def decline_later(selection: Selection) -> Report:

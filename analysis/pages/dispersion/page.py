@@ -6,7 +6,8 @@ from dataclasses import replace
 from analysis.figures.dispersion import dispersion_bars, severity_dots
 from analysis.filters.selection import Selection
 from analysis.frames.scores import UnreadableScores, judge_cells, unread
-from analysis.pages.dispersion.panels import dispersion_later as dispersion_later
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.dispersion.panels import dispersion_later
 from analysis.pages.dispersion.tables import (
     NOBODY,
     means_table,
@@ -15,6 +16,7 @@ from analysis.pages.dispersion.tables import (
     unread_table,
     without_table,
 )
+from analysis.pages.empty import no_runs
 from analysis.reports import common
 from analysis.reports.content import (
     Notice,
@@ -41,11 +43,11 @@ def dispersion_report(selection: Selection) -> Report:
     """Everything on the page about the spread between judges."""
     dimensions = common.dimensions_of(selection.system)
     if not selection.runs or not dimensions:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     final = selection.filters.turns != "all"
     frame = judge_cells(selection.runs, [d.key for d in dimensions], final=final)
     if frame.empty:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     titles = {dimension.key: dimension.title for dimension in dimensions}
     result = spread_of(
         [
@@ -213,7 +215,10 @@ def _how(result: Dispersion, turns: str) -> Sequence[str]:
         "mean "
         "scores; the bar is the mean of σ over agents, with a 95 % t interval over agents. Where a "
         "judge scored nothing, σ is undefined and the agent is left out of the mean.",
-        "Severity: mean over agents of (judge's mean − mean of all judges' means). The spread of "
+        "JudgeSeverity: mean over agents of (judge's mean − mean of all judges' means). The spread of "
         "means "
         "hides disagreement that cancels out over turns.",
     )
+
+
+CONTENT = WrittenPage(dispersion_report, later=dispersion_later)

@@ -7,6 +7,7 @@ from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here
 from analysis.pages.compare_models.rows import SEED, difference_words, p_words
+from analysis.pages.declaration import WrittenPage
 from analysis.pages.effects.feedback import feedback_tables
 from analysis.pages.effects.rows import Effects, effects_of, factor_of, title_of
 from analysis.pages.effects.tables import (
@@ -20,6 +21,7 @@ from analysis.pages.effects.tables import (
     said_table,
     values_table,
 )
+from analysis.pages.empty import no_runs
 from analysis.reports import common
 from analysis.reports.content import Empty, FigureSpec, Notice, Report, Table, how_interval
 from analysis.reports.formatting import counted, ends, level, listed, number, plural
@@ -37,7 +39,7 @@ def effects_report(selection: Selection) -> Report:
     """Everything on the page."""
     factor = factor_of(selection)
     if not selection.runs or selection.filters.measure not in measures_here(selection.system):
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     if factor is None:
         return Report(empty=_no_factor(selection))
     found = effects_of(selection, factor)
@@ -309,3 +311,6 @@ def _how(found: Effects) -> list[str]:
         )
     lines.append(f"Seed of all resampling: {SEED}.")
     return lines
+
+
+CONTENT = WrittenPage(effects_report)

@@ -9,10 +9,24 @@ from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions
 from analysis.frames.panels import people_names, seat_names, study_table
 from analysis.frames.ratings import final_scores, rating_frame
+from analysis.pages.declaration import WrittenPage
 from analysis.pages.own_table.alternative import missing, person_table, power_table, verdict_table
 from analysis.pages.own_table.figures import advantage_figure
 from analysis.pages.own_table.labels import Tested, cautions, epsilon_words, lacking
 from analysis.pages.own_table.tables import planning_table
+from analysis.pages.people import (
+    People,
+    after_unblinding,
+    chosen_people,
+    few_items,
+    how_people,
+    no_answers,
+    no_study,
+    other_page,
+    own_table,
+    simulated_banner,
+    who,
+)
 from analysis.reports import common
 from analysis.reports.content import (
     Notice,
@@ -27,19 +41,6 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import listed, number, plural
-from analysis.reports.people import (
-    People,
-    after_unblinding,
-    chosen_people,
-    few_items,
-    how_people,
-    no_answers,
-    no_study,
-    other_page,
-    own_table,
-    simulated_banner,
-    who,
-)
 from analysis.stats.judges.panels import PanelJudge, judge_panel
 from analysis.stats.rater_agreement.alt_verdict import AltTestVerdict
 from analysis.stats.resampling import repeated
@@ -314,3 +315,6 @@ def _how(settings: AgreementSettings, parts: Sequence[Tested], table: TidyTable)
         f"Seed {settings.seed}, {settings.resamples:,} resamples; intervals and tests draw "
         f"{'tasks' if tasks else 'items'}.",
     ]
+
+
+CONTENT = WrittenPage(judges_report)

@@ -1,24 +1,26 @@
 """Whether judges say the same when they look again: their own replies, and another judging."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from analysis.figures.forest import ForestRows, forest
-from analysis.filters.options import Judged
 from analysis.filters.selection import Selection
 from analysis.frames.judgings import (
     BESIDE,
     COUNTS,
     BothScores,
-    JudgeSeat,
     Replies,
     matches,
     replies_of,
     reply_scores,
     verdicts,
 )
-from analysis.pages.judgings.people import judgings_later as judgings_later
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.empty import no_runs
+from analysis.pages.judgings.people import judgings_later
 from analysis.pages.judgings.tables import (
+    JudgingChanges,
+    JudgingSummary,
     change_table,
     consistency_table,
     flips_table,
@@ -30,7 +32,7 @@ from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Onward, Report, how_interval
 from analysis.reports.formatting import ends, listed, number, plural, stated
 from analysis.stats.judges.rejudging import ScoreChange, VerdictChange, verdict_change
-from analysis.stats.judges.repeats import Consistency, repeat_consistency
+from analysis.stats.judges.repeats import repeat_consistency
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import find_system
 
@@ -41,41 +43,15 @@ PANEL = "all judges"
 UNLIKE = frozenset({"turns", "reply_attempts", "rubric_judges"})
 
 
-@dataclass(frozen=True)
-class Again:
-    """One judging of the page: its name, its judges, and how far each agrees with itself."""
-
-    which: str
-    name: str
-    judged: Judged
-    runs: int
-    judges: Mapping[JudgeSeat, str]
-    consistency: Mapping[JudgeSeat, Consistency]
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What the second judging changes: of all judges together and of each, and in verdicts."""
-
-    scores: Mapping[str, ScoreChange]
-    alone: tuple[str, ...]
-    verdicts: Mapping[str, VerdictChange]
-    flipped: Sequence[tuple[int, str, bool]]
-
-    @property
-    def all(self) -> VerdictChange | None:
-        return self.verdicts.get("")
-
-
 def judgings_report(selection: Selection) -> Report:
     """Everything on the page but what is held against people."""
     dimensions = common.dimensions_of(selection.system)
     if not selection.runs or not dimensions:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     final = selection.filters.turns != "all"
     replies = reply_scores(selection.runs, [d.key for d in dimensions], final=final)
     if replies.frame.empty:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     found = judgings_here(selection, replies)
     changes = changes_of(selection, replies, final) if len(found) > 1 else None
     differ = differences(found, selection.system)
@@ -97,7 +73,7 @@ def judgings_report(selection: Selection) -> Report:
     )
 
 
-def judgings_here(selection: Selection, replies: Replies) -> list[Again]:
+def judgings_here(selection: Selection, replies: Replies) -> list[JudgingSummary]:
     """The judging that counts, and the one beside it, with the consistency of their judges."""
     found = []
     for which in (COUNTS, BESIDE):
@@ -110,11 +86,11 @@ def judgings_here(selection: Selection, replies: Replies) -> list[Again]:
         for sitting in judges:
             scores, asked, tasks = replies_of(replies.of(which, sitting))
             own[sitting] = repeat_consistency(scores, tasks=tasks, asked=asked, seed=SEED)
-        found.append(Again(which, there[-1].name, there[-1], len(there), judges, own))
+        found.append(JudgingSummary(which, there[-1].name, there[-1], len(there), judges, own))
     return found
 
 
-def changes_of(selection: Selection, replies: Replies, final: bool) -> Changes:
+def changes_of(selection: Selection, replies: Replies, final: bool) -> JudgingChanges:
     """What the judging beside changes, turn by turn and in verdicts on last plans."""
     pairs = matches(replies.judges(COUNTS), replies.judges(BESIDE))
     both = BothScores(replies, SEED)
@@ -126,7 +102,7 @@ def changes_of(selection: Selection, replies: Replies, final: bool) -> Changes:
         for sitting, name in replies.judges(which).items()
         if sitting not in known
     ]
-    return Changes(scores, tuple(alone), *_verdicts(selection, replies, final))
+    return JudgingChanges(scores, tuple(alone), *_verdicts(selection, replies, final))
 
 
 def _verdicts(
@@ -163,7 +139,7 @@ def _verdicts(
     return found, flipped
 
 
-def differences(found: Sequence[Again], system: str) -> dict[str, str]:
+def differences(found: Sequence[JudgingSummary], system: str) -> dict[str, str]:
     """How the judges of each judging were asked, by which of it, in words."""
     rejudging = find_system(system).rejudging
     usual = {s.name: s.default for s in rejudging.settings} if rejudging is not None else {}
@@ -189,7 +165,7 @@ def _plain(value: object) -> str:
     return "as usual" if value in (None, "") else str(value).replace("_", " ")
 
 
-def sentence(found: Sequence[Again], changes: Changes | None) -> str:
+def sentence(found: Sequence[JudgingSummary], changes: JudgingChanges | None) -> str:
     """What a second judging changes, and how far judges agree with themselves."""
     own = [
         (judge, one)
@@ -239,7 +215,7 @@ def _moved(difference: Estimate) -> str:
     return f"moves the judges' mean by {points}{interval}"
 
 
-def _onward(selection: Selection, found: Sequence[Again]) -> tuple[Onward, ...]:
+def _onward(selection: Selection, found: Sequence[JudgingSummary]) -> tuple[Onward, ...]:
     links = [
         Onward(
             f"The leaderboard under “{again.name}”",
@@ -251,7 +227,7 @@ def _onward(selection: Selection, found: Sequence[Again]) -> tuple[Onward, ...]:
     return (*links, Onward("May they stand in for people?", common.address("analysis:judges")))
 
 
-def _figures(found: Sequence[Again], changes: Changes | None) -> list[FigureSpec]:
+def _figures(found: Sequence[JudgingSummary], changes: JudgingChanges | None) -> list[FigureSpec]:
     several = len(found) > 1
     own = [
         (f"{judge}, {again.name}" if several else judge, again.consistency[sitting].equal)
@@ -303,7 +279,7 @@ def _unchanged(change: ScoreChange) -> Estimate:
     return replace(found, value=1 - found.value, interval=interval)
 
 
-def _notices(found: Sequence[Again], changes: Changes | None) -> list[Notice]:
+def _notices(found: Sequence[JudgingSummary], changes: JudgingChanges | None) -> list[Notice]:
     notices = []
     if len(found) < 2:
         text = "There is no other judging of these runs to compare with."
@@ -322,7 +298,10 @@ def _notices(found: Sequence[Again], changes: Changes | None) -> list[Notice]:
 
 
 def _how(
-    found: Sequence[Again], changes: Changes | None, differ: Mapping[str, str], final: bool
+    found: Sequence[JudgingSummary],
+    changes: JudgingChanges | None,
+    differ: Mapping[str, str],
+    final: bool,
 ) -> list[str]:
     turns = "final turns" if final else "all turns"
     lines = [
@@ -348,3 +327,6 @@ def _how(
             f"Intervals: {how_interval(estimates) or 'none'}.",
         ]
     return lines
+
+
+CONTENT = WrittenPage(judgings_report, later=judgings_later)

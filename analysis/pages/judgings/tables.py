@@ -1,9 +1,11 @@
 """The tables of the page about judgings."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
+from analysis.filters.options import Judged
 from analysis.filters.selection import Selection
+from analysis.frames.judgings import JudgeSeat
 from analysis.pages.conditions.tables import points_cell
 from analysis.reports import common
 from analysis.reports.content import (
@@ -19,17 +21,41 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.stats.descriptive.rates import Rate
-from analysis.stats.judges.rejudging import ScoreChange
+from analysis.stats.judges.rejudging import ScoreChange, VerdictChange
+from analysis.stats.judges.repeats import Consistency
 from benchmarks.models import Trajectory
-
-if TYPE_CHECKING:
-    from analysis.pages.judgings.page import Again, Changes
 
 MOST_FLIPS = 50
 MOST_IDS = 500
 
 
-def judgings_table(found: Sequence["Again"], differ: Mapping[str, str]) -> Table:
+@dataclass(frozen=True)
+class JudgingSummary:
+    """One judging of the page: its name, its judges, and how far each agrees with itself."""
+
+    which: str
+    name: str
+    judged: Judged
+    runs: int
+    judges: Mapping[JudgeSeat, str]
+    consistency: Mapping[JudgeSeat, Consistency]
+
+
+@dataclass(frozen=True)
+class JudgingChanges:
+    """What the second judging changes: of all judges together and of each, and in verdicts."""
+
+    scores: Mapping[str, ScoreChange]
+    alone: tuple[str, ...]
+    verdicts: Mapping[str, VerdictChange]
+    flipped: Sequence[tuple[int, str, bool]]
+
+    @property
+    def all(self) -> VerdictChange | None:
+        return self.verdicts.get("")
+
+
+def judgings_table(found: Sequence[JudgingSummary], differ: Mapping[str, str]) -> Table:
     """Which judgings are compared, who judged and how they were asked."""
     rows = []
     for again in found:
@@ -58,7 +84,7 @@ def judgings_table(found: Sequence["Again"], differ: Mapping[str, str]) -> Table
     return Table("judgings", "The judgings", columns, tuple(rows))
 
 
-def consistency_table(found: Sequence["Again"]) -> Table:
+def consistency_table(found: Sequence[JudgingSummary]) -> Table:
     """How far each judge agrees with itself."""
     rows = []
     for again in found:
@@ -134,7 +160,7 @@ def change_cells(name: str, change: ScoreChange) -> tuple[Cell, ...]:
     )
 
 
-def verdict_table(changes: "Changes", selection: Selection) -> list[Table]:
+def verdict_table(changes: JudgingChanges, selection: Selection) -> list[Table]:
     """How many verdicts turn, by agent and of all."""
     runs = {run.label: run for run in selection.runs}
     turned: dict[str, dict[bool, list[int]]] = {}
@@ -174,7 +200,7 @@ def verdict_table(changes: "Changes", selection: Selection) -> list[Table]:
     ]
 
 
-def flips_table(changes: "Changes", selection: Selection) -> list[Table]:
+def flips_table(changes: JudgingChanges, selection: Selection) -> list[Table]:
     """The trajectories whose verdict turned, each with its address."""
     pks = [pk for pk, _, _ in changes.flipped]
     names = {

@@ -1,12 +1,25 @@
 """Which agent is better: accuracy and what goes with it, beside the published rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from analysis.filters.selection import Selection
+from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
+from analysis.figures.theme import Figure
+from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.pools import pool_sizes
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+    estimate_of,
+    text_of,
+)
+from analysis.pages.empty import why_no_runs
 from analysis.pages.leaderboard.rows import (
     ACCURATE,
     BOTH,
@@ -22,218 +35,481 @@ from analysis.pages.leaderboard.rows import (
     row_of,
     valid_rate,
 )
-from analysis.pages.leaderboard.tables import (
-    board_figure,
-    board_table,
-    correlation_table,
-    counted_table,
-)
+from analysis.pages.links import Link
 from analysis.reports import common
-from analysis.reports.content import Notice, Onward, Report, exclusions
-from analysis.reports.few_clusters import few_clusters_notices
-from analysis.reports.formatting import counted, ends, level, listed, number, plural
+from analysis.reports.content import (
+    Cell,
+    Column,
+    count_cell,
+    estimate_cell,
+    estimate_column,
+    exclusions,
+    number_cell,
+    number_column,
+    text_cell,
+    text_column,
+)
+from analysis.reports.formatting import counted, ends
+from analysis.stats.rater_agreement.correlation import pearson
+from analysis.stats.resampling import FEW_CLUSTERS
 from analysis.stats.results import Estimate
 from benchmarks.core.labels import Measure
+from benchmarks.core.published import PaperStatements
 from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = "The leaderboard compares agents by how often they do what was asked."
+
+@dataclass(frozen=True)
+class LeaderboardData:
+    """What trajectories came to, and what is known of the runs."""
+
+    runs: tuple[ChosenRun, ...]
+    frame: "DataFrame"
+    measures: Mapping[str, Measure]
+    shown: tuple[str, ...]
+    titles: Mapping[str, str]
+    pools: Mapping[int, float]
+    system: str
+    among: int
+    with_published: bool
 
 
-def leaderboard_report(selection: Selection) -> Report:
-    """Everything on the leaderboard's page."""
-    shown = list(find_system(selection.system).labels.measures) if selection.system else []
+@dataclass(frozen=True)
+class Correlation:
+    """How accuracy goes with another measure across agents, here and in the paper."""
+
+    measure: Measure
+    here: Estimate
+    published: float
+    reference: PaperStatements
+
+
+@dataclass(frozen=True)
+class LeaderboardResult:
+    """The agents from best to worst, the published rows, and the lead of the first."""
+
+    data: LeaderboardData
+    rows: tuple[Row, ...]
+    published: tuple[Row, ...]
+    pairs: int
+    ahead: Estimate | None
+
+    @property
+    def every_row(self) -> list[Row]:
+        return [*self.rows, *self.published]
+
+    @property
+    def defined(self) -> list[Row]:
+        """The agents whose accuracy is defined."""
+        return [row for row in self.rows if row.accuracy.value is not None]
+
+    @property
+    def placed(self) -> list[Row]:
+        """The agents that have a rank."""
+        return [row for row in self.defined if row.rank is not None]
+
+    @property
+    def first(self) -> Row | None:
+        return next(iter(self.placed or self.defined), None)
+
+    @property
+    def second(self) -> Row | None:
+        return self.placed[1] if len(self.placed) > 1 else None
+
+    @property
+    def least_accurate(self) -> Row:
+        return min(self.defined, key=lambda row: row.accuracy.value or 0)
+
+    @property
+    def most_accurate(self) -> Row:
+        return max(self.defined, key=lambda row: row.accuracy.value or 0)
+
+    @property
+    def why_unranked(self) -> str:
+        return (self.first.no_rank if self.first is not None else "") or self.rows[-1].no_rank
+
+    @property
+    def leaders(self) -> list[str]:
+        return [row.label for row in self.placed if row.rank == 1]
+
+    @property
+    def leaders_differ_in_n(self) -> bool:
+        return len({row.accuracy.n for row in self.placed if row.rank == 1}) > 1
+
+    @property
+    def lead_points(self) -> float:
+        return 100 * (self.ahead.value or 0) if self.ahead is not None else 0
+
+    @property
+    def lead_ends(self) -> tuple[float, float]:
+        interval = self.ahead.interval if self.ahead is not None else None
+        return (100 * interval.low, 100 * interval.high) if interval is not None else (0, 0)
+
+    @property
+    def few_tasks(self) -> int:
+        """How many tasks the lead rests on, where these are few."""
+        interval = self.ahead.interval if self.ahead is not None else None
+        clusters = interval.details["clusters"] if interval is not None and interval.unit else 0
+        return clusters if clusters < FEW_CLUSTERS else 0
+
+    @property
+    def over_pairs(self) -> str:
+        return over_pairs(self.pairs)
+
+    @property
+    def why_undefined(self) -> str:
+        """Why no accuracy is defined."""
+        reasons = exclusions([row.accuracy for row in self.rows])
+        return max(reasons, key=lambda reason: reasons[reason], default="nothing was scored")
+
+    @property
+    def by_dryness(self) -> list[tuple[int, Row]]:
+        """How often the pool of each agent ran dry, where all are recorded and any did."""
+        dry = [(row.endings.get(EXHAUSTED, 0), row) for row in self.rows if is_recorded(row)]
+        if len(dry) < len(self.rows) or not any(count for count, _ in dry):
+            return []
+        return sorted(dry, key=lambda pair: pair[0])
+
+    @property
+    def valid(self) -> list[Row]:
+        """The agents whose share of valid last plans is defined, the lowest first."""
+        rows = [row for row in self.rows if VALID in row.estimates]
+        return sorted(
+            (row for row in rows if row.estimates[VALID].value is not None), key=valid_rate
+        )
+
+    @property
+    def worst_valid(self) -> Estimate:
+        return self.valid[0].estimates[VALID]
+
+    @property
+    def best_valid(self) -> Estimate:
+        return self.valid[-1].estimates[VALID]
+
+    @property
+    def recorded(self) -> list[Row]:
+        return [row for row in self.rows if is_recorded(row)]
+
+    @property
+    def ran_dry(self) -> int:
+        return sum(row.endings.get(EXHAUSTED, 0) for row in self.recorded)
+
+    @property
+    def made_otherwise(self) -> list[Row]:
+        """The agents without a rank because they were made or judged otherwise."""
+        return [row for row in self.rows if row.no_rank.startswith("made or judged")]
+
+    @property
+    def made_otherwise_names(self) -> list[str]:
+        return [row.label for row in self.made_otherwise]
+
+    @property
+    def judged(self) -> bool:
+        """Whether judges have a part in the system."""
+        return bool(common.judge_roles(self.data.system))
+
+    @property
+    def rates(self) -> list[str]:
+        return self._titles("rate")
+
+    @property
+    def means(self) -> list[str]:
+        return self._titles("mean")
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        return exclusions([row.accuracy for row in self.rows])
+
+    def _titles(self, kind: str) -> list[str]:
+        measures = (self.data.measures[name] for name in self.data.shown)
+        return [measure.title for measure in measures if measure.kind == kind]
+
+
+def load(selection: Selection) -> LeaderboardData | NothingToShow:
+    """Load what the trajectories of the runs came to."""
+    shown = tuple(find_system(selection.system).labels.measures) if selection.system else ()
     measures = {**find_system(selection.system).labels.measures, **BOTH}
     if not selection.runs or ACCURATE not in shown:
-        return Report(empty=common.no_runs(PURPOSE, selection))
-    frame = outcome_frame(selection.runs, [*measures, DIFFER])
-    titles = common.titles_of(selection.system)
-    pools = pool_sizes(selection.runs)
+        return why_no_runs(selection)
+    return LeaderboardData(
+        selection.runs,
+        outcome_frame(selection.runs, [*measures, DIFFER]),
+        measures,
+        shown,
+        common.titles_of(selection.system),
+        pool_sizes(selection.runs),
+        selection.system,
+        selection.agents_here,
+        selection.filters.published != "hide",
+    )
+
+
+def compute(data: LeaderboardData) -> LeaderboardResult:
+    """Estimate every agent's measures, rank them, and compare the first with the second."""
     rows = ranked(
         [
-            replace(row_of(run, frame, measures, titles), pool=pools.get(run.pk))
-            for run in selection.runs
+            replace(
+                row_of(run, data.frame, data.measures, data.titles), pool=data.pools.get(run.pk)
+            )
+            for run in data.runs
         ]
     )
-    published = []
-    if selection.filters.published != "hide":
-        published = published_rows(selection.system, measures)
-    board = board_table([*rows, *published], measures, shown)
-    tables = [board, *counted_table(rows), *correlation_table(rows, selection.system, measures)]
-    figure = board_figure([*rows, *published])
-    return Report(
-        sentence=sentence(rows, frame, selection.agents_here),
-        onward=onward(selection),
-        figures=(figure,),
-        tables=tuple(tables),
-        notices=(
-            *common.selection_notices(selection),
-            *_notices(rows),
-            *few_clusters_notices(_lead(rows, frame, selection.agents_here)),
-        ),
-        how=(*common.how_runs(selection), *_how(rows, shown, measures)),
-        methods=_methods(shown, measures),
-    )
-
-
-def onward(selection: Selection) -> tuple[Onward, ...]:
-    """What one asks next of a ranking."""
-    if len(selection.runs) < 2:
-        return ()
-    links = [
-        Onward("Any two of them: is that real?", common.page_of("compare-models", selection)),
-    ]
-    if common.judge_roles(selection.system):
-        links.append(Onward("On which dimensions?", common.page_of("rubric", selection)))
-    return tuple(links)
-
-
-def sentence(rows: Sequence[Row], frame: "DataFrame", among: int) -> str:
-    """The answer: who leads by how much, or why nobody can be said to.
-
-    ``among``: the lead is one difference of all pairs of so many agents.
-    """
-    defined = [row for row in rows if row.accuracy.value is not None]
-    if not defined:
-        return _without_accuracy(rows)
-    placed = [row for row in defined if row.rank is not None]
-    first = (placed or defined)[0]
-    said = f"{_percent(first.accuracy)} of {plural(first.accuracy.n, 'trajectory', 'trajectories')}"
-    if len(defined) == 1:
-        return (
-            f"{first.label} is accurate on {said}{_interval(first.accuracy)}; no other agent "
-            "is here to compare it with."
-        )
-    if len(placed) < 2:
-        last = min(defined, key=lambda row: row.accuracy.value or 0)
-        best = max(defined, key=lambda row: row.accuracy.value or 0)
-        return (
-            f"Accuracy lies between {_percent(last.accuracy)} ({last.label}) and "
-            f"{_percent(best.accuracy)} ({best.label}), but these agents cannot be ranked: "
-            f"{(first.no_rank or rows[-1].no_rank)}."
-        )
-    leaders = [row for row in placed if row.rank == 1]
-    if len(leaders) > 1:
-        names = listed([row.label for row in leaders])
-        if len({row.accuracy.n for row in leaders}) > 1:
-            return f"{names} lead together, each accurate on {_percent(first.accuracy)}."
-        return f"{names} lead together: each is accurate on {said}{_interval(first.accuracy)}."
-    second = placed[1]
-    lead = f"{first.label} leads: accurate on {said}{_interval(first.accuracy)}"
-    return f"{lead}, {_difference(first, second, frame, among)}."
-
-
-def _difference(first: Row, second: Row, frame: "DataFrame", among: int) -> str:
-    """How far the first is ahead, on the tasks that both finished."""
-    pairs = max(1, among * (among - 1) // 2)
-    ahead = paired_difference(frame, first.run, second.run, comparisons=pairs)
-    if ahead.value is None:
-        return f"ahead of {second.label}, with which it shares no task"
-    points = f"{number(100 * ahead.value, 'number').removesuffix('.00')} points"
-    text = f"{points} ahead of {second.label}"
-    if ahead.interval is None:
-        return f"{text} on {plural(ahead.n, 'task')}"
-    low, high = 100 * ahead.interval.low, 100 * ahead.interval.high
-    text += (
-        f" ({level(ahead.interval)} interval {number(low, 'number')} to {number(high, 'number')}, "
-        f"paired by task, n = {ahead.n} tasks{over_pairs(pairs)})"
-    )
-    return text if low > 0 else f"{text}: not a clear difference"
-
-
-def _lead(rows: Sequence[Row], frame: "DataFrame", among: int) -> list[Estimate]:
-    """The difference that the sentence states, if it states one."""
+    # The lead is one difference of all pairs of so many agents.
+    pairs = max(1, data.among * (data.among - 1) // 2)
     placed = [row for row in rows if row.rank is not None and row.accuracy.value is not None]
-    pairs = max(1, among * (among - 1) // 2)
-    return [
-        paired_difference(frame, first.run, second.run, comparisons=pairs)
-        for first, second in zip(placed[:1], placed[1:2], strict=False)
-    ]
+    ahead = None
+    if len(placed) > 1:
+        ahead = paired_difference(data.frame, placed[0].run, placed[1].run, comparisons=pairs)
+    published = published_rows(data.system, data.measures) if data.with_published else []
+    return LeaderboardResult(data, tuple(rows), tuple(published), pairs, ahead)
 
 
-def _without_accuracy(rows: Sequence[Row]) -> str:
-    """Why accuracy is undefined, and what can be said instead."""
-    reasons = exclusions([row.accuracy for row in rows])
-    why = max(reasons, key=lambda reason: reasons[reason], default="nothing was scored")
-    text = f"Accuracy is undefined for every agent here: {why}."
-    dry = [(row.endings.get(EXHAUSTED, 0), row) for row in rows if is_recorded(row)]
-    if len(dry) == len(rows) and any(count for count, _ in dry):
-        (least, first), (most, last) = (
-            min(dry, key=lambda pair: pair[0]), max(dry, key=lambda pair: pair[0]),
-        )  # fmt: skip
-        spread = f"{least} ({first.label}) to {most} ({last.label})" if most > least else f"{most}"
-        return (
-            f"{text} The pool of recorded answers ran dry in {spread} of "
-            f"{plural(last.run.done if last.run else 0, 'trajectory', 'trajectories')}."
+def draw_board(result: LeaderboardResult, url: UrlOf) -> Figure:
+    """Draw every agent's accuracy, and the share of valid plans where there is one."""
+    rows = result.every_row
+    marks = [
+        LeaderboardRow(
+            row.label,
+            row.accuracy,
+            row.estimates.get(VALID),
+            row.run is None,
+            url(Link(runs=(row.run.pk,))) if row.run is not None else None,
         )
-    valid = [row for row in rows if VALID in row.estimates]
-    valid = [row for row in valid if row.estimates[VALID].value is not None]
-    if not valid:
-        return text
-    best, worst = max(valid, key=valid_rate), min(valid, key=valid_rate)
-    if valid_rate(best) == valid_rate(worst):
-        of = f"{best.label}'s" if len(valid) == 1 else "each agent's"
-        estimate = best.estimates[VALID]
-        return f"{text} Of {of} last plans {_percent(estimate)} are valid{_interval(estimate)}."
-    return (
-        f"{text} The share of valid last plans lies between {_percent(worst.estimates[VALID])} "
-        f"({worst.label}) and {_percent(best.estimates[VALID])} ({best.label})."
+        for row in rows
+    ]
+    return leaderboard_figure(marks, common.styles([row.label for row in rows]))
+
+
+def board_title(result: LeaderboardResult) -> str:
+    """Name the measures of the figure."""
+    both = any(VALID in row.estimates for row in result.every_row)
+    return f"Accuracy{' and valid plan rate' if both else ''}, with 95 % Wilson intervals"
+
+
+def row_link(row: Row) -> Link | None:
+    """Return the trajectories of an agent; published rows have none."""
+    return Link(runs=(row.run.pk,)) if row.run is not None else None
+
+
+def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
+    """Give rank, n, accuracy with both intervals, other measures, and what was left out."""
+    data = result.data
+    others = [name for name in data.shown if name != ACCURATE]
+    best = next((row.run for row in result.every_row if row.run is not None), None)
+    columns = [
+        ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), _agent),
+        ColumnOf(number_column("Rank"), lambda row: count_cell(row.rank, reason=row.no_rank)),
+        ColumnOf(
+            number_column("n", "trajectories", "Trajectories that Acc counts"),
+            lambda row: count_cell(row.accuracy.n, url=_counted(row)),
+        ),
+        ColumnOf(
+            estimate_column("Acc", help=data.measures[ACCURATE].help),
+            lambda row: estimate_cell(row.accuracy, "share", url=_successes(row, ACCURATE)),
+        ),
+        ColumnOf(
+            Column(
+                "Wald",
+                ("acc wald low", "acc wald high"),
+                help="p ± 1.96·sqrt(p(1−p)/n), cut off at 0 and 100 %",
+            ),
+            _wald,
+        ),
+        *(_measure_column(name, data.measures[name]) for name in others),
+    ]
+    if any(row.pool is not None for row in result.every_row):
+        columns += [
+            ColumnOf(
+                number_column("Pool", "pool", "Recorded answers per task, on average"),
+                lambda row: number_cell(row.pool, "number", reason="this agent has no pool"),
+            ),
+            ColumnOf(
+                number_column(
+                    "Ran dry", "pool ran dry", "Trajectories that no answer was left for"
+                ),
+                _ran_dry,
+            ),
+        ]
+    columns.append(
+        ColumnOf(
+            Column("Left out", ("left out",), help="Trajectories without Acc, by reason"),
+            lambda row: _left_out(row, row.accuracy.excluded),
+        )
     )
-
-
-def _percent(estimate: Estimate) -> str:
-    return number(estimate.value or 0.0, "share")
-
-
-def _interval(estimate: Estimate) -> str:
-    if estimate.interval is None:
-        return ""
-    return f" (95 % {estimate.interval.method.title()} interval {ends(estimate.interval, 'share')})"
-
-
-def _notices(rows: Sequence[Row]) -> list[Notice]:
-    found = []
-    recorded = [row for row in rows if is_recorded(row)]
-    if recorded:
-        dry = sum(row.endings.get(EXHAUSTED, 0) for row in recorded)
-        found.append(
-            Notice(
-                "Recorded agents have no rank: the authors' pools of answers differ in size, and a "
-                f"larger pool lasts longer. {plural(dry, 'trajectory', 'trajectories')} ended "
-                "because the pool ran dry and are outside Acc and VPR, so VPR is high by "
-                "construction: compare how often the pool ran dry, beside its size."
+    if VALID in data.shown:
+        columns.append(
+            ColumnOf(
+                number_column(
+                    "Readings differ",
+                    help="Trajectories that the two readings of the early stop end at different "
+                    "turns",
+                ),
+                _differ,
             )
         )
-    others = [row for row in rows if row.no_rank.startswith("made or judged")]
-    if others:
-        names = listed([row.label for row in others])
-        found.append(Notice(f"Not ranked, because {others[0].no_rank}: {names}."))
-    return found
+    beside = Column("Task by task", ("compared with run",), num=False)
+    return [*columns, ColumnOf(beside, lambda row: _beside(row, best))]
 
 
-def _methods(shown: Sequence[str], measures: Mapping[str, Measure]) -> str:
-    rates = listed([measures[name].title for name in shown if measures[name].kind == "rate"])
-    means = [measures[name].title for name in shown if measures[name].kind == "mean"]
-    beside = f" and by {listed(means, most=len(means))} (means over trajectories)" if means else ""
-    return (
-        f"Agents are compared by {rates} (shares of trajectories){beside}; a lead is the mean "
-        "difference on the tasks that both agents finished."
+def _agent(row: Row) -> Cell:
+    return common.agent_cell(row.run) if row.run is not None else _published_cell(row)
+
+
+def _wald(row: Row) -> Cell:
+    wald = row.wald.within(0, 1).interval
+    if wald is None:
+        return Cell(data=(None, None), reason=row.wald.no_interval or row.wald.undefined)
+    return Cell(
+        ends(wald, "share").removesuffix(" %"),
+        (round(wald.low, 6), round(wald.high, 6)),
+        tip="; ".join(row.wald.warnings),
     )
 
 
-def _how(rows: Sequence[Row], shown: Sequence[str], measures: Mapping[str, Measure]) -> list[str]:
-    rates = [measures[name].title for name in shown if measures[name].kind == "rate"]
-    means = [measures[name].title for name in shown if measures[name].kind == "mean"]
-    lines = [
-        f"{listed(rates)}: shares with 95 % Wilson intervals; beside Acc the Wald interval, cut "
-        "off at 0 and 100 %.",
-        f"{listed(means, most=9)}: arithmetic means with 95 % t intervals.",
-        "The lead is a paired difference on common tasks; its interval is simultaneous over all "
-        "pairs of agents (Bonferroni), as on Compare models, and excludes 0 exactly where the pair "
-        "is clear there.",
+def _measure_column(name: str, measure: Measure) -> ColumnOf[Row]:
+    def cell(row: Row) -> Cell:
+        estimate = row.estimates[name]
+        return estimate_cell(
+            estimate,
+            "share" if measure.kind == "rate" else "number",
+            show_n=estimate.value is not None and estimate.n != row.accuracy.n,
+            url=_successes(row, VALID) if name == VALID else "",
+        )
+
+    return ColumnOf(estimate_column(measure.title, help=measure.help), cell)
+
+
+def _ran_dry(row: Row) -> Cell:
+    dry = row.endings.get(EXHAUSTED) if row.run is None else row.endings.get(EXHAUSTED, 0)
+    return count_cell(dry, reason="published", url=_link(row, end=EXHAUSTED) if dry else "")
+
+
+def _link(row: Row, **more: str) -> str:
+    return common.trajectories_of(row.run, **more) if row.run is not None else ""
+
+
+def _successes(row: Row, metric: str) -> str:
+    if row.run is None:
+        return ""
+    return common.successes(row.run, row.estimates[metric], metric)
+
+
+def _counted(row: Row) -> str:
+    """All that accuracy counts: those that have one."""
+    return common.trajectories_of(row.run, accurate=["yes", "no"]) if row.run is not None else ""
+
+
+def _beside(row: Row, best: ChosenRun | None) -> Cell:
+    """Where the agent at the top and this one are compared task by task."""
+    if row.run is None or best is None:
+        return Cell(data=(None,), reason="published rows have no tasks here")
+    if row.run.pk == best.pk:
+        return Cell(data=(None,), reason="the others are held against this one")
+    url = common.address("analysis:compare_runs", {"a": best.pk, "b": row.run.pk})
+    return Cell(f"with {best.label}", (best.pk,), url=url)
+
+
+def _published_cell(row: Row) -> Cell:
+    return Cell(
+        row.label,
+        (row.label, "published", row.source),
+        badges=(replace(common.PUBLISHED_BADGE, why=row.source),),
+    )
+
+
+def _left_out(row: Row, excluded: Mapping[str, int]) -> Cell:
+    total = sum(excluded.values())
+    if not total:
+        return Cell("0" if row.run is not None else "", ("",))
+    words = counted(excluded)
+    return Cell(f"{total:,}", (words,), tip=words, url=_link(row, accurate="undefined"))
+
+
+def _differ(row: Row) -> Cell:
+    return count_cell(
+        row.differ, reason="not published" if row.run is None else "not recorded for these runs"
+    )
+
+
+def differing_rows(result: LeaderboardResult) -> list[Row]:
+    """Return the agents whose accuracy depends on which dimensions count."""
+    return [row for row in result.rows if len({row.estimates[name].value for name in BOTH}) > 1]
+
+
+def _both_column(name: str, measure: Measure) -> ColumnOf[Row]:
+    return estimate_of(
+        measure.title,
+        lambda row: row.estimates[name],
+        "share",
+        help=measure.help,
+        show_n=True,
+    )
+
+
+def correlations(result: LeaderboardResult) -> list[Correlation]:
+    """Return how accuracy goes with what the paper correlates it with."""
+    reference = find_system(result.data.system).paper
+    rows = result.rows
+    return [
+        Correlation(
+            result.data.measures[metric],
+            pearson(
+                [row.accuracy.value for row in rows],
+                [row.estimates[metric].value for row in rows],
+                unit="agent",
+            ),
+            published,
+            reference,
+        )
+        for metric, published in reference.correlations.items()
     ]
-    left = exclusions([row.accuracy for row in rows])
-    lines.append(f"Left out of Acc: {counted(left)}." if left else "Nothing is left out of Acc.")
-    return lines
+
+
+def _published_correlation(row: Correlation) -> Cell:
+    source = f"{row.reference.name}, {row.reference.correlations_source}"
+    n = row.reference.correlations_n
+    return Cell(f"{row.published:+.3f}", (row.published, n, source), sub=f"n = {n} models")
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf("board", board_title, draw_board),
+    table=TableOf(
+        "board",
+        "Leaderboard",
+        rows=lambda result: result.every_row,
+        columns=board_columns,
+        link=row_link,
+    ),
+    folded=(
+        TableOf(
+            "counted",
+            "Where it matters which dimensions count",
+            rows=differing_rows,
+            columns=lambda _: [
+                text_of("Agent", lambda row: row.label),
+                *(_both_column(name, measure) for name, measure in BOTH.items()),
+            ],
+            link=row_link,
+        ),
+        TableOf(
+            "correlation",
+            "Accuracy and what agents bring to light",
+            rows=correlations,
+            columns=lambda _: [
+                ColumnOf(
+                    text_column("Pair"),
+                    lambda row: text_cell(f"Acc with {row.measure.title}", sub=row.measure.help),
+                ),
+                estimate_of("Here", lambda row: row.here, "points", signed=True, show_n=True),
+                ColumnOf(
+                    Column("Published", ("published", "published n", "source")),
+                    _published_correlation,
+                ),
+            ],
+        ),
+    ),
+)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward_spread
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import message_counts, outcome_frame
+from analysis.pages.declaration import WrittenPage
 from analysis.pages.leaderboard.rows import over_pairs, paired_difference
 from analysis.pages.outcomes.rows import (
     METRICS,
@@ -259,3 +260,6 @@ def _none(selection: Selection) -> Empty:
     text = f"{PURPOSE} Import a file of trajectories to see something here."
     return Empty("Nothing was imported yet", text, "See the datasets",
                  common.address("benchmarks:dataset_list"))  # fmt: skip
+
+
+CONTENT = WrittenPage(outcomes_report)

@@ -1,6 +1,7 @@
 """The pages about a tidy table that somebody uploaded: one section, or all of them."""
 
 from analysis.figures.forest import ForestRows, forest
+from analysis.pages.few_clusters import with_few_clusters
 from analysis.pages.own_table.alternative import (
     missing,
     passing,
@@ -34,7 +35,6 @@ from analysis.reports.content import (
     text_cell,
     text_column,
 )
-from analysis.reports.few_clusters import with_few_clusters
 from analysis.reports.formatting import listed, plural
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.report import TidyReport

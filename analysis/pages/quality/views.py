@@ -14,9 +14,10 @@ from analysis.exports.figure_pdf import answer_pdf
 from analysis.exports.latex import TableSource
 from analysis.exports.report_file import FileSection
 from analysis.filters.studies import study_version
-from analysis.pages import keep_report, kept_report, key_of, pages_of
+from analysis.pages.catalogue import pages_of
 from analysis.pages.responses import answer_figure, answer_latex, answer_table
 from analysis.reports.content import Banner, Report
+from analysis.reports.stored import keep_report, kept_report, key_of
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.models import Assignment, Study
 from annotation.studies.selectors import study_banner
@@ -142,7 +143,7 @@ def _results(access: StudyAccess) -> list[tuple[str, str]]:
     """The pages of results of the study, for those who may see any."""
     query = {"study": access.study.pk}
     return [
-        (page.title, reverse(f"analysis:{page.name}", query=query))
+        (page.title, reverse(f"analysis:{page.key}", query=query))
         for page in pages_of(access.study)
     ]
 

@@ -10,6 +10,19 @@ from analysis.figures.rubric import rubric_dots
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import whole_scores
 from analysis.frames.ratings import rating_frame
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.people import (
+    People,
+    after_unblinding,
+    chosen_people,
+    few_items,
+    how_people,
+    no_answers,
+    no_study,
+    other_page,
+    simulated_banner,
+    who,
+)
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
@@ -27,18 +40,6 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import listed, number, plural
-from analysis.reports.people import (
-    People,
-    after_unblinding,
-    chosen_people,
-    few_items,
-    how_people,
-    no_answers,
-    no_study,
-    other_page,
-    simulated_banner,
-    who,
-)
 from analysis.stats.descriptive.means import MeanTable, mean_by_cluster
 from analysis.stats.rater_agreement.reliability import Reliability, reliability
 from analysis.stats.results import RESAMPLES, Estimate
@@ -335,3 +336,6 @@ def _how(answered: Sequence[Answered], asked: Sequence[QuestionUse]) -> list[str
         else "Every item was asked every question."
     )
     return lines
+
+
+CONTENT = WrittenPage(ratings_report)

@@ -9,6 +9,8 @@ from analysis.frames.outcomes import unfinished
 from analysis.frames.states import Chains, refinement_chains
 from analysis.pages.compare_models.rows import difference_words
 from analysis.pages.conditions.tables import points_cell
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.empty import no_runs
 from analysis.reports import common
 from analysis.reports.content import (
     Column,
@@ -65,7 +67,7 @@ class Refined:
 def refinement_report(selection: Selection) -> Report:
     """Everything on the page."""
     if not selection.runs:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     setting = find_system(selection.system).comparisons.refinement
     if not setting:
         return Report(empty=_without_refinement(selection))
@@ -307,3 +309,6 @@ def _how(found: Refined, runs: Sequence[ChosenRun]) -> list[str]:
         (f"Left out: {counted(left)}." if left else "Nothing is left out.")
         + (f" Without accuracy, a rubric score being missing: {unscored}." if unscored else ""),
     ]
+
+
+CONTENT = WrittenPage(refinement_report)

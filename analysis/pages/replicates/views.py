@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from analysis.pages import keep_report, key_of
 from analysis.pages.responses import answer_table
 from analysis.reports.content import Report
+from analysis.reports.stored import keep_report, key_of
 from benchmarks.access import fetch, signed_in, visibility
 from benchmarks.experiments.selectors import experiment_matrix, experiment_runs
 from benchmarks.models import Experiment

@@ -8,6 +8,8 @@ from analysis.figures.rubric import rubric_dots, rubric_heatmap
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import Unscored, turn_scores, unscored
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.empty import no_runs
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
@@ -42,14 +44,12 @@ def rubric_report(selection: Selection) -> Report:
     """Everything on the rubric's page."""
     dimensions = common.dimensions_of(selection.system)
     if not selection.runs or not dimensions:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     final = selection.filters.turns != "all"
     keys = [dimension.key for dimension in dimensions]
     frame = turn_scores(selection.runs, keys, final=final)
     if frame.empty:
-        return Report(
-            empty=common.no_runs(PURPOSE, selection), notices=tuple(_notices(selection, {}, {}))
-        )
+        return Report(empty=no_runs(PURPOSE, selection), notices=tuple(_notices(selection, {}, {})))
     titles = {dimension.key: dimension.title for dimension in dimensions}
     lacking = unscored(selection.runs, keys, final=final)
     labels = [run.label for run in selection.runs]
@@ -348,3 +348,6 @@ def _how(
     if waiting:
         lines.append(f"Trajectories that are not finished: {'; '.join(waiting)}.")
     return lines
+
+
+CONTENT = WrittenPage(rubric_report)

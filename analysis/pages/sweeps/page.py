@@ -9,6 +9,8 @@ from analysis.filters.runs import is_judged
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import LastPlans, last_plans
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.empty import no_runs
 from analysis.pages.sweeps.tables import (
     accuracy_table,
     agreement_table,
@@ -54,7 +56,7 @@ class Sweeps:
 def sweeps_report(selection: Selection) -> Report:
     """Everything on the page but the intervals of ranks."""
     if not selection.runs or not is_judged(selection.system):
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return Report(empty=no_runs(PURPOSE, selection))
     sets = dimension_sets(selection.system)
     plans = last_plans(selection.runs, sets["all"])
     found = _sweeps(selection, plans, sets)
@@ -282,3 +284,6 @@ def _how(found: Sweeps, selection: Selection) -> list[str]:
         "Orders are compared over the pairs of agents that differ at both thresholds; tau-b also "
         "takes ties into account.",
     ]
+
+
+CONTENT = WrittenPage(sweeps_report, later=sweeps_later)

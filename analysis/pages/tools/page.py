@@ -10,6 +10,8 @@ from analysis.figures.tool_use import PointRow, SharePart, panel_dots, stacked_s
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.tool_calls import KEPT, RUNNING, failure_categories, progress_frame
+from analysis.pages.declaration import WrittenPage
+from analysis.pages.empty import no_runs
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.pages.tools.rows import RIGHT, UNTOLD, Row, rows_of
 from analysis.pages.tools.tables import end_link, failure_table, progress_table, use_table
@@ -231,7 +233,7 @@ def _how(rows: Sequence[Row], use: ToolUse) -> list[str]:
 
 def _empty(selection: Selection) -> Empty:
     if selection.dataset is None or not selection.runs:
-        return common.no_runs(PURPOSE, selection)
+        return no_runs(PURPOSE, selection)
     text = (
         f"{PURPOSE} Runs on {common.dataset_name(selection)} record no searches or calls of tools. "
         "The leaderboard and the page on conditions take them."
@@ -239,3 +241,6 @@ def _empty(selection: Selection) -> Empty:
     known = {"dataset": selection.filters.dataset}
     return Empty("No tools here", text, "See the leaderboard",
                  common.address("analysis:leaderboard", known))  # fmt: skip
+
+
+CONTENT = WrittenPage(tools_report)

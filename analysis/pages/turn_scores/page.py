@@ -8,10 +8,28 @@ from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Style
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
-from analysis.pages.agreement.page import compare
-from analysis.pages.agreement.tables import agreement_table, difference_table
+from analysis.pages.agreement.page import (
+    DimensionAgreement,
+    agreement_columns,
+    compare,
+    difference_columns,
+)
+from analysis.pages.declaration import TableOf, WrittenPage
+from analysis.pages.links import Links
+from analysis.pages.people import (
+    People,
+    after_unblinding,
+    chosen_people,
+    how_people,
+    no_answers,
+    no_study,
+    other_page,
+    simulated_banner,
+    who,
+)
+from analysis.pages.prose import read_prose
 from analysis.pages.turn_scores.sides import ALL, JUDGES, PEOPLE, sides_of
-from analysis.pages.turn_scores.slopes import turn_scores_later as turn_scores_later
+from analysis.pages.turn_scores.slopes import turn_scores_later
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
@@ -27,23 +45,11 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import ends, number, plural
-from analysis.reports.people import (
-    People,
-    after_unblinding,
-    chosen_people,
-    how_people,
-    no_answers,
-    no_study,
-    other_page,
-    simulated_banner,
-    who,
-)
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.rater_agreement.reliability import score_agreement
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import Alignment, Curve, Slope, score_by_turn, within_slope
 from annotation.questionnaires import Question, load_questionnaire
-from benchmarks.core.published import PaperStatements
 from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
@@ -89,13 +95,12 @@ def turn_scores_report(selection: Selection) -> Report:
         score_by_turn(*sides.columns, align=align, scale=common.RUBRIC_SCALE),
         within_slope(*sides.columns),
     )
-    results, overall, _ = compare(frame, dimensions, judged)
+    rows, overall = compare(frame, dimensions, judged)
     tables = [_slope_table(slopes)]
     if overall is not None:
         tables += [
-            agreement_table(results, overall, PaperStatements()),
+            *_agreement_tables([*rows, DimensionAgreement("", overall)], selection),
             _turn_table(frame, dimensions, judged),
-            difference_table([*results, overall]),
         ]
     return Report(
         sentence=sentence(slopes, overall, people),
@@ -187,12 +192,37 @@ def _slope_table(slopes: Sequence[Slope]) -> Table:
     )
 
 
+def _agreement_tables(rows: Sequence[DimensionAgreement], selection: Selection) -> list[Table]:
+    """Agreement of people with the judges over all turns, as on the agreement page."""
+    declared: list[TableOf[Sequence[DimensionAgreement], DimensionAgreement]] = [
+        TableOf(
+            "agreement",
+            "Agreement by dimension",
+            rows=lambda rows: rows,
+            columns=agreement_columns,
+            link=lambda row: row.link,
+        ),
+        TableOf(
+            "differences",
+            "Answers at each absolute difference",
+            rows=lambda rows: rows,
+            columns=difference_columns,
+            link=lambda row: row.link,
+            folded=True,
+        ),
+    ]
+    links, prose = Links(selection), read_prose("pages/turn_scores/answer.html", {})
+    found = (one.build(rows, links, prose) for one in declared)
+    return [table for table in found if table is not None]
+
+
 def _turn_table(frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFrame") -> Table:
     """Agreement turn by turn: early turns may be easier to agree on than late ones."""
     rows = []
     for turn in sorted(set(frame["turn"].tolist())):
         here = frame[frame["turn"] == turn]
-        results, overall, _ = compare(here, dimensions, judged)
+        found, overall = compare(here, dimensions, judged)
+        results = [row.agreement for row in found]
         rows += [
             (
                 Cell(f"{turn:g}", (int(turn),)),
@@ -311,3 +341,6 @@ def _how(align: Alignment, overall: Agreement | None) -> list[str]:
             "95 % intervals are by task, because turns of one task are not independent."
         )
     return lines
+
+
+CONTENT = WrittenPage(turn_scores_report, later=turn_scores_later)

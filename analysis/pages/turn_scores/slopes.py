@@ -13,12 +13,12 @@ from analysis.pages.decline.turn_slopes import (
     slopes_sentence,
     slopes_table,
 )
+from analysis.pages.people import chosen_people
 from analysis.pages.turn_scores.sides import ALL, JUDGES, PEOPLE, sides_of
 from analysis.reports import common
 from analysis.reports.content import Report
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import number, stated
-from analysis.reports.people import chosen_people
 from annotation.questionnaires import load_questionnaire
 
 NOTHING = "There are no scores of turns to fit anything to."

@@ -1,36 +1,34 @@
 """People's verdicts on recorded answers beside what the judges made of the same plans."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.filters.selection import Selection
 from analysis.frames.scores import turn_scores
 from analysis.frames.verdicts import SEVERAL, verdict_frame
-from analysis.reports import common
-from analysis.reports.content import (
-    Cell,
-    Empty,
-    Report,
-    Table,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    exclusions,
-    how_interval,
-    number_column,
-    text_cell,
-    text_column,
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    NothingToShow,
+    TableOf,
+    count_of,
+    estimate_of,
+    text_of,
 )
-from analysis.reports.formatting import counted, plural, stated
+from analysis.pages.empty import why_no_runs
+from analysis.pages.links import Link
+from analysis.reports import common
+from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate
 from benchmarks.core.labels import plain
 from benchmarks.core.registry import EXTERNAL, find_system
+from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = "This page holds what people said of recorded answers beside what the judges say of them."
 TITLES: Mapping[str, str] = {
     SEVERAL: "Several verdicts that differ",
     "": "No verdict recorded",
@@ -41,64 +39,108 @@ UNSCORED = "not every judge scored it"
 UNKNOWN = "the judges did not decide on validity"
 
 
-def verdicts_report(selection: Selection) -> Report:
-    """Everything on the page about people's verdicts."""
+@dataclass(frozen=True)
+class VerdictData:
+    """Recorded answers with a person's verdict, validity and the judges' scores."""
+
+    frame: "DataFrame"
+    dimensions: tuple[Dimension, ...]
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class VerdictGroup:
+    """The final plans that are recorded answers with one verdict, or one kind of verdicts."""
+
+    title: str
+    trajectories: tuple[int, ...]
+    valid: Estimate
+    means: Mapping[str, Estimate]
+
+    def link(self, dimension: str = "") -> Link:
+        """The trajectories of the group, where an address can hold them all."""
+        ids = ",".join(map(str, self.trajectories))
+        more = {"ids": ids} if len(self.trajectories) <= MOST_IDS else {}
+        return Link(dimension=dimension, more=more)
+
+
+@dataclass(frozen=True)
+class VerdictResult:
+    """What judges made of the answers, by verdict."""
+
+    data: VerdictData
+    groups: tuple[VerdictGroup, ...]
+
+    @property
+    def plans(self) -> int:
+        """How many final plans are recorded answers."""
+        return len(self.data.frame)
+
+    @property
+    def without(self) -> int:
+        """How many of these answers nobody judged."""
+        return int((self.data.frame["verdict"] == "").sum())
+
+    @property
+    def called_correct(self) -> Estimate | None:
+        return self._valid(0)
+
+    @property
+    def called_wrong(self) -> Estimate | None:
+        return self._valid(1)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether judges decided on plans of both kinds."""
+        both = (self.called_correct, self.called_wrong)
+        return all(one is not None and one.value is not None for one in both)
+
+    @property
+    def intervals(self) -> str:
+        return how_interval(self._every)
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        return exclusions(self._every)
+
+    @property
+    def _every(self) -> list[Estimate]:
+        return [one for group in self.groups for one in (group.valid, *group.means.values())]
+
+    def _valid(self, kind: int) -> Estimate | None:
+        title = GROUPS[kind][0]
+        return next((group.valid for group in self.groups if group.title == title), None)
+
+
+def load(selection: Selection) -> VerdictData | NothingToShow:
+    """Load the recorded answers that people judged, with the judges' scores."""
     if not selection.runs or selection.system == EXTERNAL:
-        return Report(empty=common.no_runs(PURPOSE, selection))
+        return why_no_runs(selection)
     frame = verdict_frame(selection.runs)
     if frame.empty:
-        text = (
-            f"{PURPOSE} No run chosen here ended with an answer that a person judged; datasets "
-            "made "
-            "from MacGyver problems and their recorded answers have such verdicts."
-        )
-        return Report(empty=Empty("No verdicts here", text))
+        return NothingToShow("no verdicts")
     dimensions = common.dimensions_of(selection.system)
-    scores = turn_scores(selection.runs, [d.key for d in dimensions], final=True)
+    keys = [dimension.key for dimension in dimensions]
+    scores = turn_scores(selection.runs, keys, final=True)
     wide = scores.pivot_table(
         index="trajectory", columns="dimension", values="score", dropna=False
-    ).reindex(columns=[d.key for d in dimensions])
-    joined = frame.join(wide, on="trajectory")
-    groups = _groups(joined, find_system(selection.system).labels.answer_verdicts)
-    estimates = {
-        title: {
-            "valid": _mean(rows, "valid", UNKNOWN),
-            **{d.key: _mean(rows, d.key, UNSCORED) for d in dimensions},
-        }
-        for title, rows in groups
-    }
-    table = Table(
-        "verdicts",
-        "People's verdicts and judges' scores",
-        (
-            text_column("People said"),
-            number_column("Final plans"),
-            estimate_column("Valid, say the judges"),
-            *(estimate_column(d.title, help=d.definition) for d in dimensions),
-        ),
-        tuple(
-            (
-                _name(title),
-                count_cell(len(rows), url=_list(rows)),
-                estimate_cell(estimates[title]["valid"], "share", show_n=True),
-                *(
-                    estimate_cell(estimates[title][d.key], "points", show_n=True)
-                    for d in dimensions
-                ),
-            )
-            for title, rows in groups
-        ),
-        note="Final plans by the verdict on the recorded answer they are; 95 % intervals.",
-    )
-    every = [estimate for row in estimates.values() for estimate in row.values()]
-    return Report(
-        sentence=sentence({title: row["valid"] for title, row in estimates.items()}, len(frame)),
-        tables=(table,),
-        notices=tuple(common.selection_notices(selection)),
-        how=(*common.how_runs(selection), *_how(joined, every)),
-        methods="Judges' verdicts and mean scores are compared between recorded answers by the "
-        "verdict that a person had given to the answer.",
-    )
+    ).reindex(columns=keys)
+    labels = find_system(selection.system).labels.answer_verdicts
+    return VerdictData(frame.join(wide, on="trajectory"), dimensions, labels)
+
+
+def compute(data: VerdictData) -> VerdictResult:
+    """Average validity and scores by verdict."""
+    groups = [
+        VerdictGroup(
+            title,
+            tuple(rows["trajectory"]),
+            _mean(rows, "valid", UNKNOWN),
+            {one.key: _mean(rows, one.key, UNSCORED) for one in data.dimensions},
+        )
+        for title, rows in _groups(data.frame, data.labels)
+    ]
+    return VerdictResult(data, tuple(groups))
 
 
 def _groups(frame: "DataFrame", labels: Mapping[str, str]) -> list[tuple[str, "DataFrame"]]:
@@ -134,41 +176,36 @@ def _mean(rows: "DataFrame", column: str, reason: str) -> Estimate:
     )
 
 
-def sentence(valid: Mapping[str, Estimate], plans: int) -> str:
-    """How often judges call valid what people called correct, and what they called wrong."""
-    right, wrong = (valid.get(title) for title, _ in GROUPS)
-    known = plural(plans, "final plan is a recorded answer", "final plans are recorded answers")
-    if right is None or wrong is None or right.value is None or wrong.value is None:
-        return (
-            f"{known}, but whether judges side with people cannot be said: it takes valid and "
-            "invalid plans among those called correct and those called wrong."
-        )
+def verdict_columns(result: VerdictResult) -> Sequence[ColumnOf[VerdictGroup]]:
+    """Give validity and every dimension a column."""
     return (
-        f"{known}: of those that people called correct the judges find "
-        f"{stated(right, 'share')} valid, of those called wrong {stated(wrong, 'share')}."
+        text_of("People said", lambda group: group.title),
+        count_of("Final plans", lambda group: len(group.trajectories)),
+        estimate_of("Valid, say the judges", lambda group: group.valid, "share", show_n=True),
+        *(_dimension_column(dimension) for dimension in result.data.dimensions),
     )
 
 
-def _list(rows: "DataFrame") -> str:
-    """The trajectories of a group, where an address can hold them all."""
-    ids = ",".join(str(pk) for pk in rows["trajectory"])
-    return common.trajectories({"ids": ids}) if len(rows) <= MOST_IDS else ""
+def _dimension_column(dimension: Dimension) -> ColumnOf[VerdictGroup]:
+    return estimate_of(
+        dimension.title,
+        lambda group: group.means[dimension.key],
+        "points",
+        help=dimension.definition,
+        show_n=True,
+        link=lambda group: group.link(dimension.key),
+    )
 
 
-def _name(title: str) -> Cell:
-    return text_cell(title)
-
-
-def _how(frame: "DataFrame", estimates: Sequence[Estimate]) -> list[str]:
-    without = int((frame["verdict"] == "").sum())
-    left = exclusions(estimates)
-    return [
-        "A final plan counts under the verdict that a person gave to the recorded answer with "
-        "the same "
-        "steps" + (f"; {without:,} of these answers have none." if without else "."),
-        "Valid: the constraint judges found no hidden constraint violated. That is another "
-        "question than "
-        "whether the plan solves the problem, so the two need not agree.",
-        f"Means with 95 % intervals by task: {how_interval(estimates) or 'none'}.",
-        f"Left out: {counted(left)}." if left else "Nothing is left out.",
-    ]
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=None,
+    table=TableOf(
+        "verdicts",
+        "People's verdicts and judges' scores",
+        rows=lambda result: result.groups,
+        columns=verdict_columns,
+        link=lambda group: group.link(),
+    ),
+)

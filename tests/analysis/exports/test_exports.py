@@ -15,7 +15,7 @@ from analysis.exports import views as exports
 from analysis.exports.chromium import NotPrinted, print_to_pdf
 from analysis.exports.embedding import digest, json_tag, script_tag
 from analysis.exports.figure_page import figure_page
-from analysis.pages import PAGES
+from analysis.pages.catalogue import PAGES
 from annotation.models import Assignment, Study
 from benchmarks.models import Agent, Run
 from tests.analysis.rows import (
@@ -71,7 +71,7 @@ def text_of(client: Client, url: str) -> str:
 
 
 def test_every_table_of_a_page_has_latex_beside_its_csv(reader: Client, run: Run) -> None:
-    page = reader.get(reverse("analysis:leaderboard")).content.decode()
+    page = reader.get(reverse("analysis:leaderboard"), {"details": "open"}).content.decode()
     links = re.findall(r'href="([^"]+\.tex[^"]*)"', page)
     assert len(links) == page.count(">CSV<") >= 2
     assert page.count('data-copy-from="') == len(links)
@@ -87,7 +87,7 @@ def test_every_table_of_a_page_has_latex_beside_its_csv(reader: Client, run: Run
 
 def test_every_figure_leads_to_a_table_with_its_numbers(reader: Client, study: Study) -> None:
     for name in PAGES:
-        page = reader.get(reverse(f"analysis:{name}")).content.decode()
+        page = reader.get(reverse(f"analysis:{name}"), {"details": "open"}).content.decode()
         figures = page.count("data-figure ")
         to = re.findall(r'href="#(table-[\w-]+)">The numbers of this figure', page)
         assert len(to) == figures, name
@@ -95,7 +95,7 @@ def test_every_figure_leads_to_a_table_with_its_numbers(reader: Client, study: S
 
 
 def test_a_page_says_its_methods_to_paste(reader: Client, run: Run) -> None:
-    page = reader.get(reverse("analysis:leaderboard")).content.decode()
+    page = reader.get(reverse("analysis:leaderboard"), {"details": "open"}).content.decode()
     sentence = re.search(r'<p id="how-text-methods">([^<]+)</p>', page)
     assert sentence is not None
     assert "Intervals are 95 % Wilson score intervals" in sentence[1]

@@ -7,7 +7,7 @@ import pytest
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.studies import select_study
-from analysis.pages import PAGES, select
+from analysis.pages.catalogue import PAGES, select
 from analysis.reports.common import selection_notices
 from annotation.models import Assignment, Membership
 from benchmarks.models import Dataset, Experiment, Judging, Run, Task, Trajectory

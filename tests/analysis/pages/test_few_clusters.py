@@ -1,5 +1,5 @@
+from analysis.pages.few_clusters import few_clusters_notices, with_few_clusters
 from analysis.reports.content import Report, Table, estimate_cell, estimate_column
-from analysis.reports.few_clusters import few_clusters_notices, with_few_clusters
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate
 

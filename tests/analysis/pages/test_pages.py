@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from analysis.pages import PAGES
+from analysis.pages.catalogue import PAGES
 from analysis.reports.content import FigureSpec, Table
 from analysis.reports.leading import is_published, leads_nowhere
 from annotation.models import Study
@@ -134,7 +134,7 @@ def test_the_first_page_says_where_to_go_and_keeps_the_filters(reader: Client) -
     page = reader.get(reverse("analysis:index"), {"dataset": "3"}).content.decode()
     for other in PAGES.values():
         query = "" if other.of_study else "?dataset=3"
-        assert f'<a href="/analysis/{other.name}/{query}">{other.title}</a>' in page
+        assert f'<a href="/analysis/{other.key}/{query}">{other.title}</a>' in page
     assert page.count('href="/analysis/tables/"') == 1
 
 
@@ -189,18 +189,18 @@ def test_page_figures_and_tables(reader: Client, study: Study, subtests: pytest.
 
 def check_page(reader: Client, name: str) -> None:
     """Its figures and tables, shown and fetched alone, are those of its report."""
-    response = reader.get(address(name))
-    report = response.context["report"]
+    response = reader.get(address(name, details="open"))
+    shown, report = response.context, response.context["report"]
     page = response.content.decode()
-    assert report.empty is None and report.tables
+    assert report.empty is None and len(report.tables) == 1 and len(report.figures) <= 1
     assert f'<p class="lede">{report.sentence[:20]}' in page.replace("&#x27;", "'")
-    for figure, url in response.context["figures"]:
+    for figure, url in (*shown["figures"], *shown.get("details_figures", ())):
         assert f'data-src="{url.replace("&", "&amp;")}"' in page
         answer = reader.get(url)
         assert answer["Content-Type"] == "application/json"
         assert json.loads(answer.content) == json.loads(figure.json)
         check_marks(figure)
-    for table, url in response.context["tables"]:
+    for table, url in (*shown["tables"], *shown.get("details_tables", ())):
         answer = reader.get(url)
         assert answer["Content-Type"] == "text/csv; charset=utf-8"
         header, *rows = csv.reader(io.StringIO(answer.content.decode()))
@@ -210,6 +210,21 @@ def check_page(reader: Client, name: str) -> None:
             for text, cell in zip(row, cells, strict=True):
                 assert text.lstrip("'") == ("" if cell is None else str(cell))
         check_leads(reader, table, () if PAGES[name].of_study else COUNTED)
+
+
+def test_details_are_computed_when_they_are_opened(reader: Client, study: Study) -> None:
+    member(reader, study)
+    for name in ("leaderboard", "agreement"):
+        closed = show(reader, name)
+        url = reverse(f"analysis:{name}_details")
+        assert f'hx-get="{url}?' in closed and "How this was computed" not in closed
+        opened = show(reader, name, details="open")
+        part = reader.get(url, headers={"HX-Request": "true"}).content.decode()
+        for text in ("How this was computed", 'id="how-text-methods"'):
+            assert text in opened and text in part
+        assert "<html" not in part
+        # Without scripts the link leads to the page with its details.
+        assert reader.get(url)["Location"].endswith("details=open#details")
 
 
 def check_leads(reader: Client, table: Table, counted: Collection[str]) -> None:

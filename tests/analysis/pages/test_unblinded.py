@@ -8,7 +8,8 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.filters import Filters
-from analysis.pages import PAGES, make_report, report_key, select
+from analysis.pages.catalogue import PAGES, select
+from analysis.pages.reports import make_report, report_key
 from analysis.reports.content import Report
 from annotation.models import Item, Study
 from tests.analysis.human_rows import (

@@ -5,9 +5,9 @@ from django.contrib.auth.models import User
 
 from analysis.filters import Filters
 from analysis.filters.studies import select_study
-from analysis.pages.agreement.page import agreement_report
 from analysis.reports.content import Report
 from annotation.models import Study
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -39,7 +39,7 @@ def study(root: User) -> Study:
 
 
 def report(user: User, **words: str) -> Report:
-    return agreement_report(select_study(Filters(**words), user))
+    return report_of("agreement", select_study(Filters(**words), user))
 
 
 def row(made: Report, name: str, table: str = "agreement") -> dict[str, object]:

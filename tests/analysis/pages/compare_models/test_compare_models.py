@@ -5,7 +5,7 @@ import json
 import pytest
 
 from analysis.filters import Filters
-from analysis.pages import PAGES, select
+from analysis.pages.catalogue import PAGES, select
 from analysis.pages.compare_models.page import compare_models_report
 from analysis.reports.content import Report, Table
 from benchmarks.models import Dataset, Run

@@ -9,15 +9,17 @@ from django.core.cache import caches
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.pages import PAGES, later_of, make_report, report_key, write_later
+from analysis.pages.catalogue import PAGES
 from analysis.pages.decline import slope_fits
-from analysis.pages.decline.page import decline_later, decline_report
 from analysis.pages.decline.services import KIND
 from analysis.pages.decline.slope_fits import fit_runs
+from analysis.pages.decline.slopes import decline_later
+from analysis.pages.reports import later_of, make_report, report_key, write_later
 from analysis.reports.content import Report
 from benchmarks.jobs import wake_up as doorbell
 from benchmarks.jobs.services import perform
 from benchmarks.models import AnswererVersion, Job, JudgeScore, Run, Task, Trajectory, Turn
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import flat, make_dataset, make_run, make_trajectory
 from tests.analysis.stats.trends.simulate_slopes import made_scores
 from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs
@@ -41,7 +43,7 @@ def report(**words: object) -> Report:
     selection = select_runs(Filters(**words))  # type: ignore[arg-type]
     if selection.family:
         fit_runs(selection.system, selection.family)
-    return decline_report(selection)
+    return report_of("decline", selection)
 
 
 def points(made: Report, dimension: str = "Safety") -> list[tuple[object, ...]]:
@@ -309,11 +311,11 @@ def test_slopes_are_fitted_when_a_run_has_ended(
         for run in runs:
             play(run)
     job = Job.objects.get(kind=KIND)  # one for both
-    assert decline_report(select_runs(Filters())).waits
+    assert report_of("decline", select_runs(Filters())).waits
     perform(job_id=job.pk, owner="worker")
     job.refresh_from_db()
     assert job.status == Job.Status.DONE
-    made = decline_report(select_runs(Filters()))
+    made = report_of("decline", select_runs(Filters()))
     assert not made.waits and made.table("slopes") is not None
     # Nothing is fitted again.
     monkeypatch.setattr(slope_fits, "_fit", None)

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from analysis.filters import Filters
-from analysis.pages import PAGES, select
+from analysis.pages.catalogue import PAGES, select
 from analysis.pages.effects.page import effects_report
 from analysis.reports.content import Report, Table
 from annotation.models import Study

@@ -9,8 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.filters import Filters
-from analysis.pages import PAGES, report_key, select
+from analysis.pages.catalogue import PAGES, select
 from analysis.pages.filter_check.page import filter_check_report
+from analysis.pages.reports import report_key
 from analysis.reports.content import Report
 from annotation.models import Study
 from benchmarks.models import Candidate, Task
@@ -98,7 +99,11 @@ def test_disagreements_with_texts_and_links(reader: User, study: Study, client: 
         ("t3", "situation", "Candidate c1 of 3", "tied", "1 of 2", "keep"),
     ]
     client.force_login(reader)
-    page = client.get(reverse("analysis:filter-check")).content.decode().replace("&#x27;", "'")
+    page = (
+        client.get(reverse("analysis:filter-check"), {"details": "open"})
+        .content.decode()
+        .replace("&#x27;", "'")
+    )
     task = Task.objects.get(external_id="t1")
     assert f'href="/tasks/{task.pk}/"' in page and "Candidate c2 of 1" in page
     assert (

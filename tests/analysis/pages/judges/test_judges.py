@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from analysis.filters import Filters
 from analysis.filters.studies import select_study
-from analysis.pages.agreement.page import agreement_later
+from analysis.pages.agreement.judges import agreement_later
 from analysis.pages.judges.page import judges_report
 from analysis.reports.content import Report
 from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED

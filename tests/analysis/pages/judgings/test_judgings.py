@@ -12,10 +12,10 @@ from analysis.frames.judgings import JudgeSeat, matches
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.states import refinement_chains
 from analysis.pages.judgings.page import judgings_later, judgings_report
-from analysis.pages.leaderboard.page import leaderboard_report
 from analysis.reports.content import Report
 from benchmarks.models import Run, Task, Trajectory
 from tests.analysis.judged_again import judge_again
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -130,7 +130,7 @@ def test_metrics_follow_from_the_judging_that_counts(run: Run) -> None:
     ]
     assert frame["why accurate"].tolist()[1] == "the judging “again” did not look at it"
     assert selection.left_out == (f"Bob: run {other.pk} has no judging again",)
-    made = leaderboard_report(selection)
+    made = report_of("leaderboard", selection)
     assert any("those of the judging “again”" in notice.text for notice in made.notices)
     assert "Judging: again; judges: rubric" in " ".join(made.how)
     # What would be chosen by the primary judging's verdicts is not linked to.

@@ -4,16 +4,16 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.pages.leaderboard.page import leaderboard_report
 from analysis.reports.content import Report, Table
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import make_dataset, make_run, make_trajectory
 
 pytestmark = pytest.mark.django_db
 
 
 def report(**words: str) -> Report:
-    return leaderboard_report(select_runs(Filters(**words)))
+    return report_of("leaderboard", select_runs(Filters(**words)))
 
 
 def cells(table: Table, row: str) -> dict[str, object]:

@@ -4,12 +4,11 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.pages.leaderboard.page import leaderboard_report
 from analysis.pages.outcomes.page import outcomes_report
-from analysis.pages.verdicts.page import verdicts_report
 from analysis.reports.content import Report, Table
 from benchmarks.imports.services import import_trajectories
 from benchmarks.models import Run, Trajectory
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import flat, make_dataset, make_imported, make_run, make_trajectory
 from tests.shared_data import shared_data
 
@@ -150,8 +149,8 @@ def test_without_imports_it_says_what_to_do() -> None:
 
 def test_pages_about_judges_lead_here() -> None:
     (run,) = make_imported()
-    for write in (leaderboard_report, verdicts_report):
-        found = write(select_runs(Filters(dataset=str(run.dataset_id))))
+    for key in ("leaderboard", "verdicts"):
+        found = report_of(key, select_runs(Filters(dataset=str(run.dataset_id))))
         assert found.empty is not None and not found.figures
         assert "scores of judges" in found.empty.text
         assert found.empty.action_url == f"/analysis/outcomes/?dataset={run.dataset_id}"

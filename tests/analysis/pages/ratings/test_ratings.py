@@ -5,10 +5,10 @@ from django.contrib.auth.models import User
 
 from analysis.filters import Filters
 from analysis.filters.studies import select_study
-from analysis.pages.agreement.page import agreement_report
 from analysis.pages.ratings.page import ratings_report
 from analysis.reports.content import Report, Table
 from annotation.models import Study
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
     make_imported,
     make_member,
@@ -105,7 +105,7 @@ def test_simulated_annotators_are_left_out_unless_asked_for(reader: User, study:
 
 
 def test_agreement_with_judges_leads_to_ratings(reader: User, study: Study) -> None:
-    found = agreement_report(select_study(Filters(), reader))
+    found = report_of("agreement", select_study(Filters(), reader))
     assert found.empty is not None and not found.figures
     assert "asks for scores of whole items" in found.empty.text
     assert found.empty.action_url == f"/analysis/ratings/?study={study.pk}"

@@ -5,8 +5,7 @@ import pytest
 from analysis.figures.tool_use import SharePart, stacked_shares
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.pages import PAGES, select
-from analysis.pages.leaderboard.page import leaderboard_report
+from analysis.pages.catalogue import PAGES, select
 from analysis.pages.rubric.page import rubric_report
 from analysis.pages.tools.page import tools_report
 from analysis.reports.content import Report, Table
@@ -14,6 +13,7 @@ from benchmarks.mappers import core_task
 from benchmarks.models import Dataset
 from benchmarks.systems.planbench_xl.comparisons import path_datatypes
 from benchmarks.trajectories.selectors import trajectory_list
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import make_dataset, make_person, make_run, make_trajectory
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 
@@ -112,7 +112,7 @@ def test_nothing_scored_is_said() -> None:
 def test_pages_without_judges_work_or_say_what_is_missing() -> None:
     run = make_tool_run(make_world(), "ada")
     make_query(run, 0)
-    board = leaderboard_report(select_runs(Filters()))
+    board = report_of("leaderboard", select_runs(Filters()))
     assert board.empty is None and "Valid" not in board.figures[0].title
     assert "readings differ" not in board.tables[0].header
     assert "level none" not in " ".join(board.how)

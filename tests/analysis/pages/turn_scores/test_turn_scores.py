@@ -7,8 +7,7 @@ from django.urls import reverse
 
 from analysis.filters import Filters
 from analysis.frames.ratings import rating_frame
-from analysis.pages import PAGES, select
-from analysis.pages.agreement.page import agreement_report
+from analysis.pages.catalogue import PAGES, select
 from analysis.pages.ratings.page import ratings_report
 from analysis.pages.turn_scores.page import turn_scores_later, turn_scores_report
 from analysis.reports.content import Report
@@ -20,6 +19,7 @@ from tests.analysis.human_rows import (
     make_people,
     make_turn_scores,
 )
+from tests.analysis.page_reports import report_of
 from tests.analysis.pages.violation_check.test_violation_check import lines
 from tests.analysis.rows import (
     flat,
@@ -112,8 +112,8 @@ def test_people_among_each_other(reader: User, study: Study) -> None:
 
 
 def test_other_pages_lead_here(reader: User, study: Study) -> None:
-    for write in (agreement_report, ratings_report):
-        found = write(select(PAGE, Filters(), reader))
+    for key in ("agreement", "ratings"):
+        found = report_of(key, select(PAGE, Filters(), reader))
         assert found.empty is not None and not found.figures
         assert found.empty.action_url == f"/analysis/turn-scores/?study={study.pk}"
 
@@ -135,7 +135,7 @@ def test_scores_of_turns_and_of_last_plans_are_never_mixed(reader: User) -> None
     turns = rating_frame(both, selection.runs, turns=True)
     assert turns[["turn", "human"]].values.tolist() == [[1, 1], [2, 2]]
     # The judges give the last plan 5 and the first 1: only the last is held against the person's 5.
-    agreement = lines(agreement_report(selection).table("agreement"))["Safety"]
+    agreement = lines(report_of("agreement", selection).table("agreement"))["Safety"]
     assert (agreement["n"], agreement["equal"]) == (1, 1)
     rows = lines(ratings_report(selection).table("questions"))
     assert [row["mean"] for row in rows.values()] == [5]

@@ -4,9 +4,9 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.pages.verdicts.page import verdicts_report
 from analysis.reports.content import Report
 from benchmarks.models import Task
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import flat, make_dataset, make_run, make_trajectory
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +15,7 @@ PLANS = (("Take glue.", "correct_efficient"), ("Take tape.", "wrong_partial_corr
 
 
 def report() -> Report:
-    return verdicts_report(select_runs(Filters()))
+    return report_of("verdicts", select_runs(Filters()))
 
 
 def test_nothing_to_show() -> None:

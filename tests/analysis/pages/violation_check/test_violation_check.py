@@ -9,7 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.filters import Filters
-from analysis.pages import PAGES, report_key, select
+from analysis.pages.catalogue import PAGES, select
+from analysis.pages.reports import report_key
 from analysis.pages.violation_check.page import violation_check_report
 from analysis.reports.content import Report, Table
 from annotation.models import Participant, Study
@@ -140,7 +141,7 @@ def test_differences_lead_to_the_turn(reader: User, study: Study, client: Client
     ]
     assert table.rows[0][0].url == f"/trajectories/{second.pk}/#turn-1"
     client.force_login(reader)
-    page = client.get(reverse("analysis:violation-check")).content.decode()
+    page = client.get(reverse("analysis:violation-check"), {"details": "open"}).content.decode()
     assert f'<a href="/trajectories/{second.pk}/#turn-2">' in page
     assert (
         "The judges found exactly the violations that the majority of 3 people marked on 2 of 4 "

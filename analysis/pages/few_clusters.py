@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from analysis.pages.prose import read_prose
 from analysis.reports.content import Notice, Report
 from analysis.stats.resampling import FEW_CLUSTERS, plural_of
 from analysis.stats.results import Estimate
@@ -20,18 +21,10 @@ def few_clusters_notices(estimates: Iterable[Estimate]) -> tuple[Notice, ...]:
     return tuple(_notice(min(counts), max(counts), unit) for unit, counts in found.items())
 
 
-def few_tasks_notices(tasks: int) -> tuple[Notice, ...]:
-    """Return the notice for statistics that do not count tasks themselves, such as slopes."""
-    return (_notice(tasks, tasks, "task"),) if tasks < FEW_CLUSTERS else ()
-
-
 def _notice(low: int, high: int, unit: str) -> Notice:
-    many = plural_of(unit)
-    counted = f"{low}" if low == high else f"{low} to {high}"
-    return Notice(
-        f"Few {many}: intervals here rest on {counted} {many if high > 1 else unit}. With "
-        f"fewer than {FEW_CLUSTERS}, a 95 % interval can be too narrow."
-    )
+    context = {"low": low, "high": high, "unit": unit, "many": plural_of(unit)}
+    (found,) = read_prose("pages/_few_clusters.html", context).notices()
+    return found
 
 
 def with_few_clusters(report: Report) -> Report:

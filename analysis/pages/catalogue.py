@@ -1,0 +1,229 @@
+"""The analysis pages: what each asks, which filters it has, and what it is about.
+
+What a page computes and shows is declared in its own folder, `analysis/pages/<key>/page.py`, as
+``CONTENT``. It is imported when a page is first asked for: statistics are slow to import.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import User
+
+from analysis.filters import SHARED, Filters
+from analysis.filters.datasets import select_runs, with_published
+from analysis.filters.judgings import with_beside
+from analysis.filters.measures import with_measure
+from analysis.filters.people import with_people
+from analysis.filters.runs import is_judged
+from analysis.filters.selection import Selection
+from analysis.filters.studies import Fits, select_study
+from analysis.filters.study_kinds import (
+    asks_about_turns,
+    asks_candidates,
+    asks_dimensions,
+    asks_marks,
+    asks_scores,
+)
+from annotation.models import Study
+from annotation.questionnaires import load_questionnaire
+from benchmarks.core.registry import find_system
+from benchmarks.models import Run
+from benchmarks.visibility import Visibility
+
+if TYPE_CHECKING:
+    from analysis.pages.declaration import Content
+
+# The shared filters that mean something for trajectories made elsewhere.
+IMPORTED_FILTERS = ("dataset", "agents")
+# Shared filters that are about runs.
+RUN_FILTERS = SHARED[1:]
+# What every page on people's answers has beside its own: whose answers count.
+PEOPLE_FILTERS = ("simulated", "unblinded")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of analysis.
+
+    ``own_filters`` come after those that all pages share, of which those in ``without`` mean
+    nothing here. ``asks`` makes it a page about people's answers, for studies with such questions.
+    ``fits`` says of which systems it is, where not of all; ``about`` which runs it takes, if there
+    are any such. ``imported``: it is about trajectories made elsewhere, which have no levels,
+    conditions, experiments or judgings. ``every_condition``: it compares conditions.
+    ``beside_people``: it shows what people said of the same trajectories. ``beside_published``:
+    published figures are further rows or lines of those of runs. ``later``: a part of it takes too
+    long for a request; a job computes it.
+    """
+
+    key: str
+    title: str
+    question: str
+    own_filters: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    asks: Fits | None = None
+    fits: Callable[[str], bool] | None = None
+    about: Callable[[Run], bool] | None = None
+    imported: bool = False
+    every_condition: bool = False
+    beside_people: bool = False
+    beside_published: bool = False
+    later: bool = False
+
+    @property
+    def of_study(self) -> bool:
+        """Whether the page is about what people answered in a study."""
+        return self.asks is not None
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The names of all filters of the page, in the order of its form."""
+        shared: tuple[str, ...] = ("study", *RUN_FILTERS) if self.of_study else SHARED
+        if self.imported:
+            shared = IMPORTED_FILTERS
+        without = {*self.without, *(("condition",) if self.every_condition else ())}
+        kept = (name for name in shared if name not in without)
+        return (*kept, *self.own_filters, *(PEOPLE_FILTERS if self.of_study else ()))
+
+    @property
+    def folder(self) -> str:
+        """The folder of the page in `analysis/pages`, which holds its templates too."""
+        return self.key.replace("-", "_")
+
+    @property
+    def module(self) -> str:
+        """The module that declares what the page computes and shows."""
+        return f"analysis.pages.{self.folder}.page"
+
+    @property
+    def content(self) -> "Content":
+        """What the page computes and shows."""
+        found: Content = import_module(self.module).CONTENT
+        return found
+
+
+def _refined(run: Run) -> bool:
+    return bool(run.settings.get(find_system(run.dataset.system).comparisons.refinement))
+
+
+PAGES: Mapping[str, Page] = {
+    page.key: page
+    for page in (
+        Page(
+            "leaderboard", "Leaderboard", "Which agent is better?",
+            ("published",), beside_published=True,
+        ),
+        Page(
+            "compare-models", "Compare models",
+            "Which of these agents is better, and is that real?",
+            ("measure", "against", "published"), beside_published=True,
+        ),
+        Page(
+            "rubric", "Rubric", "On which dimensions are agents good or bad?",
+            ("turns", "published"), fits=is_judged, beside_published=True,
+        ),
+        Page(
+            "decline", "Decline", "Do plans get worse from turn to turn?",
+            ("align", "dimensions"), fits=is_judged, later=True,
+        ),
+        Page(
+            "agreement", "Agreement", "How far are the judges from people?",
+            asks=asks_dimensions, later=True,
+        ),
+        Page(
+            "judges", "Judges", "May the judges stand in for people?",
+            ("epsilon",), asks=asks_dimensions,
+        ),
+        Page(
+            "dispersion", "Dispersion", "How far do judges differ from each other?",
+            ("turns",), fits=is_judged, later=True, beside_people=True,
+        ),
+        Page(
+            "judgings", "Judgings", "Do judges say the same when they look again?",
+            ("beside", "turns", "mapped"), fits=is_judged, later=True, beside_people=True,
+        ),
+        Page(
+            "conditions", "Conditions", "What do conditions do to accuracy?",
+            ("published",), every_condition=True, beside_published=True,
+        ),
+        Page(
+            "effects", "Effects", "What do levels, ablations and other variations change?",
+            ("factor", "measure", "published"),
+            fits=lambda system: bool(find_system(system).comparisons.factors), beside_people=True,
+        ),
+        Page(
+            "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",
+            ("among", "published"),
+            fits=lambda system: bool(find_system(system).comparisons.refinement), about=_refined,
+        ),
+        Page(
+            "sweeps", "Thresholds", "Does the order of the agents depend on the threshold τ?",
+            ("counted", "published"), fits=is_judged, later=True,
+        ),
+        Page(
+            "tools", "Tools", "How do agents search, call tools, and fail?",
+            fits=lambda system: find_system(system).comparisons.tool_use is not None,
+        ),
+        Page(
+            "verdicts", "Verdicts", "Do judges see what people saw in recorded answers?",
+            fits=is_judged,
+        ),
+        Page(
+            "outcomes", "Outcomes", "What rewards did agents get elsewhere, and how reliably?",
+            imported=True,
+        ),
+        Page(
+            "ratings", "Ratings", "What do people say, and do they agree with each other?",
+            asks=asks_scores,
+        ),
+        Page(
+            "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
+            ("align",), asks=asks_about_turns, later=True,
+        ),
+        Page(
+            "violation-check", "Violation check", "Do judges find the violations that people find?",
+            asks=asks_marks, without=("judging",),
+        ),
+        Page(
+            "filter-check", "Filter check", "Does the checker remove what people would remove?",
+            asks=asks_candidates, without=RUN_FILTERS,
+        ),
+    )
+}  # fmt: skip
+
+
+def pages_of(study: Study) -> list[Page]:
+    """The pages that are about what a study asks."""
+    questionnaire = load_questionnaire(study.questionnaire)
+    return [page for page in PAGES.values() if page.asks is not None and page.asks(questionnaire)]
+
+
+def select(page: Page, filters: Filters, user: User, seen: Visibility | None = None) -> Selection:
+    """What the page is about; filters that it does not have count for nothing.
+
+    ``seen``: what this person may see now, where that is known already.
+    """
+    known, seen = filters.only(page.filters), seen or Visibility.to(user)
+    selection = (
+        select_study(known, user, seen, page.asks)
+        if page.of_study
+        else select_runs(
+            known,
+            imported=page.imported,
+            every_condition=page.every_condition,
+            fits=page.fits,
+            about=page.about,
+            varied="factor" in page.filters,
+            seen=seen,
+        )
+    )
+    if "measure" in page.filters:
+        selection = with_measure(selection)
+    if "beside" in page.filters:
+        selection = with_beside(selection)
+    if "published" in page.filters:
+        selection = with_published(selection, beside=page.beside_published)
+    if page.beside_people:
+        selection = with_people(selection, user)
+    return replace(selection, filters=selection.filters.only(page.filters))

@@ -1,0 +1,316 @@
+"""What a page of analysis is made of, and how that becomes a report.
+
+A page declares how its data are loaded, which statistics are computed from them, and what is shown:
+one figure and one table with the answer, further ones in its details. Its sentences stand in
+``answer.html``, ``details.html`` and ``empty.html`` in its own folder (`analysis.pages.prose`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+from analysis.figures.theme import Figure
+from analysis.filters.selection import Selection
+from analysis.pages.few_clusters import with_few_clusters
+from analysis.pages.links import Link, Links
+from analysis.pages.prose import Prose, read_prose
+from analysis.reports import common
+from analysis.reports.content import (
+    Cell,
+    Column,
+    FigureSpec,
+    Report,
+    Table,
+    count_cell,
+    estimate_cell,
+    estimate_column,
+    number_column,
+    text_cell,
+    text_column,
+)
+from analysis.reports.formatting import Unit
+from analysis.reports.leading import lead
+from analysis.stats.results import Estimate
+
+Data = TypeVar("Data")
+Result = TypeVar("Result")
+Row = TypeVar("Row")
+# From what a mark is about to the address that it leads to.
+UrlOf = Callable[[Link], str]
+EVERYTHING = Link()
+
+
+class Content(Protocol):
+    """What a page computes and shows; ``folder`` is where its templates are."""
+
+    def answer(self, folder: str, selection: Selection) -> Report:
+        """Return what is shown at once."""
+
+    def details(self, folder: str, selection: Selection) -> Report:
+        """Return what is shown when details are opened."""
+
+    def deferred(self, folder: str, selection: Selection) -> Report:
+        """Return what takes too long for a request."""
+
+
+@dataclass(frozen=True)
+class NothingToShow:
+    """Why a page has nothing to show; ``empty.html`` says it, by ``reason``, from ``facts``."""
+
+    reason: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ColumnOf(Generic[Row]):
+    """A column with what a row has in it; its numbers lead where ``link`` says, else the row."""
+
+    column: Column
+    cell: Callable[[Row], Cell]
+    link: Callable[[Row], Link] | None = None
+
+
+def text_of(
+    label: str, text: Callable[[Row], str], part: str = "", *, sub: Callable[[Row], str] = str
+) -> ColumnOf[Row]:
+    """A column of words; ``sub`` is what stands under them."""
+    under = sub if sub is not str else (lambda _: "")
+    return ColumnOf(text_column(label, part), lambda row: text_cell(text(row), sub=under(row)))
+
+
+def count_of(
+    label: str, count: Callable[[Row], int | None], part: str = "", help: str = ""
+) -> ColumnOf[Row]:
+    """A column of counts."""
+    return ColumnOf(number_column(label, part, help), lambda row: count_cell(count(row)))
+
+
+def estimate_of(
+    label: str,
+    estimate: Callable[[Row], Estimate],
+    unit: Unit,
+    *,
+    part: str = "",
+    help: str = "",
+    signed: bool = False,
+    show_n: bool = False,
+    link: Callable[[Row], Link] | None = None,
+) -> ColumnOf[Row]:
+    """A column of values with their intervals."""
+    return ColumnOf(
+        estimate_column(label, part, help),
+        lambda row: estimate_cell(estimate(row), unit, signed=signed, show_n=show_n),
+        link,
+    )
+
+
+@dataclass(frozen=True)
+class TableOf(Generic[Result, Row]):
+    """A table of a page: its rows, its columns, and what the numbers of a row are about.
+
+    Its note is the paragraph ``<p class="note" data-of="NAME">`` of the page's templates.
+    ``folded``: its rows are shown on request; ``most``: so many rows at most, the CSV has all.
+    """
+
+    name: str
+    title: str | Callable[[Result], str]
+    rows: Callable[[Result], Sequence[Row]]
+    columns: Callable[[Result], Sequence[ColumnOf[Row]]]
+    link: Callable[[Row], Link | None] = lambda _: EVERYTHING
+    folded: bool = False
+    most: int | None = None
+
+    def build(self, result: Result, links: Links, prose: Prose) -> Table | None:
+        """Return the table of a result; None where it has no rows."""
+        rows = self.rows(result)
+        if not rows:
+            return None
+        columns = self.columns(result)
+        return Table(
+            self.name,
+            self.title if isinstance(self.title, str) else self.title(result),
+            tuple(one.column for one in columns),
+            tuple(tuple(self._cell(one, row, links) for one in columns) for row in rows),
+            note=prose.text("note", self.name),
+            open=not self.folded,
+            most=self.most,
+        )
+
+    def _cell(self, column: ColumnOf[Row], row: Row, links: Links) -> Cell:
+        cell = column.cell(row)
+        # 0 of something is nothing to look at.
+        if not column.column.num or cell.url or cell.text in ("", "0"):
+            return cell
+        link = column.link(row) if column.link is not None else self.link(row)
+        return cell if link is None else replace(cell, url=links.url(link))
+
+
+@dataclass(frozen=True)
+class FigureOf(Generic[Result]):
+    """A figure of a page. ``draw`` gets the addresses of its marks; None where nothing is drawn.
+
+    What stands under the title is the paragraph ``<p class="subtitle" data-of="NAME">``. ``table``
+    names the table with its numbers, where that has another name.
+    """
+
+    name: str
+    title: str | Callable[[Result], str]
+    draw: Callable[[Result, UrlOf], Figure | None]
+    table: str = ""
+    least_width: int = 0
+
+    def build(self, result: Result, links: Links, prose: Prose) -> FigureSpec | None:
+        """Return the figure of a result."""
+        drawn = self.draw(result, links.url)
+        if drawn is None:
+            return None
+        return common.figure_spec(
+            self.name,
+            self.title if isinstance(self.title, str) else self.title(result),
+            prose.text("subtitle", self.name),
+            drawn,
+            least_width=self.least_width,
+            table=self.table or self.name,
+        )
+
+
+@dataclass(frozen=True)
+class DeclaredPage(Generic[Data, Result]):
+    """A page by its parts: data, statistics, and what is shown of them.
+
+    ``load`` asks the database and says what is missing; ``compute`` does no more than compute.
+    ``folded`` are the figures and tables of the details, which are computed when they are opened.
+    ``later`` writes what takes too long for a request. ``waits`` says of a result that its answer
+    is still being computed by a job, so that the report must not be stored.
+    """
+
+    load: Callable[[Selection], Data | NothingToShow]
+    compute: Callable[[Data], Result]
+    figure: FigureOf[Result] | None
+    table: TableOf[Result, Any]
+    folded: tuple[FigureOf[Result] | TableOf[Result, Any], ...] = ()
+    later: Callable[[Selection], Report] | None = None
+    waits: Callable[[Result], bool] = lambda _: False
+
+    def answer(self, folder: str, selection: Selection) -> Report:
+        """Return the sentence with its figure and its table, or why there is none."""
+        data = self.load(selection)
+        if isinstance(data, NothingToShow):
+            return _without_answer(folder, selection, data)
+        result = self.compute(data)
+        prose = _prose(folder, "answer", selection, result)
+        report = Report(
+            sentence=prose.text("answer"),
+            onward=prose.onward(),
+            notices=(*common.selection_notices(selection), *prose.notices()),
+            banners=prose.banners(),
+            waits=self.waits(result),
+        )
+        parts = (self.table,) if self.figure is None else (self.figure, self.table)
+        return with_few_clusters(_with_parts(report, parts, selection, result, prose))
+
+    def details(self, folder: str, selection: Selection) -> Report:
+        """Return the other figures and tables, and how all of it was computed."""
+        data = self.load(selection)
+        if isinstance(data, NothingToShow):
+            return Report()
+        result = self.compute(data)
+        prose = _prose(folder, "details", selection, result)
+        report = Report(
+            notices=prose.notices(),
+            how=(*common.how_runs(selection), *prose.texts("how")),
+            methods=prose.text("methods"),
+        )
+        return _with_parts(report, self.folded, selection, result, prose)
+
+    def deferred(self, folder: str, selection: Selection) -> Report:
+        """Return what takes too long for a request."""
+        assert self.later is not None
+        return lead(self.later(selection), selection)
+
+
+@dataclass(frozen=True)
+class WrittenPage:
+    """A page whose report one function writes as a whole, because it is not declared yet.
+
+    It shows the figure and the table of these names with its answer, the first ones by default;
+    everything else is in its details.
+    """
+
+    write: Callable[[Selection], Report]
+    figure: str = ""
+    table: str = ""
+    later: Callable[[Selection], Report] | None = None
+
+    def answer(self, folder: str, selection: Selection) -> Report:
+        """Return the sentence with its figure and its table."""
+        whole = self._whole(selection)
+        return replace(
+            whole,
+            figures=tuple(one for one in whole.figures if one.name == self._figure(whole)),
+            tables=tuple(one for one in whole.tables if one.name == self._table(whole)),
+            how=(),
+            methods="",
+        )
+
+    def details(self, folder: str, selection: Selection) -> Report:
+        """Return the other figures and tables, and how all of it was computed."""
+        whole = self._whole(selection)
+        return Report(
+            figures=tuple(one for one in whole.figures if one.name != self._figure(whole)),
+            tables=tuple(one for one in whole.tables if one.name != self._table(whole)),
+            how=whole.how,
+            methods=whole.methods,
+        )
+
+    def deferred(self, folder: str, selection: Selection) -> Report:
+        """Return what takes too long for a request."""
+        assert self.later is not None
+        return with_few_clusters(lead(self.later(selection), selection))
+
+    def _whole(self, selection: Selection) -> Report:
+        whole = lead(self.write(selection), selection)
+        # Figures and their numbers may come apart, so each figure names its table.
+        figures = [(one, whole.numbers_of(one)) for one in whole.figures]
+        named = (replace(one, table=table.name) if table else one for one, table in figures)
+        return with_few_clusters(replace(whole, figures=tuple(named)))
+
+    def _figure(self, whole: Report) -> str:
+        return self.figure or next((one.name for one in whole.figures), "")
+
+    def _table(self, whole: Report) -> str:
+        return self.table or next((one.name for one in whole.tables), "")
+
+
+def _prose(folder: str, part: str, selection: Selection, result: object) -> Prose:
+    """Return the sentences of a part of a page, from what was computed."""
+    context = {"selection": selection, "result": result}
+    return read_prose(f"pages/{folder}/{part}.html", context)
+
+
+def _with_parts(
+    report: Report,
+    parts: Sequence[FigureOf[Any] | TableOf[Any, Any]],
+    selection: Selection,
+    result: object,
+    prose: Prose,
+) -> Report:
+    """Return the report with these figures and tables, as far as the result has them."""
+    links = Links(selection)
+    built = [part.build(result, links, prose) for part in parts]
+    return replace(
+        report,
+        figures=tuple(one for one in built if isinstance(one, FigureSpec)),
+        tables=tuple(one for one in built if isinstance(one, Table)),
+    )
+
+
+def _without_answer(folder: str, selection: Selection, nothing: NothingToShow) -> Report:
+    """Return a report that says why there is nothing, and the one thing to do about it."""
+    context = {"selection": selection, "reason": nothing.reason, **nothing.facts}
+    prose = read_prose(f"pages/{folder}/empty.html", context)
+    return Report(
+        empty=prose.empty(),
+        onward=prose.onward(),
+        notices=tuple(common.selection_notices(selection)),
+    )

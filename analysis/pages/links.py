@@ -1,0 +1,61 @@
+"""Where the numbers of a page lead: to the trajectories that they count, found by ids.
+
+Rows of tables and marks of figures say by a `Link` what they are about; `Links` turns that into the
+address of a list. Nothing is guessed from the words that a page shows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.filters.selection import Selection
+from analysis.reports import common
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a number is about. Without ids it is about everything on the page.
+
+    ``runs`` and ``dimension`` narrow that; ``more`` are further filters of the list, such as the
+    least number of turns.
+    """
+
+    runs: tuple[int, ...] = ()
+    dimension: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Links:
+    """The addresses of lists of trajectories on the page of a selection."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._study = selection.study.pk if selection.study is not None else None
+        # A study may have items of runs alone that the page shows.
+        whole = self._study is not None and not selection.filters.agents
+        self._all = () if whole else tuple(run.pk for run in selection.runs)
+        # What people said of something else than trajectories.
+        self._items = (
+            common.address("annotation:study_items", pk=self._study)
+            if self._study is not None and not selection.runs
+            else ""
+        )
+        self._known: dict[tuple[Any, ...], str] = {}
+
+    def url(self, link: Link) -> str:
+        """Return the address of the list of what a number is about."""
+        if self._items:
+            return self._items
+        key = (link.runs, link.dimension, str(link.more))
+        if key not in self._known:
+            self._known[key] = self._list(link)
+        return self._known[key]
+
+    def _list(self, link: Link) -> str:
+        query: dict[str, Any] = {}
+        if link.runs or self._all:
+            query["run"] = list(link.runs or self._all)
+        if self._study is not None:
+            query["study"] = self._study
+        if link.dimension:
+            query["dimension"] = link.dimension
+        return common.trajectories({**query, **link.more})

@@ -1,0 +1,166 @@
+"""Whose answers in a study a page is about, and why there may be none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from django.template.loader import render_to_string
+
+from analysis.filters.selection import Selection
+from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
+from analysis.pages.declaration import NothingToShow
+from analysis.pages.prose import Prose, read_prose
+from analysis.reports import common
+from analysis.reports.content import Banner, Empty, Notice, Onward
+from annotation.models import Study
+from annotation.questionnaires import load_questionnaire
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Unit = Literal["trajectory", "task"]
+# Of a study that is not about what a page is about: what it asks, and the page on that.
+PAGE_OF = (
+    (asks_marks, "violation-check"),
+    (asks_candidates, "filter-check"),
+    (asks_about_turns, "turn-scores"),
+    (asks_scores, "ratings"),
+)
+
+
+@dataclass(frozen=True)
+class People:
+    """Who answered: annotators and submitted items, by whether they are simulated.
+
+    ``judged`` counts the trajectories, or what else ``unit`` names, that these items are about.
+    Of ``answers``, ``late`` were given after unblinding; both are counted before a filter on it,
+    which may leave them out (``late_left_out``). ``left_out_simulated`` counts the simulated
+    annotators that the filter on them leaves out.
+    """
+
+    annotators: int
+    simulated: int
+    items: int
+    judged: int
+    unit: Unit = "trajectory"
+    answers: int = 0
+    late: int = 0
+    late_left_out: bool = False
+    left_out_simulated: int = 0
+
+    @property
+    def real(self) -> int:
+        """How many annotators are people."""
+        return self.annotators - self.simulated
+
+
+def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> People:
+    by_annotator = frame.groupby("annotator")["simulated"].any()
+    return People(
+        annotators=len(by_annotator),
+        simulated=int(by_annotator.sum()),
+        items=len(frame.groupby([unit, "annotator"])),
+        judged=frame[unit].nunique(),
+        unit=unit,
+    )
+
+
+def chosen_people(
+    frame: "DataFrame", selection: Selection, unit: Unit = "trajectory"
+) -> tuple["DataFrame", People, People]:
+    """The answers that count, who gave them, and who answered at all."""
+    everyone = people_of(frame, unit)
+    if selection.filters.simulated == "exclude":
+        frame = frame[~frame["simulated"].astype(bool)]
+    late = frame["unblinded"].astype(bool)
+    answers, told = len(frame), int(late.sum())
+    if _without_late(selection):
+        frame = frame[~late]
+    people = people_of(frame, unit)
+    people = replace(
+        people,
+        answers=answers,
+        late=told,
+        late_left_out=_without_late(selection),
+        left_out_simulated=everyone.simulated - people.simulated,
+    )
+    return frame, people, replace(everyone, answers=answers, late=told)
+
+
+def _without_late(selection: Selection) -> bool:
+    return selection.filters.unblinded == "exclude"
+
+
+def why_not_asked(study: Study) -> NothingToShow:
+    """Say that a study does not ask what a page is about, and which page is about what it asks."""
+    questionnaire = load_questionnaire(study.questionnaire)
+    other = next((page for fits, page in PAGE_OF if fits(questionnaire)), "")
+    url = common.address(f"analysis:{other}", {"study": study.pk}) if other else ""
+    url = url or common.address("annotation:study_list")
+    return NothingToShow("not asked", {"study": study, "other": other, "url": url})
+
+
+def why_no_answers(everyone: People, selection: Selection) -> NothingToShow:
+    """Say why no answer counts: none was given, or a filter leaves out all of them."""
+    if everyone.late and _without_late(selection):
+        url = f"?{selection.filters.query(unblinded='')}"
+        return NothingToShow("none blind", {"everyone": everyone, "url": url})
+    if everyone.items:
+        url = f"?{selection.filters.query(simulated='include')}"
+        return NothingToShow("simulated alone", {"everyone": everyone, "url": url})
+    return NothingToShow("no answers")
+
+
+def votes_needed(wanted: Iterable[int]) -> int:
+    """Return the votes that make a majority of the annotators whom each item is meant to have."""
+    return max(wanted, default=1) // 2 + 1
+
+
+# What pages that are written as a whole say of people, from the same templates.
+
+
+def who(people: People) -> str:
+    """Such as ``2 people and 1 simulated annotator``."""
+    return render_to_string("pages/_who.html", {"people": people}).strip()
+
+
+def simulated_banner(people: People) -> tuple[Banner, ...]:
+    return _read("people_notices", people=people).banners()
+
+
+def after_unblinding(people: People, selection: Selection) -> tuple[Notice, ...]:
+    return _read("people_notices", people=people).notices()
+
+
+def few_items(people: People) -> tuple[str, ...]:
+    return tuple(one.text for one in _read("few_items", people=people).notices())
+
+
+def how_people(people: People, everyone: People, selection: Selection) -> list[str]:
+    found = _read("people_details", people=people, everyone=everyone, selection=selection)
+    return list(found.texts("how"))
+
+
+def own_table() -> tuple[Onward, ...]:
+    return _read("own_table").onward()
+
+
+def no_study(purpose: str) -> Empty:
+    return _why(purpose, NothingToShow("no study"))
+
+
+def other_page(purpose: str, study: Study, title: str = "", remedy: str = "") -> Empty:
+    return _why(purpose, why_not_asked(study), title=title, remedy=remedy)
+
+
+def no_answers(purpose: str, everyone: People, selection: Selection) -> Empty:
+    return _why(purpose, why_no_answers(everyone, selection))
+
+
+def _why(purpose: str, nothing: NothingToShow, **more: str) -> Empty:
+    context = {"purpose": purpose, "reason": nothing.reason, **nothing.facts, **more}
+    return _read("people_empty", **context).empty()
+
+
+def _read(name: str, **context: Any) -> Prose:
+    return read_prose(f"pages/_{name}.html", context)

@@ -1,0 +1,78 @@
+"""The reports of the analysis pages: written when first asked for, stored under their keys.
+
+A page has an answer, shown at once, and details, written when they are opened. Some have a part
+that takes too long for a request; a job writes that (`analysis.reports.deferred`). A key names the
+page, the filters as they were resolved, and the version of every run and study behind it.
+"""
+
+from collections.abc import Callable
+
+from django.http import QueryDict
+
+from analysis.filters import read_filters
+from analysis.filters.selection import Selection
+from analysis.pages.catalogue import PAGES, Page, select
+from analysis.reports.content import Report, join_reports
+from analysis.reports.deferred import Params, Wanted, keep_later, report_maker
+from analysis.reports.stored import keep_report, key_of
+from benchmarks.visibility import Visibility
+
+
+def report_key(page: Page, selection: Selection) -> str:
+    """Return a key that changes exactly when the report may change.
+
+    Whoever annotates blind shares reports with those alone to whom the same runs are closed.
+    """
+    shown = {run.pk for run in selection.runs}
+    return key_of(
+        page.key,
+        selection.filters.query(),
+        selection.study_version,
+        *(run.version for run in selection.runs),
+        *(f"family {run.version}" for run in selection.family if run.pk not in shown),
+        *selection.left_out,
+        *selection.notes,
+        *(f"closed {pk}" for pk in sorted(selection.closed)),
+        *(f"closed task {pk}" for pk in sorted(selection.closed_tasks)),
+    )
+
+
+def answer_report(page: Page, selection: Selection, key: str) -> Report:
+    """Return what the page shows at once: its answer, one figure and one table."""
+    return keep_report(key, lambda: page.content.answer(page.folder, selection))
+
+
+def details_report(page: Page, selection: Selection, key: str) -> Report:
+    """Return what the page shows when its details are opened."""
+    return keep_report(key_of("details", key), lambda: page.content.details(page.folder, selection))
+
+
+def make_report(page: Page, selection: Selection, key: str) -> Report:
+    """Return answer and details as one report, as files and exports have it."""
+    answer = answer_report(page, selection, key)
+    if answer.empty is not None:
+        return answer
+    return join_reports(answer, details_report(page, selection, key))
+
+
+def later_of(page: Page, selection: Selection, key: str) -> Wanted | None:
+    """Return the part that takes too long for a request; None where there is nothing to show."""
+    if not page.later or not selection.runs:
+        return None
+    params = {"page": page.key, "query": selection.filters.query()}
+    return Wanted("page", params, key_of("later", key), f"{page.title}: what takes longer")
+
+
+def write_later(page: Page, selection: Selection, wanted: Wanted) -> Report:
+    """Return the long part of a page; write it now where it is not stored."""
+    return keep_later(wanted.key, lambda: page.content.deferred(page.folder, selection))
+
+
+@report_maker("page")
+def make_page_later(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
+    """Return the key of a page's long part as of now, and the function that writes it."""
+    page, person = PAGES[params["page"]], seen.user
+    assert person is not None
+    selection = select(page, read_filters(QueryDict(params["query"])), person, seen)
+    key = key_of("later", report_key(page, selection))
+    return key, lambda: page.content.deferred(page.folder, selection)

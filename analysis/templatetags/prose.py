@@ -1,0 +1,97 @@
+"""Numbers in sentences: `{% load prose %}` in the templates of analysis pages."""
+
+from collections.abc import Mapping, Sequence
+
+from django import template
+
+from analysis.filters.selection import Selection
+from analysis.reports import common, formatting
+from analysis.reports.formatting import Unit
+from analysis.stats.results import Estimate, Interval
+
+register = template.Library()
+
+
+@register.filter
+def share(value: float) -> str:
+    """A share in percent: 49.5 %."""
+    return formatting.number(value, "share")
+
+
+@register.filter
+def points(value: float) -> str:
+    """Points of a scale with two decimals: 0.07."""
+    return formatting.number(value, "points")
+
+
+@register.filter
+def amount(value: float) -> str:
+    """A number of any size with three digits."""
+    return formatting.number(value, "amount")
+
+
+@register.filter
+def number(value: float) -> str:
+    """A number with three digits: 12.5."""
+    return formatting.number(value, "number")
+
+
+@register.filter
+def whole_number(value: float) -> str:
+    """The same, without decimals that are 0."""
+    return formatting.number(value, "number").removesuffix(".00")
+
+
+@register.filter
+def level(interval: Interval) -> str:
+    """The level of an interval: 95 %, or 95 % simultaneous."""
+    return formatting.level(interval)
+
+
+@register.filter
+def count(value: int) -> str:
+    """A count with separators: 1,504."""
+    return f"{value:,}"
+
+
+@register.filter
+def plural(value: int, noun: str) -> str:
+    """A count with its noun: ``3|plural:"task"`` is 3 tasks; irregular: ``"person,people"``."""
+    one, _, many = noun.partition(",")
+    return formatting.plural(value, one, many)
+
+
+@register.filter
+def listed(items: Sequence[str], most: int = 4) -> str:
+    """A list in words: a, b and c; at most four by name."""
+    return formatting.listed(list(items), most=most)
+
+
+@register.filter
+def counted(reasons: Mapping[str, int]) -> str:
+    """Counts by reason: 3 (ended as judge failure), 1 (waits for a person)."""
+    return formatting.counted(reasons)
+
+
+@register.filter
+def ends(interval: Interval, unit: Unit) -> str:
+    """Both ends of an interval: 46.0 to 54.1 %."""
+    return formatting.ends(interval, unit)
+
+
+@register.simple_tag
+def page_about(key: str, selection: Selection) -> str:
+    """The address of another page of analysis about the same runs."""
+    return common.page_of(key, selection)
+
+
+@register.filter
+def stated(estimate: Estimate, unit: Unit) -> str:
+    """A value with its interval in brackets, or why there is none."""
+    return formatting.stated(estimate, unit)
+
+
+@register.filter
+def stated_change(estimate: Estimate, unit: Unit) -> str:
+    """A value with its sign and its interval in brackets, or why there is none."""
+    return formatting.stated(estimate, unit, signed=True)
