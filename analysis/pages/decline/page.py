@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 # With more agents in a panel their intervals step back behind the means.
 MANY_AGENTS = 4
 MOST_ROWS = 100
+# Low panels, in pixels, so that the figure and the table below it fit on two screens.
+FIGURE_MARGIN, ROW_HEIGHT = 100, 190
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,8 @@ def draw_curves(result: DeclineResult, url: UrlOf) -> Figure:
         styles=common.styles(runs),
         links=links,
     )
+    rows = -(-len(result.data.dimensions) // 2) + 1
+    drawn["layout"]["height"] = FIGURE_MARGIN + ROW_HEIGHT * rows
     if len(runs) > MANY_AGENTS:
         for trace in drawn["data"]:
             if trace.get("hoverinfo") == "skip":
