@@ -52,7 +52,7 @@ check-types:
 	$(PY) -m mypy
 
 check-templates:
-	$(PY) -m djlint --lint --quiet templates benchmarks/systems
+	$(PY) -m djlint --lint --quiet templates benchmarks/systems analysis/pages
 	$(PY) manage.py check_templates --settings config.settings.test
 
 check-migrations:

@@ -220,6 +220,7 @@ class DeclaredPage(Generic[Data, Result]):
             notices=prose.notices(),
             how=(*common.how_runs(selection), *prose.texts("how")),
             methods=prose.text("methods"),
+            waits=self.waits(result),
         )
         return _with_parts(report, self.folded, selection, result, prose)
 
@@ -261,6 +262,7 @@ class WrittenPage:
             tables=tuple(one for one in whole.tables if one.name != self._table(whole)),
             how=whole.how,
             methods=whole.methods,
+            waits=whole.waits,
         )
 
     def deferred(self, folder: str, selection: Selection) -> Report:

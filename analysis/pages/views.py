@@ -71,7 +71,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         # What the page reads from it was dropped before: it has to be made again.
         forget(state.wanted)
         state = Later(state.wanted)
-    opened = "details" in request.GET and not report.waits and report.empty is None
+    opened = "details" in request.GET and report.empty is None
     context = {
         "page": found,
         "report": report,
@@ -232,7 +232,8 @@ def _details_context(
         "page": found,
         "details": report,
         "whole": whole,
-        "details_key": f"{key_of('details', key)}{'' if starts else '-reads'}",
+        "details_key": f"{key_of('details', key)}{'' if starts else '-reads'}"
+        f"{'-waits' if report.waits else ''}",
         "details_figures": parts["figures"],
         "here": _parts(found, whole, query)["tables"],
         "details_tables": parts["tables"],

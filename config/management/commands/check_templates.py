@@ -21,7 +21,7 @@ class Command(BaseCommand):
             path.relative_to(folder).as_posix()
             for folder in folders
             for path in folder.rglob("*")
-            if path.is_file() and path.suffix in (".html", ".txt")
+            if path.is_file() and path.suffix in (".html", ".js", ".txt")
         )
         broken = []
         for name in names:
