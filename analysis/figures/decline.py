@@ -54,7 +54,7 @@ def decline_figure(
     for curve in curves:
         if curve.agent not in seen:
             seen.add(curve.agent)
-            traces.append(_running(curve, looks[curve.agent], last.x, last.y))
+            traces.append(_running(curve, looks[curve.agent], last.x, last.y, links))
     rows = -(-len(shown) // 2) + 1
     return make_figure(traces, {**panels.layout, "height": 100 + 230 * rows})
 
@@ -94,8 +94,8 @@ def _lines(
     ]
 
 
-def _running(curve: Curve, look: Style, x: str, y: str) -> Trace:
-    return {
+def _running(curve: Curve, look: Style, x: str, y: str, links: Links | None) -> Trace:
+    trace: Trace = {
         "type": "scatter",
         "mode": "lines+markers",
         "cliponaxis": False,
@@ -114,3 +114,6 @@ def _running(curve: Curve, look: Style, x: str, y: str) -> Trace:
         "xaxis": x,
         "yaxis": y,
     }
+    if links is not None:
+        trace["customdata"] = [links.get((curve.agent, point.position)) for point in curve.points]
+    return trace
