@@ -29,7 +29,7 @@ from benchmarks.models import Experiment
 @require_safe
 @signed_in
 def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """What the runs of an experiment say, as its preset asks, or as its design varies them."""
+    """Show the report on an experiment: the pages of its preset, or of the factors it varies."""
     experiment = _open(request, experiment_id)
     context: dict[str, Any] = {
         "experiment": experiment,
@@ -119,7 +119,7 @@ def _open(request: HttpRequest, experiment_id: int) -> Experiment:
 
 
 def _made(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
-    """What the experiment came to; what ``leaves`` the server names it in its addresses."""
+    """Return the report. With ``leaves`` its addresses are absolute, for files to be downloaded."""
     server = request.build_absolute_uri("/").rstrip("/") if leaves else ""
     return reproduction_of(experiment, seen=visibility(request), patient=False, server=server)
 

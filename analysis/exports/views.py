@@ -1,4 +1,4 @@
-"""What leaves the pages: tables as LaTeX, figures as PDF, reports in one file."""
+"""Downloads of analysis pages: tables as LaTeX, figures as PDF, reports as one file."""
 
 from time import monotonic
 
@@ -87,7 +87,7 @@ def page_file(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    """What the pages say about one run, with how it ended and what it is pinned to."""
+    """Download the report on one run, with its pages, endings and pinned versions."""
     rows = Run.objects.select_related(
         "dataset", "agent", "experiment", "primary_judging", "created_by"
     )

@@ -40,7 +40,7 @@ from analysis.reports.content import (
 )
 from analysis.reports.formatting import plural
 from analysis.stats.resampling import FEW_CLUSTERS
-from analysis.stats.trends.decline import Alignment, Curve, Point, score_by_turn
+from analysis.stats.trends.decline import Alignment, Curve, TurnPoint, score_by_turn
 from analysis.stats.trends.slopes import SlopeModels
 from benchmarks.core.system import Dimension
 
@@ -71,7 +71,7 @@ class CurvePoint:
 
     run: ChosenRun
     curve: Curve
-    point: Point
+    point: TurnPoint
 
     @property
     def link(self) -> Link:

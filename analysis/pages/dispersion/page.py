@@ -215,7 +215,7 @@ def _how(result: Dispersion, turns: str) -> Sequence[str]:
         "mean "
         "scores; the bar is the mean of σ over agents, with a 95 % t interval over agents. Where a "
         "judge scored nothing, σ is undefined and the agent is left out of the mean.",
-        "JudgeSeverity: mean over agents of (judge's mean − mean of all judges' means). The spread of "
+        "Severity: mean over agents of (judge's mean − mean of all judges' means). The spread of "
         "means "
         "hides disagreement that cancels out over turns.",
     )
