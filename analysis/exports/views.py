@@ -49,7 +49,7 @@ LATER = (
 def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A table of a page as LaTeX."""
     found, selection, key = open_page(request, name)
-    report = holding(found, selection, key, part)
+    report = holding(found, selection, key, part, "table")
     source = TableSource(
         name,
         subject_of(selection),
@@ -64,7 +64,7 @@ def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 def pdf(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A figure of a page as PDF."""
     found, selection, key = open_page(request, name)
-    figure = holding(found, selection, key, part).figure(part)
+    figure = holding(found, selection, key, part, "figure").figure(part)
     return answer_pdf(request, figure, key, [name, part, *_about(selection)])
 
 

@@ -1,6 +1,7 @@
 """A page of analysis, its figures as JSON and its tables as CSV, all from the same report."""
 
 from dataclasses import replace
+from typing import Literal
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -142,7 +143,7 @@ def later(request: HttpRequest, name: str) -> HttpResponseBase:
 def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A figure as JSON; unchanged (304) as long as nothing behind it changed."""
     found, selection, key = open_page(request, name)
-    return answer_figure(request, key, part, lambda: holding(found, selection, key, part))
+    return answer_figure(request, key, part, lambda: holding(found, selection, key, part, "figure"))
 
 
 @require_safe
@@ -151,7 +152,7 @@ def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """A table as CSV: the rows of the page, in numbers that are not rounded for reading."""
     found, selection, key = open_page(request, name)
     about = slugify(str(selection.study or selection.dataset or ""))
-    report = holding(found, selection, key, part)
+    report = holding(found, selection, key, part, "table")
     return answer_table(report, part, [name, part, about, selection.filters.level])
 
 
@@ -168,13 +169,19 @@ def open_page(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
     return found, selection, report_key(found, selection)
 
 
-def holding(found: Page, selection: Selection, key: str, part: str) -> Report:
-    """The report that has this figure or table: the answer, the details, or what took longer."""
+def holding(
+    found: Page, selection: Selection, key: str, part: str, kind: Literal["figure", "table"]
+) -> Report:
+    """Return the report with this figure or table: the answer, the details, or what took longer."""
+
+    def has(report: Report) -> bool:
+        return (report.figure(part) if kind == "figure" else report.table(part)) is not None
+
     report = answer_report(found, selection, key)
-    if report.has(part):
+    if has(report):
         return report
     report = details_report(found, selection, key)
-    if report.has(part):
+    if has(report):
         return report
     wanted = later_of(found, selection, key)
     return (kept_later(wanted.key) if wanted is not None else None) or report

@@ -173,10 +173,6 @@ class Report:
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
 
-    def has(self, name: str) -> bool:
-        """Whether the report has a figure or a table of this name."""
-        return self.figure(name) is not None or self.table(name) is not None
-
     def numbers_of(self, figure: FigureSpec) -> Table | None:
         """The table that holds the numbers of a figure."""
         return numbers_of(figure, self.tables)
