@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import connection
+from django.db.migrations import RunSQL
 from django.utils import timezone
 
 from benchmarks import tasks
@@ -149,6 +149,9 @@ def test_endpoints_with_the_old_default_get_the_new_one(server: FakeServer) -> N
         create_endpoint(
             name=name, title=name, base_url=server.base_url, model="fake", concurrency=most
         )
-    import_module("benchmarks.migrations.0016_endpoint_concurrency").raise_old_default(apps, None)
+    operations = import_module("benchmarks.migrations.0016_endpoint_concurrency").Migration.operations
+    (update,) = [each.sql for each in operations if isinstance(each, RunSQL)]
+    with connection.cursor() as cursor:
+        cursor.execute(update)
     found = dict(Endpoint.objects.values_list("name", "concurrency"))
     assert found == {"old": 32, "chosen": 7}
