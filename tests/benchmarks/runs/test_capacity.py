@@ -149,8 +149,8 @@ def test_endpoints_with_the_old_default_get_the_new_one(server: FakeServer) -> N
         create_endpoint(
             name=name, title=name, base_url=server.base_url, model="fake", concurrency=most
         )
-    operations = import_module("benchmarks.migrations.0016_endpoint_concurrency").Migration.operations
-    (update,) = [each.sql for each in operations if isinstance(each, RunSQL)]
+    migration = import_module("benchmarks.migrations.0016_endpoint_concurrency").Migration
+    (update,) = [each.sql for each in migration.operations if isinstance(each, RunSQL)]
     with connection.cursor() as cursor:
         cursor.execute(update)
     found = dict(Endpoint.objects.values_list("name", "concurrency"))
